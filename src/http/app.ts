@@ -19,10 +19,10 @@ import { contentIri } from './iris/content.ts';
 import { editIri } from './iris/edit.ts';
 import { fileIri } from './iris/file.ts';
 import { historyIri } from './iris/history.ts';
-import { mediaIri } from './iris/media.ts';
+import { mediaFeedIri, mediaIri } from './iris/media.ts';
 import { resolveIri } from './iris/resolve.ts';
 import { collectionServiceIri, serviceDocumentIri } from './iris/service-document.ts';
-import { statementIri } from './iris/statement.ts';
+import { STATEMENT_RDF_OFFERS, statementIri } from './iris/statement.ts';
 import { statusIri } from './iris/status.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -144,10 +144,12 @@ function routes(
     metadata: edit,
     atom: edit,
     media: mediaIri(writes, store, parts),
+    mediaFeed: mediaFeedIri(queries, parts),
     file: fileIri(writes, store),
     status: statusIri(queries, documents, answers),
     content: contentIri(queries, documents, answers),
     statement: statementIri(queries, parts, answers),
+    statementRdf: statementIri(queries, parts, answers, STATEMENT_RDF_OFFERS),
     history: historyIri(queries, parts),
   };
   for (const module of modules) Object.assign(handlers, module.routes?.(forModules));

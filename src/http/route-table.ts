@@ -9,10 +9,12 @@ export const ROUTES = {
   metadata: '/1/:collection/:deposit/metadata',
   atom: '/1/:collection/:deposit/atom', // spelling of an existing client
   media: '/1/:collection/:deposit/media',
+  mediaFeed: '/1/:collection/:deposit/media/feed',
   file: '/1/:collection/:deposit/media/:file',
   status: '/1/:collection/:deposit/status',
   content: '/1/:collection/:deposit/content',
   statement: '/1/:collection/:deposit/statement',
+  statementRdf: '/1/:collection/:deposit/statement/rdf',
   collectionEvents: '/1/:collection/events',
   notifications: '/1/:collection/notifications',
   events: '/1/:collection/:deposit/events',

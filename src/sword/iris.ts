@@ -59,6 +59,11 @@ export class Iris {
     return this.#at(collection, id, 'media');
   }
 
+  /** The archives as a feed, whatever a client accepts. */
+  mediaFeed(collection: string, id: number): string {
+    return this.#at(collection, id, 'media', 'feed');
+  }
+
   /** File-IRI: one archive, by its number within the deposit. */
   file(collection: string, id: number, number: number): string {
     return this.#at(collection, id, 'media', number);
@@ -77,6 +82,11 @@ export class Iris {
   /** SWORD Statement, in each of its formats. */
   statement(collection: string, id: number): string {
     return this.#at(collection, id, 'statement');
+  }
+
+  /** The Statement as a resource map, whatever a client accepts. */
+  statementRdf(collection: string, id: number): string {
+    return this.#at(collection, id, 'statement', 'rdf');
   }
 
   /** Events of a deposit, from the event number `from`. */

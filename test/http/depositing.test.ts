@@ -121,14 +121,21 @@ function assertReceipt(
       name === `${ATOM}link` && attributes['rel'] !== 'http://purl.org/net/sword/terms/originalDeposit',
   );
   const deposit = `${url}/1/software/${id}`;
-  t.deepEqual(Object.fromEntries(links.map(({ attributes: { rel, href } }) => [rel, href])), {
-    edit: `${deposit}/metadata/`,
-    'edit-media': `${deposit}/media/`,
-    'http://purl.org/net/sword/terms/add': `${deposit}/metadata/`,
-    alternate: `${deposit}/status/`,
-    'http://purl.org/net/sword/terms/statement': `${deposit}/statement/`,
-    'version-history': `${deposit}/history/`,
-  });
+  const statement = 'http://purl.org/net/sword/terms/statement';
+  const feed = 'application/atom+xml;type=feed';
+  t.deepEqual(
+    links.map(({ attributes: { rel, href, type } }) => [rel, href, type]),
+    [
+      ['edit', `${deposit}/metadata/`, undefined],
+      ['edit-media', `${deposit}/media/`, undefined],
+      ['http://purl.org/net/sword/terms/add', `${deposit}/metadata/`, undefined],
+      ['alternate', `${deposit}/status/`, undefined],
+      [statement, `${deposit}/statement/`, feed],
+      [statement, `${deposit}/statement/rdf/`, 'application/rdf+xml'],
+      ['edit-media', `${deposit}/media/feed/`, feed],
+      ['version-history', `${deposit}/history/`, feed],
+    ],
+  );
   t.is(texts(receipt, `${SWORD}packaging`)[0], 'http://purl.org/net/sword/package/SimpleZip');
   t.not(child(receipt, `${SWORD}treatment`).text, '');
   t.regex(child(receipt, `${ATOM}id`).text, /^urn:uuid:/);

@@ -248,7 +248,7 @@ test('the receipt leads to the Statement in both its formats, and to the history
     links.map(({ href, type }) => [href, type]),
     [
       [`${service.url}${done}statement/`, FEED],
-      [`${service.url}${done}statement/`, RDF],
+      [`${service.url}${done}statement/rdf/`, RDF],
       [`${service.url}${done}history/`, FEED],
     ],
   );
@@ -345,6 +345,33 @@ test('the media type is the one the client prefers, and none is refused', async 
     t.is(answer.headers.get('vary'), 'Accept');
     t.true(parsedBody(await answer.text()).children.length > 0);
   }
+});
+
+test('a typed link of the receipt gives its type to a client that sends no Accept, or another one', async (t) => {
+  const { alice, done } = t.context;
+  const receipt = parsedBody(await (await alice.get(`${done}metadata/`)).text());
+  const links = receipt.children.filter(({ name }) => name === `${ATOM}link`);
+  const typed = links.filter(({ attributes: { type, rel } }) => type && !rel?.endsWith('/originalDeposit'));
+  const iris = typed.map(({ attributes: { href } }) => href);
+  t.deepEqual([typed.length, new Set(iris).size], [4, 4], 'an IRI each');
+  for (const { rel, href = '', type = '' } of typed.map(({ attributes }) => attributes)) {
+    const target = new URL(href).pathname;
+    const plain = await alice.get(target);
+    t.deepEqual([plain.status, plain.headers.get('content-type')], [200, type], `${rel} ${type}`);
+    if (target.endsWith('/statement/') || target.endsWith('/history/')) continue;
+    for (const accept of ['*/*', 'application/json', 'application/zip', 'text/html']) {
+      const answer = await alice.get(target, { Accept: accept });
+      t.deepEqual([answer.status, answer.headers.get('content-type')], [200, type], `${rel} ${accept}`);
+    }
+  }
+  const feed = parsedBody(await (await alice.get(`${done}media/feed/`)).text());
+  const self = child(feed, `${ATOM}link`).attributes;
+  t.is(new URL(self['href'] ?? '').pathname, `${done}media/feed/`);
+  const map = await (await alice.get(`${done}statement/rdf/`)).text();
+  t.is(map, await (await alice.get(`${done}statement/`, { Accept: RDF })).text());
+  for (const end of ['media/feed/', 'statement/rdf/'])
+    for (const method of ['POST', 'PUT', 'DELETE'])
+      await assertSwordError(t, await alice.send(method, `${done}${end}`), 405, 'MethodNotAllowed');
 });
 
 test('HEAD, OPTIONS, ETag and 405 are as with every other resource of a deposit', async (t) => {

@@ -103,6 +103,7 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
     await send({ path: await newDeposit(world), headers: formType, body: formOf([archivePart()]) });
   },
   removeArchives: async (send, world) => send({ path: await newDeposit(world) }),
+  getMediaFeed: readDeposits,
   getArchive: async (send, world) => readFile(send, world),
   replaceArchive: async (send, world) => {
     const path = { ...(await newDeposit(world)), file: 1 };
@@ -116,6 +117,7 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
     await readDeposits(send, world);
     await readTar(send, world);
   },
+  getStatementRdf: readDeposits,
   getHistory: async (send, world) => {
     await readDeposits(send, world);
     await send({ path: await newDeposit(world), query: { from: '1' } });

@@ -153,12 +153,13 @@ test('every operation does what is described, and answers JSON with the same fac
   t.deepEqual(unseen, [], 'described, but no request was answered so');
 });
 
-test('every document can be had as JSON: all that is read but bytes and streams of events', (t) => {
+test('every document can be had as JSON: all that is read but bytes, streams of events and IRIs of one type', (t) => {
   const without = [...t.context.described.operations.values()].filter(({ method, responses }) => {
     const content = responses['200']?.content ?? responses['201']?.content;
     return method === 'get' && !(JSON_TYPE in (content ?? {}));
   });
-  t.deepEqual(without.map(({ id }) => id).toSorted(), ['followCollection', 'followDeposit', 'getArchive']);
+  const expected = ['followCollection', 'followDeposit', 'getArchive', 'getMediaFeed', 'getStatementRdf'];
+  t.deepEqual(without.map(({ id }) => id).toSorted(), expected);
 });
 
 test('what is refused is refused as described, in XML and in JSON', async (t) => {

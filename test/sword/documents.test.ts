@@ -140,12 +140,12 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
       },
       {
         rel: 'http://purl.org/net/sword/terms/statement',
-        href: 'https://deposit.example/1/physics/42/statement/',
+        href: 'https://deposit.example/1/physics/42/statement/rdf/',
         type: 'application/rdf+xml',
       },
       {
         rel: 'edit-media',
-        href: 'https://deposit.example/1/physics/42/media/',
+        href: 'https://deposit.example/1/physics/42/media/feed/',
         type: 'application/atom+xml;type=feed',
       },
       {
@@ -269,12 +269,12 @@ test('JSON tells the same facts under the names of the elements', (t) => {
       },
       {
         rel: 'http://purl.org/net/sword/terms/statement',
-        href: 'https://deposit.example/1/physics/42/statement/',
+        href: 'https://deposit.example/1/physics/42/statement/rdf/',
         type: 'application/rdf+xml',
       },
       {
         rel: 'edit-media',
-        href: 'https://deposit.example/1/physics/42/media/',
+        href: 'https://deposit.example/1/physics/42/media/feed/',
         type: 'application/atom+xml;type=feed',
       },
       {

@@ -1,15 +1,24 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { changeContent } from '../../deposits/change.ts';
 import type { Written } from '../../deposits/client-write.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { WRITES } from '../requests/write-checks.ts';
 import { answerArchives } from '../responses/answer-archives.ts';
-import { answerMediaFeed, prefersFeed } from '../responses/answer-media-feed.ts';
+import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/answer-media-feed.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 import { answerCreated, type WriteParts, withTag } from './write-parts.ts';
+
+/** The archives of a deposit as a feed, whatever the client accepts: many clients send no `Accept`. */
+export function mediaFeedIri(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
+  const offers: typeof MEDIA_FEED_OFFERS = [MEDIA_FEED_OFFERS[0]];
+  return depositResource<DepositContentView>((id) => queries.content(id), {
+    GET: (ctx, deposit) => answerMediaFeed(ctx, deposit, queries, renderContext, offers),
+  });
+}
 
 /** EM-IRI: the archives of a deposit. */
 export function mediaIri(

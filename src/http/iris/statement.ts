@@ -17,16 +17,22 @@ export const STATEMENT_OFFERS: Offers<'xml' | 'rdf' | 'json'> = [
   { contentType: 'application/json', format: 'json' },
 ];
 
+/** The only representation at the IRI of the resource map: many clients send no `Accept`. */
+export const STATEMENT_RDF_OFFERS: typeof STATEMENT_OFFERS = [
+  { contentType: 'application/rdf+xml', format: 'rdf' },
+];
+
 /** Serves the SWORD Statement of a deposit as a feed, a resource map or JSON. */
 export function statementIri(
   queries: DepositQueries,
   options: RenderContext,
   cache: ResponseCache,
+  offers = STATEMENT_OFFERS,
 ): ServiceMiddleware {
   return depositResource<DepositContentView>((id) => queries.content(id), {
     GET: async (ctx, deposit) => {
       const { depositId, revision } = deposit;
-      const chosen = chooseRepresentation(ctx, { depositId, revision }, STATEMENT_OFFERS);
+      const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);
       if (!chosen) return;
       const view = await queries.statement(depositId, revision);
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);

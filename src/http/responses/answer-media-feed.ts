@@ -32,8 +32,9 @@ export async function answerMediaFeed(
   { depositId, revision }: DepositContentView,
   queries: DepositQueries,
   renderContext: RenderContext,
+  offers = MEDIA_FEED_OFFERS,
 ): Promise<void> {
-  const chosen = chooseRepresentation(ctx, { depositId, revision }, MEDIA_FEED_OFFERS);
+  const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);
   if (!chosen) return;
   const view = await queries.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);

@@ -83,15 +83,14 @@ function linksOf(
   iris: Iris,
 ): readonly { readonly rel: string; readonly href: string; readonly type?: string }[] {
   const edit = iris.edit(collection, depositId);
-  const statement = iris.statement(collection, depositId);
   return [
     { rel: 'edit', href: edit },
     { rel: 'edit-media', href: iris.media(collection, depositId) },
     { rel: ADD_RELATION, href: edit },
     { rel: 'alternate', href: iris.status(collection, depositId) },
-    { rel: STATEMENT_RELATION, href: statement, type: FEED_TYPE },
-    { rel: STATEMENT_RELATION, href: statement, type: 'application/rdf+xml' },
-    { rel: 'edit-media', href: iris.media(collection, depositId), type: FEED_TYPE },
+    { rel: STATEMENT_RELATION, href: iris.statement(collection, depositId), type: FEED_TYPE },
+    { rel: STATEMENT_RELATION, href: iris.statementRdf(collection, depositId), type: 'application/rdf+xml' },
+    { rel: 'edit-media', href: iris.mediaFeed(collection, depositId), type: FEED_TYPE },
     { rel: HISTORY_RELATION, href: iris.history(collection, depositId), type: FEED_TYPE },
   ];
 }

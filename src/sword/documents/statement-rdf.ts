@@ -10,7 +10,7 @@ export function statementRdf(
   statement: Statement,
   { iris, depositNamespace, generator }: RenderContext,
 ): string {
-  const map = iris.statement(statement.collection, statement.depositId);
+  const map = iris.statementRdf(statement.collection, statement.depositId);
   const aggregation = `${map}#aggregation`;
   const state = stateIri(statement, depositNamespace);
   const archives = statement.archives.map((archive) => ({

@@ -72,7 +72,7 @@ export function statementFeed(statement: Statement, context: RenderContext): Doc
 /** Describes the archives at the EM-IRI as an Atom feed with an entry for each (SWORD 2.0, section 6.4). */
 export function mediaFeed(statement: Statement, context: RenderContext): Document {
   const { collection, depositId } = statement;
-  const href = context.iris.media(collection, depositId);
+  const href = context.iris.mediaFeed(collection, depositId);
   return archiveFeed({ fragment: 'media', title: 'Archives', href }, statement, context);
 }
 
