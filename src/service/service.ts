@@ -100,7 +100,7 @@ async function start(
     return waiting.flat().length;
   };
   const handler = createHandler({ ...about, logger, readiness, parked }, clients?.options);
-  server.serve(handler, about);
+  server.serve(handler, { ...about, logger });
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
   if (anchoring) resources.use(anchoring);
   resources.defer(async () => {

@@ -13,6 +13,9 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { type RawAnswer, RawConnection } from '../../testing/http/raw-connection.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
 import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 
@@ -70,6 +73,29 @@ for (const [what, [bytes, status]] of Object.entries(notHttp)) {
     t.true(connection.ended);
   });
 }
+
+test('a request with a length and chunks is told which header to leave out, and logged', async (t) => {
+  const { logger, lines } = keptLines();
+  const folder = await temporaryFolder(t);
+  await using service = await RunningService.startIn(folder, {}, logger);
+  for (const headers of [
+    'Content-Length: 3\r\nTransfer-Encoding: chunked',
+    'Transfer-Encoding: chunked\r\nContent-Length: 3',
+  ]) {
+    using connection = await RawConnection.to(service.url);
+    await connection.send(`POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n0\r\n\r\n`);
+    t.regex(
+      (await connection.answers(1)).body,
+      /both Content-Length and Transfer-Encoding: send one of them/,
+    );
+  }
+  const logged = lines.filter(({ msg }) => msg === 'request is not valid HTTP');
+  t.is(logged.length, 2);
+  for (const { status, reason } of logged) {
+    t.is(status, 400);
+    t.regex(String(reason), /can't be present with/);
+  }
+});
 
 test('a request without Host is refused like any other', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);

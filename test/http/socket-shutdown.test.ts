@@ -210,6 +210,7 @@ async function serve(
     depositNamespace: 'https://deposit.example/',
     generator: { name: 'test', version: '1', uri: server.url },
     observer: { refused: () => undefined },
+    logger: silentLogger,
   });
   return server;
 }
@@ -326,6 +327,7 @@ async function serveApp(
     depositNamespace: 'https://www.softwareheritage.org/schema/2018/deposit',
     generator: { name: 'Test', version: '1', uri: 'https://deposit.example/' },
     observer: { refused: () => undefined },
+    logger: silentLogger,
   };
   app.use(answerErrors(silentLogger, errors));
   app.use((ctx, next) => {

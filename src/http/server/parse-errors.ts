@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import type { Logger } from '../../tools/logger.ts';
 import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
 import { closeIdle, dropWithinLimits, type HttpSocket } from './socket-shutdown.ts';
 
@@ -12,6 +13,9 @@ type ParsedSocket = HttpSocket & {
   readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
 };
 
+/** How parse errors are answered and logged. */
+export type ParseErrorOptions = ErrorOptions & { readonly logger: Pick<Logger, 'info'> };
+
 /** Connections after a parse error. */
 const broken = new WeakSet<Socket>();
 
@@ -20,10 +24,10 @@ const broken = new WeakSet<Socket>();
  * error waits for that request's response: sent first, it would be read as that response.
  */
 export function answerParseError(
-  error: NodeJS.ErrnoException,
+  error: ParseError,
   socket: Socket,
   limits: HeaderLimits,
-  options: ErrorOptions,
+  options: ParseErrorOptions,
 ): void {
   if (error.code === 'ECONNRESET') socket.destroy();
   else if (broken.has(socket))
@@ -31,7 +35,12 @@ export function answerParseError(
   else if (!socket.writable) socket.destroy();
   else {
     broken.add(socket);
-    const answer = parseErrorOf(error.code, isInBody(socket), limits);
+    const answer = parseErrorOf(error, isInBody(socket), limits);
+    const { code, reason } = error;
+    options.logger.info(
+      { code, reason, status: Number.parseInt(answer[0], 10) },
+      'request is not valid HTTP',
+    );
     answerAfterPending(socket, () => answerOnSocket(socket, answer, options));
   }
 }
@@ -88,8 +97,14 @@ function answerOnSocket(socket: Socket, [status, answer]: SocketAnswer, options:
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
+const TWO_LENGTHS =
+  'The request has both Content-Length and Transfer-Encoding: send one of them. With curl in PHP, set CURLOPT_INFILESIZE instead of a Content-Length header of your own.';
+
+/** An error of Node's parser, which names the rule that was broken. */
+type ParseError = NodeJS.ErrnoException & { readonly reason?: string };
+
 function parseErrorOf(
-  code: string | undefined,
+  { code, reason }: ParseError,
   inBody: boolean,
   { maxHeadersSize, headersTime }: HeaderLimits,
 ): SocketAnswer {
@@ -109,7 +124,9 @@ function parseErrorOf(
       const text = 'The request ended before its body had the length that was declared.';
       return ['412 Precondition Failed', new SwordError('ErrorChecksumMismatch', text)];
     }
-    default:
-      return ['400 Bad Request', badRequest('The request is not valid HTTP/1.1.')];
+    default: {
+      const isTwice = /can't be present with (?:Transfer-Encoding|Content-Length)/.test(reason ?? '');
+      return ['400 Bad Request', badRequest(isTwice ? TWO_LENGTHS : 'The request is not valid HTTP/1.1.')];
+    }
   }
 }

@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { files } from '../../tools/files.ts';
-import type { ErrorOptions } from '../middleware/answer-errors.ts';
-import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
+import { answerParseError, type HeaderLimits, type ParseErrorOptions, refuseTunnel } from './parse-errors.ts';
 import {
   abortResponse,
   closeIdle,
@@ -50,7 +49,7 @@ const MAX_PIPELINED = 100;
 export class Server {
   readonly #server: http.Server;
   readonly #tls: boolean;
-  #serving: { handler: Handler; errors: ErrorOptions } | undefined;
+  #serving: { handler: Handler; errors: ParseErrorOptions } | undefined;
   /** Requests that arrived before {@link serve}. */
   readonly #early = new Set<Parameters<Handler>>();
   /** Connections during their TLS handshake, by remote address and port: the HTTP server does not know them. */
@@ -148,7 +147,7 @@ export class Server {
   }
 
   /** Sets the handler of all requests and the options of error responses. */
-  serve(handler: Handler, errors: ErrorOptions): void {
+  serve(handler: Handler, errors: ParseErrorOptions): void {
     this.#serving = { handler, errors };
     for (const [req, res] of this.#early) this.#run(handler(req, res));
     this.#early.clear();
