@@ -19,6 +19,9 @@ import type { ProjectorProgress } from '../views/projector.ts';
 import type { NodeResources } from './open-node.ts';
 import { assertUpToDate } from './views-up-to-date.ts';
 
+/** Maximum number of characters of the name in the log line of a failed login. */
+const MAX_LOGGED_NAME = 100;
+
 /** A manifest of a million paths needs 200: the thread that creates manifests has no space for more in its own heap. */
 const READ_HEAP_MEGABYTES = 256;
 
@@ -42,11 +45,11 @@ export async function serveClients(
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {
     deposits: openDeposits(log, projector, isShared, config.maxArchives, limits),
-    credentials: new Credentials(
-      projector.add(clientLogins),
-      passwordRenewal(log, logger),
-      config.passwordCost,
-    ),
+    credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger), {
+      cost: config.passwordCost,
+      onFailed: (name, address) =>
+        logger.info({ client: name.slice(0, MAX_LOGGED_NAME), address }, 'login failed'),
+    }),
     collections: projector.add(collections),
     resolver: new Resolver({ deposits: loaded, log, store, search: objectReader }),
     objects: objectReader,

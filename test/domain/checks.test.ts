@@ -37,7 +37,7 @@ test('every failure is reported, in the order metadata, archives, url', (t) => {
       '- Mandatory alternate fields are missing (title, name)',
       '- "soon" is not a date: write YYYY, YYYY-MM, YYYY-MM-DD or a date with a time (codemeta:dateCreated)',
       '- docs.zip: The member "a" is corrupt. (archive)',
-      "- At least one url field must be compatible with the client's domain name (codemeta:url)",
+      "- At least one url field must be compatible with the client's domain name (codemeta:url): expected alice.example, found other.example",
     ].join('\n'),
   );
 });

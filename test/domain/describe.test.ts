@@ -66,7 +66,7 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
   ],
   ChecksRetried: [
     { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } },
-    'Checks are to be repeated: check 2.',
+    'Re-check requested (check 2).',
   ],
   LoadingStarted: [loadingStarted, 'Loading started: load 1.'],
   DepositLoaded: [depositLoaded, 'Deposit loaded: 2 files of 52 bytes.'],

@@ -207,10 +207,14 @@ test('a login takes its place only while it is looked at, however it ends', asyn
   const credential = { scheme: 'scrypt', ...costs, salt: salt.toString('base64'), digest } as const;
   const granted = { disabled: false, collections: [], domain: null, providerUrl: null };
   const alice = { client: 'alice', credential, credentialRevision: 0, ...granted };
-  const credentials = new Credentials(new Map([['alice', alice]]), () => Promise.resolve());
+  const failed: string[] = [];
+  const onFailed = (...login: string[]) => failed.push(login.join(' '));
+  const credentials = new Credentials(new Map([['alice', alice]]), () => Promise.resolve(), { onFailed });
   const at = (times: number, name: string) =>
     credentials.verify(basic(name).replace(' ', ' '.repeat(times)), '192.0.2.1'); // each is another header
-  await t.throwsAsync(at(1, 'alice:wrong'), { code: 'Unauthorized' });
+  const message = 'Unknown client or wrong password.';
+  await t.throwsAsync(at(1, 'alice:wrong'), { code: 'Unauthorized', message });
+  t.deepEqual(failed, ['alice 192.0.2.1']);
   for (let times = 1; times <= 30; times += 1) t.is((await at(times, 'alice:secret')).client, 'alice');
 });
 

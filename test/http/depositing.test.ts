@@ -729,7 +729,10 @@ test('all failures are told together: metadata, archives, url', async (t) => {
   t.is(lines[0], '- Mandatory fields are missing (author)');
   t.is(lines[1], '- Mandatory alternate fields are missing (title, name)');
   t.regex(lines[2] ?? '', /^- cut\.zip: /);
-  t.is(lines[3], "- At least one url field must be compatible with the client's domain name (codemeta:url)");
+  t.is(
+    lines[3],
+    "- At least one url field must be compatible with the client's domain name (codemeta:url): expected acme.example, found elsewhere.example",
+  );
   t.deepEqual(lines.slice(4), ['Warnings:', '- Suggested fields are missing (metadata-provenance)']);
 });
 

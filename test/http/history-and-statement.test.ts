@@ -137,7 +137,7 @@ test('the history is a feed of what has happened, oldest first, with who did it'
       ['MetadataAdded', 'alice', `Metadata added: "Hello" by Ada (${entry.length} bytes).`],
       ['DepositCompleted', 'alice', 'Deposit completed: nothing more comes from the client.'],
       ['DepositRejected', 'checker', 'Deposit rejected by check 1 for 1 reason.'],
-      ['ChecksRetried', 'operator', 'Checks are to be repeated: check 2.'],
+      ['ChecksRetried', 'operator', 'Re-check requested (check 2).'],
       ['DepositVerified', 'checker', 'Deposit passed check 2: 1 file of 15 bytes in 1 archive.'],
       ['LoadingStarted', 'loader', 'Loading started: load 1.'],
       ['DepositLoaded', 'loader', 'Deposit loaded: 1 file of 15 bytes.'],

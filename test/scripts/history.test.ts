@@ -98,7 +98,7 @@ test('a person reads who did what to a deposit and where it stood then, in lines
     ['#4  client alice  → partial', `All metadata replaced by ${entryName}.`],
     ['#5  client alice  → deposited', 'Deposit completed: nothing more comes from the client.'],
     ['#6  reactor checker  → rejected', 'Deposit rejected by check 1 for 1 reason.'],
-    ['#7  operator rosa  → deposited', 'Checks are to be repeated: check 2.'],
+    ['#7  operator rosa  → deposited', 'Re-check requested (check 2).'],
     ['#8  reactor checker  → verified', 'Deposit passed check 2: 2 files of 30 bytes in 2 archives.'],
     ['#9  reactor loader  → loading', 'Loading started: load 1.'],
     ['#10  reactor loader  → done', 'Deposit loaded: 1 file of 15 bytes.'],

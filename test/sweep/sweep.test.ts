@@ -112,7 +112,7 @@ test('what is too old to be sent and has no record is counted and listed, not se
   t.deepEqual((await found()).unrecorded.depositIds, [id]);
   t.is(receiver.received.length, 0);
   const screen = (await runScript(service.folder, 'status', [])).out;
-  t.regex(screen, new RegExp(`without a record and too old to be sent: 1 deposit \\(${id}\\)`));
+  t.regex(screen, new RegExp(`without a record and expired: 1 deposit \\(${id}\\)`));
 });
 
 test('a sweep leaves alone what an operator skipped', async (t) => {

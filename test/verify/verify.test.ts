@@ -313,7 +313,7 @@ test('the command tells findings as lines, with its exit code', async (t) => {
   t.is(all.code, 0, all.err);
   t.regex(
     all.out,
-    /^No anchors kept elsewhere were compared\..*--anchors\.\nAll proven: \d+ events of 21 streams, \d+ objects .*, the identifiers of 13 deposits, 2 anchors\.\n$/,
+    /^No external anchors were given.*--anchors\.\nAll proven: \d+ events of 21 streams, \d+ objects .*, the identifiers of 13 deposits, 2 anchors\.\n$/,
   );
   const twice = await runScript(folder, 'verify', ['2', '2']);
   t.is(twice.code, 0, `a deposit that is named twice is looked at once: ${twice.out}`);

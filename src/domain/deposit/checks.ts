@@ -62,7 +62,10 @@ function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
 function urlReasons(facts: EntryFacts | undefined, domain: string | null): Reason[] {
   if (domain === null || facts?.urlHosts.some((host) => isSubdomainOf(host, domain))) return [];
   const text = "At least one url field must be compatible with the client's domain name";
-  return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields: ['codemeta:url'] }];
+  const hosts = facts?.urlHosts ?? [];
+  const found = hosts.length === 0 ? 'none' : hosts.slice(0, MAX_FIELDS).join(', ');
+  const values = `expected ${domain}, found ${found}${hosts.length > MAX_FIELDS ? ', …' : ''}`;
+  return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields: ['codemeta:url'], values: values.slice(0, MAX_TEXT) }];
 }
 
 function toReasons(archive: Archive, findings: readonly Finding[]): Reason[] {

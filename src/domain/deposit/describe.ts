@@ -70,7 +70,7 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
       detail('object', object, { digest: true, internal: true }),
       detail('fault', code, { internal: true }),
     ),
-  ChecksRetried: ({ attempt }) => description(`Checks are to be repeated: check ${attempt}.`),
+  ChecksRetried: ({ attempt }) => description(`Re-check requested (check ${attempt}).`),
   LoadingStarted: ({ attempt }) => description(`Loading started: load ${attempt}.`),
   DepositLoaded: ({ directory, revision, snapshot, origin, policy, manifest, ...loaded }) =>
     description(

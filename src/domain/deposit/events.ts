@@ -225,6 +225,8 @@ export type Reason = {
   readonly text: string;
   /** Subjects of the reason: metadata fields, or `archive`. */
   readonly fields: readonly string[];
+  /** Values that follow the fields, such as what was expected. Events of older releases have none. */
+  readonly values?: string;
 };
 
 /** Whole seconds since 1970, and an offset such as `+0200`. */

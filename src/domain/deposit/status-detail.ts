@@ -53,8 +53,8 @@ export function withWarnings(detail: string, warnings: readonly Reason[]): strin
 }
 
 /** Formats a reason for a status detail. */
-export function reasonText({ text, fields }: Reason): string {
-  return `${text} (${fields.join(', ')})`;
+export function reasonText({ text, fields, values }: Reason): string {
+  return `${text} (${fields.join(', ')})${values === undefined ? '' : `: ${values}`}`;
 }
 
 function lines(reasons: readonly Reason[]): string {

@@ -36,7 +36,7 @@ export function resolveIri(
   });
 }
 
-const HINT = `A content, or a directory inside a deposit, is looked for in the ${SEARCHED_TREES} newest trees; in older ones it is found with ;anchor=swh:1:rev:… (or the dir or snp) or ;visit=swh:1:snp:… of the deposit.`;
+const HINT = `Only your ${SEARCHED_TREES} newest deposits are searched for files and subfolders; add ;anchor=swh:1:rev:… (or dir, snp) or ;visit=swh:1:snp:… to search an older one.`;
 
 /** Returns the deposit id at which the previous page ended. */
 function below({ query }: ServiceContext): number | undefined {

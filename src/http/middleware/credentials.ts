@@ -19,6 +19,11 @@ import { LoginAttempts, networkOf } from './login-attempts.ts';
 /** Rehashes a password, just verified, at the current scrypt cost. Never rejects. */
 export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
 
+type CredentialsOptions = {
+  readonly cost?: PasswordCost;
+  readonly onFailed?: (name: string, address: string) => void;
+};
+
 type Verified = Pick<ClientLogin, 'client' | 'credentialRevision'>;
 
 /** Maximum number of verified headers in the cache; the LRU guarantees at least half as many. */
@@ -39,6 +44,7 @@ export class Credentials {
   readonly #renew: RenewPassword;
   readonly #cost: PasswordCost;
   readonly #unknown: Credential;
+  readonly #onFailed: (name: string, address: string) => void;
   readonly #attempts = new LoginAttempts();
   /** Key of the hash: 144 bits, kept short since every request hashes it. */
   readonly #key = random.bytes(18).toString('base64');
@@ -51,11 +57,17 @@ export class Credentials {
     refuse: tooManyLogins,
   });
 
-  constructor(logins: Pick<View<ClientLogin>, 'get'>, renew: RenewPassword, cost = PASSWORD_COST) {
+  /** `cost`: of the digests of passwords. `onFailed` gets the name and the address of each failed login. */
+  constructor(
+    logins: Pick<View<ClientLogin>, 'get'>,
+    renew: RenewPassword,
+    { cost = PASSWORD_COST, onFailed = () => undefined }: CredentialsOptions = {},
+  ) {
     this.#logins = logins;
     this.#renew = renew;
     this.#cost = cost;
     this.#unknown = dummyCredential(cost);
+    this.#onFailed = onFailed;
   }
 
   /** Number of passwords that wait to be verified. */
@@ -71,7 +83,7 @@ export class Credentials {
     const cached = this.cachedLogin(authorization);
     if (cached) return cached;
     const sent = parseBasic(authorization);
-    if (!sent) throw unauthorized();
+    if (!sent) throw unauthorized(authorization !== undefined);
     this.#refuseGuessing(address);
     const fingerprint = this.#fingerprintOf(authorization);
     const login = this.#logins.get(sent.name);
@@ -79,6 +91,7 @@ export class Credentials {
     const right = await this.#verifyOnce(fingerprint, sent.password, known, address);
     if (!right || !known) {
       this.#attempts.failed(address);
+      this.#onFailed(sent.name, address);
       throw unauthorized();
     }
     const { client, credentialRevision } = known;
@@ -149,15 +162,13 @@ function parseBasic(authorization: string | undefined): { name: string; password
   return colon < 1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-export function unauthorized(): SwordError {
+/** Returns the 401 of a request with unacceptable credentials, or without any. */
+export function unauthorized(hasCredentials = true): SwordError {
   const headers = { 'WWW-Authenticate': 'Basic realm="deposit", charset="UTF-8"' };
-  return new SwordError(
-    'Unauthorized',
-    'Send the name and the password of a client as HTTP Basic credentials.',
-    {
-      headers,
-    },
-  );
+  const text = hasCredentials
+    ? 'Unknown client or wrong password.'
+    : 'Send the name and the password of a client as HTTP Basic credentials.';
+  return new SwordError('Unauthorized', text, { headers });
 }
 
 function tooManyLogins(): SwordError {

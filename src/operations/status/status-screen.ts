@@ -10,7 +10,7 @@ export function statusScreen(facts: Status): string {
     `Event log (${facts.log.engine}) at ${facts.log.position === null ? 'its beginning' : position(facts.log)}`,
     ...serverLine(facts),
     '',
-    ...(facts.views.length === 0 ? ['This node keeps no views.'] : [viewTable(facts)]),
+    ...(facts.views.length === 0 ? ['This node stores no views.'] : [viewTable(facts)]),
     ...facts.damagedViews,
     '',
     reactorTable(facts),
@@ -68,14 +68,15 @@ function serverLine({ log: { server } }: Status): string[] {
 
 function depositLines({ deposits, damagedViews }: Status): string[] {
   if (!deposits && damagedViews.length > 0) return ['Deposits: not known while a view is damaged'];
-  if (!deposits) return ['This node keeps no views: how many deposits there are is told elsewhere.'];
+  if (!deposits)
+    return ['This node stores no views: ask a node that serves clients for the number of deposits.'];
   const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);
   const oldest = deposits.oldest.map(
     ({ status, depositId, ageSeconds }) => `${status}: deposit ${depositId}, for ${span(ageSeconds)}`,
   );
   return [
     `Deposits: ${counts.join(', ') || 'none'}`,
-    ...(oldest.length > 0 ? [`  the oldest on their way: ${oldest.join('; ')}`] : []),
+    ...(oldest.length > 0 ? [`  oldest in progress: ${oldest.join('; ')}`] : []),
     ...stuckLines(deposits),
   ];
 }
@@ -95,9 +96,9 @@ function notificationLines({ notifications, sweep }: Status): string[] {
   const done =
     taken === null
       ? []
-      : [`${number(taken)} taken, ${number(failed)} tries not, ${number(tooOld)} too old to be sent`];
-  const held = `${pluralize(waiting, 'deposit')} ${waiting === 1 ? 'waits' : 'wait'}`;
-  const how = waiting > 0 ? ' ("deposit-service client webhook NAME --failures" tells why)' : '';
+      : [`${number(taken)} delivered, ${number(failed)} failed attempts, ${number(tooOld)} expired`];
+  const held = `${pluralize(waiting, 'deposit')} waiting`;
+  const how = waiting > 0 ? ' ("deposit-service client webhook NAME --failures" shows why)' : '';
   return [
     `Notifications: ${[...done, held].join('; ')}${how}`,
     ...(keyProblem === null ? [] : [`  some cannot be sent: ${keyProblem}`]),
@@ -107,7 +108,7 @@ function notificationLines({ notifications, sweep }: Status): string[] {
 
 function unrecordedLine({ count, depositIds }: NonNullable<Status['sweep']>['unrecorded']): string {
   const first = depositIds.slice(0, 10).join(', ');
-  return `  without a record and too old to be sent: ${pluralize(count, 'deposit')} (${first}${count > 10 ? ', …; --json lists more' : ''})`;
+  return `  without a record and expired: ${pluralize(count, 'deposit')} (${first}${count > 10 ? ', …; --json lists more' : ''})`;
 }
 
 function storeLine({ store, diskFreeBytes }: Status): string {

@@ -12,12 +12,10 @@ export function summaryText(report: Report): string {
   const { events, streams, objects, bytes, faultyObjects, deposits, anchors, provenBefore } = counts;
   const looked = [
     `${pluralize(events, 'event')} of ${pluralize(streams, 'stream')}`,
-    `${pluralize(objects, 'object')} (${pluralize(bytes, 'byte')})${faultyObjects > 0 ? ` besides ${faultyObjects} faulty ones` : ''}`,
+    `${pluralize(objects, 'object')} (${pluralize(bytes, 'byte')})${faultyObjects > 0 ? ` and ${faultyObjects} faulty ones` : ''}`,
     `the identifiers of ${pluralize(deposits, 'deposit')}`,
     pluralize(anchors, 'anchor'),
-    ...(provenBefore > 0
-      ? [`${provenBefore} objects and deposits as the interrupted run has proven them`]
-      : []),
+    ...(provenBefore > 0 ? [`${provenBefore} objects and deposits that the interrupted run had proven`] : []),
   ];
   const first: readonly (readonly [string, Finding | undefined])[] = [
     ['The first bad event', report.firstBadEvent],
@@ -28,7 +26,7 @@ export function summaryText(report: Report): string {
     ...first.flatMap(([name, finding]) => (finding ? [`${name}: ${finding.text}`] : [])),
     findings === 0
       ? `All proven: ${looked.join(', ')}.`
-      : `${findings} ${findings === 1 ? 'finding' : 'findings'}. Read: ${looked.join(', ')}, as far as they are right.`,
+      : `${findings} ${findings === 1 ? 'problem' : 'problems'} found. Checked: ${looked.join(', ')}.`,
     '',
   ].join('\n');
 }

@@ -72,9 +72,9 @@ export async function verifyService(
 const trustedNote = (file: string): string =>
   `What ${file} says that the interrupted run has proven was not read again: whoever can write there could have said so. --state keeps it elsewhere.`;
 const WITHOUT_ANCHORS =
-  'No anchors kept elsewhere were compared. Without them it does not show that whoever could write here has cut off the end of the log, written a stream anew with fitting hashes or put events in another order: let "deposit-service anchor --file" or DEPOSIT_ANCHOR_FILE keep them elsewhere, and give them with --anchors.';
+  'No external anchors were given, so a truncated or rewritten log would not be noticed. Create anchors with "deposit-service anchor --file" or DEPOSIT_ANCHOR_FILE, and pass them with --anchors.';
 const BY_THEMSELVES =
-  'Each deposit was looked at by itself and no anchor was compared: that its last events were cut off, or that its stream was written anew with fitting hashes, shows only with --all or --anchors and anchors kept elsewhere.';
+  'Each deposit was verified by itself, without anchors: only --all or --anchors with external anchors reveals missing last events or a rewritten stream.';
 
 type Parts = {
   readonly log: LogAudit;

@@ -52,7 +52,7 @@ test('a missing key of webhooks is told once as an error and by status until it 
   t.is((await ready()).status, 200);
   t.regex(
     (await shown(service)).screen,
-    /^Notifications: 5 taken, 0 tries not, 0 too old to be sent; 0 deposits wait$/m,
+    /^Notifications: 5 delivered, 0 failed attempts, 0 expired; 0 deposits waiting$/m,
   );
 
   await rename(keyFile, `${keyFile}.away`);
