@@ -84,6 +84,8 @@ test('whatever clients have said, each document tells it as it was', (t) => {
         status: 'done',
         statusDetail: other,
         loaded: { refId: text, refIdContext: other },
+        externalId: other,
+        origin: text,
         treatment: text,
         archives: [{ ...archive, number: 1, length: 1, sha256: 'a'.repeat(64), md5: null }],
         terms: [{ name: 'abstract', value: other }],

@@ -40,6 +40,8 @@ const orbitals = {
     refId: 'swh:1:dir:4b825dc642cb6eb9a060e54bf8d69288fbee4904',
     refIdContext: 'swh:1:dir:4b825dc642cb6eb9a060e54bf8d69288fbee4904;origin=https://a.example/o;path=/',
   },
+  externalId: 'hal-01234567',
+  origin: 'https://a.example/o?a=1&b=2',
   treatment: 'Checked, identified, kept.',
   archives: [
     {
@@ -185,6 +187,8 @@ test('the status of a deposit that is done carries its identifiers, under both p
     deposit_ref_id_context: orbitals.loaded.refIdContext,
     deposit_swh_id: orbitals.loaded.refId,
     deposit_swh_id_context: orbitals.loaded.refIdContext,
+    deposit_external_id: 'hal-01234567',
+    deposit_origin_url: 'https://a.example/o?a=1&b=2',
   });
 });
 
@@ -204,6 +208,8 @@ test('the status of a deposit that is not done has no identifier', (t) => {
     status: 'rejected',
     statusDetail: '- No archive (archive)',
     loaded: null,
+    externalId: null,
+    origin: null,
   } as const;
   t.deepEqual(depositFields(t, parsedBody(xml(statusDocument(rejected, language)))), {
     deposit_id: '42',

@@ -63,7 +63,8 @@ export class DepositDocuments {
   }
 
   status(ctx: ServiceContext, deposit: DepositStatusView): void {
-    const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit) };
+    const externalId = deposit.externalIdentifier ?? deposit.slug;
+    const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit), externalId };
     this.#answer(ctx, deposit, 'status', () => statusDocument(document, this.#options));
   }
 

@@ -12,14 +12,19 @@ export type StatusDocument = Pick<
   | 'status'
   | 'statusDetail'
   | 'loaded'
->;
+> & {
+  /** The client's own identifier: of the metadata, else the slug; `null` without either. */
+  readonly externalId: string | null;
+  /** `null` until the deposit is complete. */
+  readonly origin: string | null;
+};
 
 /** Describes the document of the State-IRI. With `refIdAliases` it repeats the identifiers as `deposit_swh_id…`. */
 export function statusDocument(
   document: StatusDocument,
   { iris, refIdAliases }: Pick<RenderContext, 'iris'> & { readonly refIdAliases: boolean },
 ): Document {
-  const { depositId, collection, status, statusDetail, loaded } = document;
+  const { depositId, collection, status, statusDetail, loaded, externalId, origin } = document;
   return {
     element: 'entry',
     isHot: true,
@@ -33,6 +38,8 @@ export function statusDocument(
         ...(loaded && { deposit_ref_id: loaded.refId, deposit_ref_id_context: loaded.refIdContext }),
         ...(loaded &&
           refIdAliases && { deposit_swh_id: loaded.refId, deposit_swh_id_context: loaded.refIdContext }),
+        ...(externalId !== null && { deposit_external_id: externalId }),
+        ...(origin !== null && { deposit_origin_url: origin }),
       }),
     ],
   };
