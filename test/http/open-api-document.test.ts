@@ -13,10 +13,17 @@ import { LIST_OFFERS } from '../../src/http/responses/answer-deposit-list.ts';
 import { MEDIA_FEED_OFFERS } from '../../src/http/responses/answer-media-feed.ts';
 import { DIRECTORY_OFFERS } from '../../src/http/responses/answer-object.ts';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
-import { OFFSET_TYPE, TUS_VERSION } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
+import {
+  OFFSET_TYPE,
+  parseUploadChecksum,
+  TUS_VERSION,
+} from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import { CHECKSUM_ALGORITHMS } from '../../src/modules/resumable-uploads/upload.ts';
+import { parseReference } from '../../src/swhid/swhid.ts';
 import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
 import { SWORD_VERSION } from '../../src/sword/documents/service-document.ts';
+import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
+import { parseDigestField } from '../../src/sword/headers/digest-fields.ts';
 import { COMPRESSED_TAR_TYPES, ENTRY_TYPES } from '../../src/sword/headers/media-type.ts';
 import { DOCUMENT_OFFERS } from '../../src/sword/headers/negotiate.ts';
 import { PACKAGINGS } from '../../src/sword/headers/packaging.ts';
@@ -182,6 +189,86 @@ test('words and numbers of the code are the same in the description', (t) => {
   t.is(tusResumable?.schema['const'], TUS_VERSION);
   t.true(uploadChecksum?.description.startsWith(`${CHECKSUM_ALGORITHMS.join(', ')}, a blank`));
 });
+
+test('numbers have the maxima up to which they are read', async (t) => {
+  const maximumOf = (name: string, { components } = document): unknown =>
+    components.parameters[name]?.schema['maximum'];
+  t.deepEqual(
+    ['page', 'pageSize', 'from', 'file', 'uploadLength', 'uploadOffset'].map((name) => maximumOf(name)),
+    [999_999_999, 999_999_999, 999_999_999_999_999, Number.MAX_SAFE_INTEGER, 1004, 1004],
+  );
+  const off = await describe({ maxResumableUploadSize: undefined });
+  t.is(maximumOf('uploadLength', off), Number.MAX_SAFE_INTEGER);
+});
+
+test('the patterns of identifiers and digests accept what is read, and nothing else', (t) => {
+  const id = 'a'.repeat(40);
+  const digest = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64');
+  const readers: Readonly<Record<string, readonly [(text: string) => unknown, readonly string[]]>> = {
+    swhid: [
+      parseReference,
+      [
+        `swh:1:dir:${id}`,
+        `swh:1:cnt:${id};origin=https://example.org/?a=1;visit=swh:1:snp:${id};path=/a%20b;lines=1-2`,
+        `swh:1:cnt:${id};anchor=swh:1:rev:${id};bytes=0`,
+        `swh:1:dir:${id.toUpperCase()}`,
+        `swh:2:dir:${id}`,
+        `swh:1:dir:${id};`,
+        `swh:1:dir:${id};other=1`,
+        `swh:1:dir:${id};origin=`,
+        `swh:1:cnt:${id};visit=swh:1:rev:${id}`,
+        `swh:1:cnt:${id};path=a`,
+        `swh:1:cnt:${id};path=/a b`,
+        `swh:1:cnt:${id};lines=0`,
+        `swh:1:cnt:${id};bytes=1-`,
+      ],
+    ],
+    contentMd5: [
+      parseContentMd5,
+      ['0F'.repeat(16), digest(16), digest(16).slice(0, 22), 'f'.repeat(31), digest(20)],
+    ],
+    reprDigest: [
+      (text) => parseDigestField('Repr-Digest', text),
+      [
+        `sha-256=:${digest(32)}:`,
+        `sha-512=:${digest(64)}:`,
+        `sha-256=:${digest(32)}:, sha-512=:${digest(64)}:`,
+        `sha-256=:${digest(31)}:`,
+        `sha-256=${digest(32)}`,
+        `sha-512=:${digest(32)}:`,
+      ],
+    ],
+    uploadChecksum: [
+      (text) => parseUploadChecksum({ 'upload-checksum': text }),
+      [
+        `sha1 ${digest(20)}`,
+        `sha256  ${digest(32)}`,
+        `md5 ${digest(16)}`,
+        `sha1 ${digest(16)}`,
+        digest(20),
+        `sha512 ${digest(64)}`,
+      ],
+    ],
+  };
+  for (const [name, [read, texts]] of Object.entries(readers)) {
+    const pattern = new RegExp(String(parameters[name]?.schema['pattern']), 'u');
+    for (const text of texts)
+      t.is(
+        pattern.test(text),
+        isRead(() => read(text)),
+        `${name}: ${text}`,
+      );
+  }
+});
+
+function isRead(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test('the values of the service are filled in; marks and shared parts are left out', async (t) => {
   t.is(document.info.title, 'deposit-service');

@@ -47,6 +47,7 @@ function valuesOf({ iris, generator, maxResumableUploadSize, ...service }: Descr
     maxUploadSize,
     maxEntrySize,
     maxArchives,
+    maxUploadLength: maxResumableUploadSize ?? Number.MAX_SAFE_INTEGER,
     inPieces: maxResumableUploadSize === undefined ? '' : ` (in pieces, by tus, ${maxResumableUploadSize})`,
   };
 }
@@ -69,7 +70,11 @@ function isOn(part: Json, modules: ReadonlySet<string>): boolean {
   return typeof module !== 'string' || modules.has(module);
 }
 
-function fill(text: string, values: Values): string {
+/** A text that is only the name of a value becomes that value, also a number. */
+function fill(text: string, values: Values): string | number {
+  const [, name = ''] = /^\{(\w+)\}$/.exec(text) ?? [];
+  const value = values[name];
+  if (typeof value === 'number') return value;
   return text.replace(/\{([a-z]\w*)\}/gi, (_whole, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`docs/openapi.yaml names {${name}}, which has no value.`);
