@@ -33,6 +33,8 @@ def schemathesis(checks: str, *options: str) -> None:
         *("--checks", checks, "--phases", "coverage,fuzzing", "--max-examples", "3", "--seed", "1"),
         # An event stream has no end.
         *("--exclude-path-regex", "/events/$", "--continue-on-failure", "--warnings", "off", "--no-color"),
+        # These tell of a slow machine, and of patterns that are hard to generate.
+        *("--request-timeout", "60", "--suppress-health-check", "all"),
     ]
     path = os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": path}
