@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { MAX_CHANGES } from '../../src/domain/deposit/limits.ts';
 import type { JsonObject, RecordedEvent } from '../../src/event-log/event-log.ts';
@@ -586,6 +587,27 @@ async function changeOften({ service: { log } }: RunningService, id: number, tim
   for (let from = 0, { revision } = last; from < sealed.length; from += 100)
     ({ revision } = await log.append(stream, revision, sealed.slice(from, from + 100)));
 }
+
+test('an archive under a label that says little, and a part without a type, are what their bytes are', async (t) => {
+  const { alice } = t.context;
+  const tarGz = gzipSync(helloTar);
+  const types = { 'application/zip': helloZip, 'application/x-tar': helloTar, 'application/gzip': tarGz };
+  for (const label of ['octet-stream', 'x-zip-compressed', 'x-gtar-compressed']) {
+    for (const [type, bytes] of Object.entries(types)) {
+      const headers = { ...archiveHeaders('a', `application/${label}`), ...partial };
+      const created = await alice.post('/1/software/', bytes, headers);
+      t.is(created.status, 201, `${label} ${type}`);
+      const media = new URL(created.headers.get('location')?.replace('metadata', 'media') ?? '').pathname;
+      t.is((await alice.get(media)).headers.get('content-type'), type);
+    }
+    const text = await alice.post('/1/software/', 'text', archiveHeaders('a', `application/${label}`));
+    await assertSwordError(t, text, 415, 'ErrorContent', 'the bytes are no archive');
+  }
+  const { headers, body } = archivePart();
+  const untyped = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'Content-Type'));
+  const form = formOf([{ headers: untyped, body }, entryPart()]);
+  t.is((await alice.post('/1/software/', form, { ...formType, ...partial })).status, 201);
+});
 
 test('a collection takes the archives that it lists', async (t) => {
   const { alice } = t.context;

@@ -24,7 +24,7 @@ import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document
 import { SWORD_VERSION } from '../../src/sword/documents/service-document.ts';
 import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
 import { parseDigestField } from '../../src/sword/headers/digest-fields.ts';
-import { COMPRESSED_TAR_TYPES, ENTRY_TYPES } from '../../src/sword/headers/media-type.ts';
+import { COMPRESSED_TAR_TYPES, ENTRY_TYPES, UNSPECIFIC_TYPES } from '../../src/sword/headers/media-type.ts';
 import { DOCUMENT_OFFERS } from '../../src/sword/headers/negotiate.ts';
 import { PACKAGINGS } from '../../src/sword/headers/packaging.ts';
 import { ORIGINAL_DEPOSIT } from '../../src/sword/namespaces.ts';
@@ -136,7 +136,7 @@ test('every document is described in the media types in which it is offered', (t
 });
 
 test('every body is described in the media types that are accepted', (t) => {
-  const [archives, entries] = [ARCHIVE_TYPES, [...ENTRY_TYPES]];
+  const [archives, entries] = [[...ARCHIVE_TYPES, ...UNSPECIFIC_TYPES], [...ENTRY_TYPES]];
   const forms = ['multipart/form-data', 'multipart/related'];
   const accepted: Readonly<Record<string, readonly string[]>> = {
     createDeposit: [...archives, ...entries, ...forms],

@@ -275,12 +275,11 @@ test('a collection takes the archives it lists, and compressed tars wherever it 
     t.false(takes(`application/${subtype}`, ['application/zip']), subtype);
   }
   t.false(takes('application/zip', ['application/x-tar']));
-  for (const type of [
-    'application/octet-stream',
-    'text/plain',
-    'application/x-7z-compressed',
-    'application/atom+xml',
-  ]) {
+  for (const subtype of ['octet-stream', 'x-zip-compressed', 'x-gtar-compressed']) {
+    t.true(takes(`application/${subtype}`, ['application/zip']), 'the bytes decide');
+    t.false(takes(`application/${subtype}`, []), 'no archive is accepted');
+  }
+  for (const type of ['text/plain', 'application/x-7z-compressed', 'application/atom+xml']) {
     t.false(takes(type, both), type);
   }
 });

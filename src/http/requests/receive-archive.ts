@@ -2,7 +2,7 @@ import { sniffFormat } from '../../archives/format.ts';
 import type { ArchiveFormat } from '../../archives/inspection.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
-import { isArchiveType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
+import { isArchiveType, TAR_TYPE, UNSPECIFIC_TYPES, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
 import { observeUpload } from './observed-upload.ts';
@@ -47,9 +47,18 @@ export async function receiveArchive(
 }
 
 function typeOf(format: ArchiveFormat, label: string): string {
+  if (UNSPECIFIC_TYPES.includes(label)) return TYPES[format];
   if (format === 'zip') return ZIP_TYPE;
   return label === ZIP_TYPE ? TAR_TYPE : label;
 }
+
+const TYPES: Readonly<Record<ArchiveFormat, string>> = {
+  zip: ZIP_TYPE,
+  tar: TAR_TYPE,
+  'tar.gz': 'application/gzip',
+  'tar.bz2': 'application/x-bzip2',
+  'tar.xz': 'application/x-xz',
+};
 
 /** Number of bytes that identify a tar, by the checksum of its first header. */
 const HEAD_BYTES = 512;

@@ -113,7 +113,7 @@ function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
 function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
   const { name } = parseContentDisposition(headers.get('content-disposition'));
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
-  const mediaType = parseMediaType(headers.get('content-type'), part);
+  const mediaType = parseMediaType(headers.get('content-type') ?? 'application/octet-stream', part);
   if (!isArchiveType(mediaType.type, accepted.archives))
     throw unaccepted(mediaType.type, partTypes(accepted));
   assertPackaging(headers.get('packaging'));

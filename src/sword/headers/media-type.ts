@@ -43,11 +43,19 @@ export const COMPRESSED_TAR_TYPES: readonly string[] = [
   'application/x-xz',
 ];
 
+/** Media types that clients send for archives of any format: the bytes decide what they are. */
+export const UNSPECIFIC_TYPES: readonly string[] = [
+  'application/octet-stream',
+  'application/x-zip-compressed',
+  'application/x-gtar-compressed',
+];
+
 /**
  * Returns whether a collection with this `accept` list accepts archives of the type; compressed tars are accepted with
  * tars.
  */
 export function isArchiveType(type: string, accept: readonly string[]): boolean {
+  if (UNSPECIFIC_TYPES.includes(type)) return accept.length > 0;
   return accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes(TAR_TYPE));
 }
 
