@@ -94,6 +94,15 @@ test('a store that is slow is no fault of the client', async (t) => {
   t.deepEqual(await outcome, { bytes: 4 });
 });
 
+test('time in which the process was stopped is no fault of a client whose bytes have come', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 200, bytesPerMs: 1, idle: 200 });
+  await connection.send(`${sized(4)}ab`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await connection.send('cd');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500); // as after SIGSTOP, timers are late
+  t.deepEqual(await outcome, { bytes: 4 });
+});
+
 test('a client that goes away is no error of the service', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 60_000 });
   await connection.send(`${sized(10)}abc`);

@@ -43,6 +43,9 @@ const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE',
 /** Milliseconds within which the first bytes or the end of a body must arrive to be noticed as such. */
 const EMPTY_BODY_TIMEOUT_MS = 5000;
 
+/** Longest time between two counts of the time that a body has taken. */
+const LONGEST_TICK_MS = 1000;
+
 /**
  * Time limits of a body: a base (ms) plus its size at the minimum rate (bytes per ms), and a limit for idle time (ms).
  */
@@ -79,32 +82,51 @@ export async function* requestBody(
   if (!ctx.req.complete) throw clientGoneError();
 }
 
-/** Reads chunks with an idle timeout and measures the time spent waiting. */
+/**
+ * Reads chunks with an idle timeout, and measures the time spent waiting. The time is counted in ticks: one that comes
+ * late counts as two, since the process was stopped or busy, and what the client has sent meanwhile was not read yet.
+ */
 class TimedReader {
   /** Total waiting time in milliseconds. */
   ms = 0;
+  #idleMs = 0;
   #isWaiting = false;
+  #countedAt = clock.monotonic();
+  readonly #tickMs: number;
   readonly #stalled = new AbortGate();
-  readonly #idle: NodeJS.Timeout;
+  readonly #ticks: NodeJS.Timeout;
 
   constructor(idle: number) {
-    this.#idle = clock
-      .setTimeout(() => this.#isWaiting && this.#stalled.abort(bodyTimeoutError(idle)), idle)
-      .unref();
+    this.#tickMs = Math.min(LONGEST_TICK_MS, idle / 4);
+    this.#ticks = clock.setInterval(() => this.#tick(idle), this.#tickMs).unref();
   }
 
   async next(chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
-    const start = clock.monotonic();
-    this.#idle.refresh(); // restarts the timer even if it expired between two reads
+    this.#countedAt = clock.monotonic();
+    this.#idleMs = 0;
     this.#isWaiting = true;
     const next = await this.#stalled.race(chunks.next());
+    this.#count();
     this.#isWaiting = false;
-    this.ms += clock.monotonic() - start;
     return next;
   }
 
   end(): void {
-    clock.clearTimeout(this.#idle);
+    clock.clearInterval(this.#ticks);
+  }
+
+  #tick(idle: number): void {
+    if (!this.#isWaiting) return;
+    this.#count();
+    if (this.#idleMs >= idle) this.#stalled.abort(bodyTimeoutError(idle));
+  }
+
+  #count(): void {
+    const now = clock.monotonic();
+    const elapsed = Math.min(now - this.#countedAt, 2 * this.#tickMs);
+    this.#countedAt = now;
+    this.ms += elapsed;
+    this.#idleMs += elapsed;
   }
 }
 
