@@ -19,7 +19,7 @@ const OTHERS = {
   deposit: [path.join(root, 'client/main.ts')],
 };
 /** Commands of developers, which run in the folder of the project. */
-const OF_DEVELOPERS = new Set(['bench', 'drills', 'sbom', 'simulate', 'supply-chain', 'test']);
+const OF_DEVELOPERS = new Set(['bench', 'drills', 'pack-client', 'sbom', 'simulate', 'supply-chain', 'test']);
 const [command, ...args] = process.argv.slice(2);
 
 if (command === '--version' || command === '-v') print(versionOf());

@@ -114,6 +114,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/sword/namespaces.ts',
       'src/sword/headers/raw-header.ts',
       'src/sword/xml/xml-body.ts',
+      'src/sword/xml/xml-text.ts',
       'src/tools/',
     ],
     packages: ['fast-xml-parser', 'node-stream-zip', 'tar-stream'],

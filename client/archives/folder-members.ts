@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
 import { Fault, reasonOf } from '../faults.ts';
+import { globTest } from './glob.ts';
 
 /** A member of a folder. Paths and targets are latin1 strings of their raw bytes, relative to the folder. */
 export type FolderMember =
@@ -43,27 +44,15 @@ export function folderMembers(folder: string, excluded: (path: string) => boolea
  * leading dot.
  */
 export function exclusion(patterns: readonly string[]): (path: string) => boolean {
-  const tests = patterns.map((pattern) => {
-    const whole = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
-    return { whole, undotted: prefixNames(whole), isOfPath: pattern.replace(/\/$/, '').includes('/') };
-  });
+  const tests = patterns.map((pattern) => ({
+    matches: globTest(pattern.replace(/^\.?\//, '').replace(/\/$/, '')),
+    isOfPath: pattern.replace(/\/$/, '').includes('/'),
+  }));
   return (member) => {
     const text = Buffer.from(member, 'latin1').toString('utf8');
     const name = text.slice(text.lastIndexOf('/') + 1);
-    if (name === '.git') return true;
-    return tests.some(({ whole, undotted: pattern, isOfPath }) => {
-      const tested = isOfPath ? text : name;
-      return path.posix.matchesGlob(prefixNames(tested), pattern) || path.posix.matchesGlob(tested, whole);
-    });
+    return name === '.git' || tests.some(({ matches, isOfPath }) => matches(isOfPath ? text : name));
   };
-}
-
-/**
- * Prefixes each name of a path or a pattern with the same letter, since Node's wildcards do not match a leading dot.
- * (Braces around slashes become wrong, so the unchanged pattern is tried, too.)
- */
-function prefixNames(names: string): string {
-  return names.replace(/(?<=^|\/)(?!\*\*(?:\/|$))/g, 'x');
 }
 
 type Kind = FolderMember['kind'] | 'a socket' | 'a FIFO' | 'a device';

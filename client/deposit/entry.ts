@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../../src/sword/xml/xml-body.ts';
+import { type BodyElement, element } from '../../src/sword/xml/xml-body.ts';
+import { xmlText } from '../../src/sword/xml/xml-text.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 
 /** A metadata entry ready to be sent. */
@@ -68,7 +69,7 @@ export function madeEntry(given: Metadata): string {
     ...single('codemeta:datePublished', given['date-published']),
   ];
   const root = element('entry', children, { 'xmlns:codemeta': CODEMETA[0] ?? '' });
-  return xmlBody(root, { defaultNamespace: ATOM, depositNamespace: DEFAULT_DEPOSIT_NAMESPACE });
+  return xmlText(root, { defaultNamespace: ATOM, depositNamespace: DEFAULT_DEPOSIT_NAMESPACE });
 }
 
 type Person = { readonly name: string; readonly email: string | undefined };

@@ -79,18 +79,18 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
 type Sending = { isWhole: boolean };
 
 function answerTo(sent: ClientRequest, sending: Sending, watch: Watch): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   watch.setTarget(sent);
-  sent.once('response', (answer) => {
-    watch.setTarget(answer);
-    // The rest that the server did not want to read is not sent.
-    answer.once('close', () => sent.writableFinished || sent.destroy());
-    resolve(answer);
+  return new Promise((resolve, reject) => {
+    sent.once('response', (answer) => {
+      watch.setTarget(answer);
+      // The rest that the server did not want to read is not sent.
+      answer.once('close', () => sent.writableFinished || sent.destroy());
+      resolve(answer);
+    });
+    sent.on('error', (error) => {
+      reject(new Lost(error, sending.isWhole && !isNeverConnected(error)));
+    });
   });
-  sent.on('error', (error) => {
-    reject(new Lost(error, sending.isWhole && !isNeverConnected(error)));
-  });
-  return promise;
 }
 
 /** Sends the body until the answer arrives. Resolves to the error of reading the body, if any. */

@@ -8,7 +8,8 @@ import { serviceDocument } from '../../src/sword/documents/service-document.ts';
 import { statementFeed } from '../../src/sword/documents/statement.ts';
 import { statusDocument } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { type BodyElement, element, xmlBody } from '../../src/sword/xml/xml-body.ts';
+import { type BodyElement, element } from '../../src/sword/xml/xml-body.ts';
+import { xmlBody } from '../../src/sword/xml/xml-builder.ts';
 import { type Parsed, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { oddText, sayable } from './odd-texts.ts';
 

@@ -4,7 +4,10 @@ import { outcomeOf, type Ran } from './run-script.ts';
 
 export type RunOptions = { readonly input?: string; readonly env?: Record<string, string> };
 
-/** A user of the command-line client: a home folder, and a login in the environment. */
+/**
+ * A user of the command-line client: a home folder, and a login in the environment. `TESTED_CLIENT` and
+ * `TESTED_CLIENT_NODE` name a packed client and the Node that runs it.
+ */
 export class CommandLineDepositor {
   readonly home: string;
   readonly user: string;
@@ -60,8 +63,12 @@ export class CommandLineDepositor {
   }
 
   start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-    const main = path.join(import.meta.dirname, '../../client/main.ts');
-    return spawn(process.execPath, [main, ...args], { cwd: this.home, env: { ...this.#env, ...env } });
+    const { TESTED_CLIENT, TESTED_CLIENT_NODE } = process.env;
+    const main = TESTED_CLIENT || path.join(import.meta.dirname, '../../client/main.ts');
+    return spawn(TESTED_CLIENT_NODE || process.execPath, [main, ...args], {
+      cwd: this.home,
+      env: { ...this.#env, ...env },
+    });
   }
 }
 

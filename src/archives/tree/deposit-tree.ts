@@ -142,7 +142,7 @@ function joined(pieces: readonly Buffer<ArrayBuffer>[]): Uint8Array {
   for (const piece of pieces) {
     bytes.set(piece, at);
     at += piece.length;
-    piece.buffer.transfer(0);
+    piece.buffer.transfer?.(0); // which Node 20, under the client, does not have
   }
   return bytes;
 }

@@ -1,6 +1,7 @@
 import type { Iris } from '../iris.ts';
 import { ATOM } from '../namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
+import { type BodyElement, element } from '../xml/xml-body.ts';
+import { xmlBody } from '../xml/xml-builder.ts';
 import { xmlPieces, xmlText } from '../xml/xml-text.ts';
 
 /** The software of this service, named in receipts and errors. */

@@ -1,6 +1,7 @@
 import { packagingOf } from '../headers/packaging.ts';
 import { ATOM, ORE, RDF, XSD } from '../namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
+import { type BodyElement, element } from '../xml/xml-body.ts';
+import { xmlBody } from '../xml/xml-builder.ts';
 import { titleOf } from './deposit-model.ts';
 import type { RenderContext } from './document.ts';
 import { depositedOn, type StatedArchive, type Statement, stateIri } from './statement.ts';

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { bundle } from './client-package/bundle.ts';
+import { licenceTexts } from './client-package/licences.ts';
+
+const HELP = `Packs the command-line client as a package of its own: one file without dependencies.
+
+  npm run pack-client -- [--output DIR] [--json]
+
+It compiles client/ for Node 20, joins it with the packages that it uses, and adds their licence texts. The package is
+for npm install, or for npm publish. --output: the folder of the package; default: the present one.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+
+const ROOT = path.join(import.meta.dirname, '..');
+const NAME = 'source-deposit-client';
+/** The first release of Node 20 with all that the client uses. */
+const NODE = '>=20.15';
+
+const run = promisify(execFile);
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { output = '.', json } = readOptions(args, {
+      output: { type: 'string' },
+      json: { type: 'boolean' },
+    });
+    const target = path.resolve(output);
+    const scratch = await mkdtemp(path.join(tmpdir(), 'deposit-client-'));
+    try {
+      const folder = path.join(scratch, 'package');
+      await mkdir(folder);
+      await writePackage(folder, path.join(scratch, 'compiled'));
+      const { stdout } = await run('npm', ['pack', folder, '--pack-destination', target, '--json']);
+      const [packed] = JSON.parse(stdout) as { filename: string; unpackedSize: number }[];
+      const file = path.join(target, packed?.filename ?? '');
+      if (json) say(JSON.stringify({ file, unpackedBytes: packed?.unpackedSize }));
+      else say(`Packed ${file}.`);
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  },
+  { mayBeBare: true },
+);
+
+async function writePackage(folder: string, compiled: string): Promise<void> {
+  const tsc = path.join(ROOT, 'node_modules', '.bin', 'tsc');
+  await run(tsc, ['-p', path.join(ROOT, 'tsconfig.client.json'), '--outDir', compiled]);
+  const main = path.join(ROOT, 'client', 'main.ts');
+  const { code, packages } = bundle(path.join(compiled, 'client', 'main.js'), main);
+  const { version, license } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
+    readonly version: string;
+    readonly license: string;
+  };
+  const manifest = {
+    name: NAME,
+    version,
+    description: 'Deposits software source code on a SWORD 2.0 server, and computes its SWHIDs.',
+    license,
+    bin: { deposit: 'deposit.js' },
+    files: ['deposit.js', 'THIRD-PARTY-LICENSES.txt'],
+    engines: { node: NODE },
+  };
+  await writeFile(path.join(folder, 'deposit.js'), code, { mode: 0o755 });
+  await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await writeFile(path.join(folder, 'THIRD-PARTY-LICENSES.txt'), licenceTexts(packages));
+  await copyFile(path.join(ROOT, 'client', 'README.md'), path.join(folder, 'README.md'));
+  await copyFile(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
+}
