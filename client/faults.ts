@@ -12,7 +12,7 @@ export const EXIT = {
 export class Fault extends Error {
   override readonly name: string = 'Fault';
   readonly exitCode: number;
-  /** Number of the deposit, if it exists nevertheless. */
+  /** Number or Edit-IRI of the deposit, if it exists nevertheless. */
   deposit: string | null = null;
 
   constructor(
@@ -25,8 +25,13 @@ export class Fault extends Error {
 
   /** Returns the fields that `--json` prints in addition to the message. */
   facts(): Readonly<Record<string, unknown>> {
-    return { deposit: this.deposit === null ? null : Number(this.deposit) };
+    return { deposit: this.deposit === null ? null : numberOrIri(this.deposit) };
   }
+}
+
+/** Returns what names a deposit as JSON has it: its number or, on other servers, its Edit-IRI. */
+export function numberOrIri(deposit: string): number | string {
+  return /^[0-9]+$/.test(deposit) ? Number(deposit) : deposit;
 }
 
 /** Runs work about an existing deposit, and adds its number to faults. */

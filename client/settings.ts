@@ -61,7 +61,6 @@ function serverUrl(address: string): URL {
     throw new UsageFault(
       'The address of the server must not hold the password: give --user and --password-stdin.',
     );
-  url.search = '';
   url.hash = '';
   return url;
 }

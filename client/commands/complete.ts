@@ -23,6 +23,6 @@ export async function run(args: string[]): Promise<number> {
       headers: { 'In-Progress': 'false' },
       repeatable: true,
     });
-    return printDeposit(links.state, values, session);
+    return printDeposit({ deposit, links }, values, session);
   });
 }

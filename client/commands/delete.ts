@@ -1,5 +1,5 @@
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
-import { about, EXIT } from '../faults.ts';
+import { about, EXIT, numberOrIri } from '../faults.ts';
 import { isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
@@ -21,6 +21,6 @@ export async function run(args: string[]): Promise<number> {
     // Missing only now: the first attempt deleted it, but its answer was lost.
     if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
   });
-  output.result({ deposit: Number(deposit), deleted: true }, `Deposit ${deposit} is deleted.`);
+  output.result({ deposit: numberOrIri(deposit), deleted: true }, `Deposit ${deposit} is deleted.`);
   return EXIT.done;
 }

@@ -6,7 +6,7 @@ import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { statusAt } from '../deposit/wait.ts';
-import { EXIT, Fault, reasonOf, UsageFault } from '../faults.ts';
+import { EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
 import { formatNumber } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
@@ -32,7 +32,8 @@ export async function run(args: string[]): Promise<number> {
   if (wish === '-' && values.json) throw new UsageFault('--json and --output - exclude one another.');
   if (wish !== undefined) assertFree(wish, force);
   const { connection, output, deposit, links } = await openDeposit(wanted, values);
-  const { swhid } = await statusAt(connection, links.state);
+  if (links.media === null) throw new Fault(`The server names no address of the archives of ${deposit}.`);
+  const { swhid } = await statusAt(connection, { deposit, links });
 
   using folder = new TemporaryFolder();
   const file = path.join(folder.path, 'fetched');
@@ -46,7 +47,8 @@ export async function run(args: string[]): Promise<number> {
   const lines = linesOf(target, downloaded, identifiers);
   // Standard output may contain the archive.
   if (target === '-') output.note(lines.join('\n'));
-  else output.result({ deposit: Number(deposit), file: target, ...downloaded, ...identifiers }, ...lines);
+  else
+    output.result({ deposit: numberOrIri(deposit), file: target, ...downloaded, ...identifiers }, ...lines);
   return identifiers.swhidAgrees === false ? EXIT.identifierDiffers : EXIT.done;
 }
 

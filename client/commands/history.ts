@@ -1,6 +1,6 @@
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts';
-import { EXIT, Fault } from '../faults.ts';
+import { EXIT, Fault, numberOrIri } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Tells what happened to a deposit, event by event, oldest first.
@@ -19,7 +19,7 @@ export async function run(args: string[]): Promise<number> {
   let number = 0;
   for await (const { entries } of pagesOf(connection, links.history)) {
     for (const event of entries.map(historyEventOf)) {
-      output.result({ deposit: Number(deposit), number, ...event }, ...linesOf(number, event));
+      output.result({ deposit: numberOrIri(deposit), number, ...event }, ...linesOf(number, event));
       number += 1;
     }
   }

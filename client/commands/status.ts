@@ -17,5 +17,5 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was reject
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
   const { deposit, links, ...session } = await openDeposit(onlyDeposit(positionals), values);
-  return about(deposit, () => printDeposit(links.state, values, session));
+  return about(deposit, () => printDeposit({ deposit, links }, values, session));
 }

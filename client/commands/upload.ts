@@ -9,7 +9,7 @@ import { assertSensible, planSteps } from '../deposit/plan.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
 import { statusOf } from '../deposit/wait.ts';
 import { readEnvironment } from '../environment.ts';
-import { Fault, UsageFault } from '../faults.ts';
+import { about, Fault, UsageFault } from '../faults.ts';
 import { type Output, pluralize } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
@@ -168,7 +168,7 @@ type Uploaded = Session & {
 async function finish({ deposit, links }: DepositState, uploaded: Uploaded, wait: boolean): Promise<number> {
   const { output, archives, expected, target } = uploaded;
   output.note(`Deposit ${deposit} of the collection ${target.collection.name}: ${links.edit}`);
-  const status = await statusOf(links.state, wait, uploaded);
+  const status = await about(deposit, () => statusOf({ deposit, links }, wait, uploaded));
   const comparison = compareIdentifiers(status, expected);
   const facts = {
     ...statusFacts(status),

@@ -68,7 +68,7 @@ async function inCollection(
   const { answer: status } = await connection.ask('GET', state, { repeatable: true });
   if (status.status === 404) return null;
   if (status.status > 299) throw new Refused(status);
-  const links = { edit, add: edit, media: at('media'), state, history: null };
+  const links = { edit, add: edit, media: at('media'), state, statement: null, history: null };
   return { deposit, links, receipt: null, etag: null };
 }
 

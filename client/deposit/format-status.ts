@@ -1,5 +1,5 @@
 import type { Status } from '../documents/deposit-documents.ts';
-import { EXIT } from '../faults.ts';
+import { EXIT, numberOrIri } from '../faults.ts';
 
 /** The identifier computed here, and whether the server's is equal. */
 export type Expectation = { readonly expectedSwhid: string | null; readonly agrees: boolean | null };
@@ -39,7 +39,15 @@ export function statusLines(
 /** Returns the status as JSON for programs. */
 export function statusFacts(status: Status): Readonly<Record<string, unknown>> {
   const { deposit, title, detail, updated, swhid, swhidContext } = status;
-  return { deposit: Number(deposit), title, status: status.status, detail, updated, swhid, swhidContext };
+  return {
+    deposit: numberOrIri(deposit),
+    title,
+    status: status.status,
+    detail,
+    updated,
+    swhid,
+    swhidContext,
+  };
 }
 
 /** Returns a name for the deposit: its number, with its title if it has one. */

@@ -1,10 +1,12 @@
+import { absoluteIri } from '../documents/absolute-iri.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
 import type { Collection, ServiceDocument } from '../documents/service-document.ts';
-import { Fault } from '../faults.ts';
+import { about, Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { linkOfAnswer } from '../http/link-header.ts';
 import { Unsure } from '../http/losses.ts';
+import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
 import { type Pieces, piecesOf } from './pieces.ts';
 import type { Step } from './plan.ts';
@@ -97,20 +99,54 @@ function performStep(
  */
 async function create(step: Step, upload: string | null, options: PerformOptions): Promise<DepositState> {
   const { connection, collection, slug, onSent } = options;
-  const { headers, body } = requestOf(step, { collection, slug, upload });
-  try {
+  const send = async (multipart: MultipartType): Promise<Answer> => {
+    const { headers, body } = requestOf(step, { collection, slug, upload, multipart });
     const { answer } = await connection.ask('POST', collection.iri, {
       headers,
       body,
       repeatable: upload !== null || collection.recognisesRepeats,
       onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
     });
-    if (isSuccess(answer)) return standingAt(answer, readReceipt(answer));
+    return answer;
+  };
+  try {
+    // SWORD 2.0 has multipart/related. Some servers have forms only, and refuse it before they make a deposit.
+    const first = await send(collection.recognisesRepeats ? 'form-data' : 'related');
+    const isOtherForm = first.status === 415 && !collection.recognisesRepeats;
+    const answer = isOtherForm ? await send('form-data') : first;
+    if (isSuccess(answer)) return await standingOfNew(answer, connection);
     return await standingOfUsedUpload(upload, answer, connection);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
     const advice = 'Look with deposit list whether the deposit is there before you send it again.';
     throw new Unsure(`${error.message}\n${advice}`, error);
+  }
+}
+
+/**
+ * Returns the state of a deposit that was made. Its receipt is in the answer or, on servers that answer otherwise, at the
+ * Edit-IRI of the `Location`.
+ * @throws {Fault} with the Edit-IRI, if no receipt can be read.
+ */
+async function standingOfNew(answer: Answer, connection: Connection): Promise<DepositState> {
+  const { location } = answer.headers;
+  try {
+    return standingAt(answer, readReceipt(answer));
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const edit = location === undefined ? null : absoluteIri(location, answer.iri);
+    if (edit === null) {
+      throw new Fault(
+        `The deposit was made, but its receipt cannot be read: ${error.message} Look for it with deposit list.`,
+      );
+    }
+    return await about(edit, async () => {
+      const receipt = await connection.get(edit);
+      return standingAt(
+        receipt,
+        readReceipt({ ...receipt, headers: { location: edit, ...receipt.headers } }),
+      );
+    });
   }
 }
 
@@ -175,10 +211,12 @@ function standingAt({ headers }: Answer, { deposit, links }: Receipt): DepositSt
   return { deposit, links, etag: headers['etag'] ?? null };
 }
 
+/** @throws {Fault} the server names no such address. */
 function targetOf({ kind }: Step, { media, add, edit }: DepositLinks): string {
   switch (kind) {
     case 'add-archive':
     case 'replace-archives':
+      if (media === null) throw new Fault(`The server names no address for the archives of ${edit}.`);
       return media;
     case 'add-metadata':
       return add;

@@ -4,7 +4,7 @@ import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { bytesBody, fileBody } from '../http/bodies.ts';
 import type { Body } from '../http/exchange.ts';
-import { multipart, type Part } from '../http/multipart.ts';
+import { type MultipartType, multipart, type Part } from '../http/multipart.ts';
 import { archiveType } from './archive-type.ts';
 import type { Entry } from './entry.ts';
 import type { Step } from './plan.ts';
@@ -20,6 +20,8 @@ export type StepRequestOptions = {
   readonly slug?: string | undefined;
   /** IRI of the upload that becomes the archive of the step. */
   readonly upload: string | null;
+  /** Form of a request with an archive and an entry. */
+  readonly multipart?: MultipartType;
 };
 
 export function requestOf(step: Step, options: StepRequestOptions): StepRequest {
@@ -40,7 +42,7 @@ function contentOf(step: Step, options: StepRequestOptions): StepRequest {
   switch (step.kind) {
     case 'create': {
       const { archive, entry } = step;
-      if (archive && entry) return formRequest(archive, entry, options);
+      if (archive && entry) return multipartRequest(archive, entry, options);
       return archive ? archiveRequest(archive, options) : entryRequest(entry!); // `assertSensible` ensures one of them
     }
     case 'add-archive':
@@ -75,27 +77,30 @@ function entryRequest({ bytes, contentType }: Entry): StepRequest {
  * Returns one request with an archive and an entry. The entry is first, so that the server refuses it before the
  * archive is sent.
  */
-function formRequest(
+function multipartRequest(
   archive: PreparedArchive,
   entry: Entry,
-  { collection }: StepRequestOptions,
+  { collection, multipart: type = 'form-data' }: StepRequestOptions,
 ): StepRequest {
+  const mediaType = archiveType(archive.format, collection);
+  const filename = `filename="${archive.filename}"`;
+  const [atom, file] =
+    type === 'related'
+      ? ['attachment; name="atom"', `attachment; name="payload"; ${filename}`]
+      : ['form-data; name="atom"; filename="atom.xml"', `form-data; name="file"; ${filename}`];
+  // A form has the digest of the archive in the headers of the whole, SWORD 2.0 in those of its part.
+  const digest = { 'Content-MD5': archive.md5 };
+  const ofPart = type === 'related' ? { ...digest, Packaging: SIMPLE_ZIP } : {};
   const parts: Part[] = [
     {
-      headers: {
-        'Content-Disposition': 'form-data; name="atom"; filename="atom.xml"',
-        'Content-Type': entry.contentType,
-      },
+      headers: { 'Content-Disposition': atom, 'Content-Type': entry.contentType },
       body: bytesBody(entry.bytes),
     },
     {
-      headers: {
-        'Content-Disposition': `form-data; name="file"; filename="${archive.filename}"`,
-        'Content-Type': archiveType(archive.format, collection),
-      },
+      headers: { 'Content-Disposition': file, 'Content-Type': mediaType, ...ofPart },
       body: fileBody(archive),
     },
   ];
-  const { contentType, body } = multipart(parts);
-  return { headers: { 'Content-Type': contentType, 'Content-MD5': archive.md5 }, body };
+  const { contentType, body } = multipart(type, parts);
+  return { headers: { 'Content-Type': contentType, ...(type === 'form-data' && digest) }, body };
 }

@@ -1,8 +1,17 @@
 import { clock } from '../../src/tools/clock.ts';
-import { isFinal, readStatus, type Status } from '../documents/deposit-documents.ts';
+import {
+  type DepositLinks,
+  isFinal,
+  readStatement,
+  readStatus,
+  type Status,
+  unknownStatus,
+} from '../documents/deposit-documents.ts';
+import { UnreadableAnswer } from '../documents/xml-tree.ts';
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
+import { Refused } from '../http/refused.ts';
 import type { Session } from '../session.ts';
 
 /** Milliseconds before the first poll: most deposits are done sooner than servers ask clients to wait. */
@@ -10,34 +19,60 @@ const FIRST_POLL_MS = 300;
 /** Seconds between two polls: the default, and the maximum. */
 const [USUAL, LONGEST] = [2, 30];
 
-export async function statusAt(connection: Connection, state: string): Promise<Status> {
-  return readStatus(await connection.get(state));
+/** A deposit, and where its status is. */
+export type Asked = { readonly deposit: string; readonly links: Pick<DepositLinks, 'state' | 'statement'> };
+
+/** Resolves to the status, else to the state that the Statement of another server tells. */
+export async function statusAt(connection: Connection, asked: Asked): Promise<Status> {
+  return (await lookAt(connection, asked)).status;
 }
 
 /** Returns the current status or, with `wait`, the final one. */
-export function statusOf(state: string, wait: boolean, { connection, output }: Session): Promise<Status> {
-  return wait ? finalStatus(connection, state, (text) => output.note(text)) : statusAt(connection, state);
+export function statusOf(asked: Asked, wait: boolean, { connection, output }: Session): Promise<Status> {
+  return wait ? finalStatus(connection, asked, (text) => output.note(text)) : statusAt(connection, asked);
+}
+
+type Look = { readonly status: Status; readonly headers: Answer['headers'] };
+
+async function lookAt(connection: Connection, { deposit, links }: Asked): Promise<Look> {
+  const { state, statement } = links;
+  if (state !== null) {
+    try {
+      const answer = await connection.get(state);
+      return { status: readStatus(answer), headers: answer.headers };
+    } catch (error) {
+      // Elsewhere `alternate` is a page for people, which only a Statement makes likely.
+      const isPage = error instanceof UnreadableAnswer || error instanceof Refused;
+      if (!isPage || statement === null) throw error;
+    }
+  }
+  if (statement === null) return { status: unknownStatus(deposit), headers: {} };
+  const answer = await connection.get(statement, 'application/atom+xml;type=feed');
+  return { status: readStatement(answer, deposit), headers: answer.headers };
 }
 
 /** Polls until the status is final. Calls `note` for each status before it. @throws {Fault} the deposit is partial. */
 async function finalStatus(
   connection: Connection,
-  state: string,
+  asked: Asked,
   note: (text: string) => void,
 ): Promise<Status> {
   let last = '';
   for (let looks = 0; ; looks += 1) {
-    const answer = await connection.get(state);
-    const status = readStatus(answer);
+    const { status, headers } = await lookAt(connection, asked);
     if (isFinal(status)) return status;
+    if (!status.isOfService) {
+      note('The server does not tell which states are final: this is the present one.');
+      return status;
+    }
     if (status.status === 'partial') throw stillPartial(status);
     if (status.status !== last) note(`Deposit ${status.deposit} is ${status.status}.`);
     last = status.status;
-    await clock.sleep(looks === 0 ? FIRST_POLL_MS : secondsToWait(answer) * 1000);
+    await clock.sleep(looks === 0 ? FIRST_POLL_MS : secondsToWait(headers) * 1000);
   }
 }
 
-function secondsToWait({ headers }: Answer): number {
+function secondsToWait(headers: Answer['headers']): number {
   const asked = Number(headers['retry-after'] ?? USUAL);
   return Math.min(Number.isFinite(asked) ? Math.max(asked, 0.5) : USUAL, LONGEST);
 }

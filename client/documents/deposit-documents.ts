@@ -1,10 +1,16 @@
-import { ADD_RELATION, HISTORY_RELATION } from '../../src/sword/namespaces.ts';
+import {
+  ADD_RELATION,
+  HISTORY_RELATION,
+  STATE_SCHEME,
+  STATEMENT_RELATION,
+} from '../../src/sword/namespaces.ts';
 import type { Answer } from '../http/answer.ts';
 import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 /** The content of a receipt, with the links of the deposit. */
 export type Receipt = {
+  /** Its number or, on servers whose receipts name none, its Edit-IRI. */
   readonly deposit: string;
   readonly status: string | null;
   /** Name of the latest archive; `null` before the first. */
@@ -15,11 +21,14 @@ export type Receipt = {
 /** IRIs of a deposit. */
 export type DepositLinks = {
   readonly edit: string;
-  /** EM-IRI */
-  readonly media: string;
+  /** EM-IRI; `null` if the server names none. */
+  readonly media: string | null;
   /** SE-IRI: accepts further metadata, and the completion of the deposit. */
   readonly add: string;
-  readonly state: string;
+  /** IRI of the status; `null` if the server names none. On other servers it may lead to a page for people. */
+  readonly state: string | null;
+  /** IRI of the Statement as an Atom feed, which other servers have in place of a status. */
+  readonly statement: string | null;
   readonly history: string | null;
 };
 
@@ -27,6 +36,8 @@ export type Status = {
   readonly deposit: string;
   readonly title: string | null;
   readonly status: string;
+  /** Whether the status is one of this kind of service, so that it is known which ones are final. */
+  readonly isOfService: boolean;
   readonly detail: string | null;
   readonly updated: string | null;
   /** Identifier of the content once it is loaded, alone and with its context. */
@@ -46,18 +57,20 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
   const entry = entryIn(body, iri);
   const link = (rel: string): string | null => linkOf(entry, rel, iri);
   const edit = link('edit') ?? (headers['location'] && absoluteIri(headers['location'], iri));
-  const media = link('edit-media');
-  const state = link('alternate');
-  if (!edit || !media || !state)
-    throw new UnreadableAnswer(
-      `${iri} is no receipt of a deposit: it names no edit, edit-media or alternate link.`,
-    );
+  if (!edit) throw new UnreadableAnswer(`${iri} is no receipt of a deposit: it names no edit link.`);
   const archive = textOf(entry, 'deposit_archive');
   return {
-    deposit: depositIn(entry, iri),
+    deposit: textOf(entry, 'deposit_id') ?? edit,
     status: textOf(entry, 'deposit_status'),
     archive: archive === 'None' ? null : archive,
-    links: { edit, media, state, add: link(ADD_RELATION) ?? edit, history: link(HISTORY_RELATION) },
+    links: {
+      edit,
+      media: link('edit-media'),
+      add: link(ADD_RELATION) ?? edit,
+      state: link('alternate'),
+      statement: statementOf(entry, iri),
+      history: link(HISTORY_RELATION),
+    },
   };
 }
 
@@ -74,11 +87,46 @@ export function statusOf(entry: XmlElement, iri: string): Status {
     deposit: depositIn(entry, iri),
     title: textOf(entry, 'title'),
     status,
+    isOfService: true,
     detail: textOf(entry, 'deposit_status_detail', 'status_detail'),
     updated: textOf(entry, 'updated'),
     swhid: textOf(entry, 'deposit_ref_id', 'deposit_swh_id', 'swhid'),
     swhidContext: textOf(entry, 'deposit_ref_id_context', 'deposit_swh_id_context', 'swhid_context'),
   };
+}
+
+/** Reads the state of a deposit from its Statement, an Atom feed: the last part of the term, and its description. */
+export function readStatement({ body, iri }: Pick<Answer, 'body' | 'iri'>, deposit: string): Status {
+  const root = readXml(body, `The answer of ${iri}`);
+  const state = childrenOf(root, 'category').find(
+    ({ attributes }) => attributes.get('scheme') === STATE_SCHEME,
+  );
+  const term = state?.attributes.get('term');
+  if (root.local !== 'feed' || !state || !term)
+    throw new UnreadableAnswer(`${iri} is no Statement: it tells no state of a deposit.`);
+  return {
+    ...unknownStatus(deposit),
+    title: textOf(root, 'title'),
+    status: term.split(/[/#]/).findLast((part) => part !== '') ?? term,
+    detail: state.text.trim() || null,
+    updated: textOf(root, 'updated'),
+  };
+}
+
+/** Returns the status of a deposit about which the server tells none. */
+export function unknownStatus(deposit: string): Status {
+  const none = { title: null, detail: null, updated: null, swhid: null, swhidContext: null };
+  return { deposit, status: 'unknown', isOfService: false, ...none };
+}
+
+/** Returns the link to the Statement that is an Atom feed. */
+function statementOf(entry: XmlElement, iri: string): string | null {
+  const link = childrenOf(entry, 'link').find(
+    ({ attributes }) =>
+      attributes.get('rel') === STATEMENT_RELATION && !/rdf/.test(attributes.get('type') ?? ''),
+  );
+  const href = link?.attributes.get('href');
+  return href ? absoluteIri(href, iri) : null;
 }
 
 /** Returns the target of a link in a document. @throws {UnreadableAnswer} it is not an IRI. */

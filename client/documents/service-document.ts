@@ -1,6 +1,8 @@
 import { Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
-import type { Connection } from '../http/connection.ts';
+import { type Connection, isSuccess } from '../http/connection.ts';
+import { isTransient } from '../http/losses.ts';
+import { Refused } from '../http/refused.ts';
 import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
@@ -26,14 +28,35 @@ export type Collection = {
   readonly resumableUploads: string | null;
 };
 
-/** Returns the SD-IRI of a server, which may itself be given as the server's address. */
-function serviceDocumentIri(server: URL): string {
-  const base = server.href.replace(/\/+$/, '');
-  return base.endsWith('/servicedocument') ? `${base}/` : `${base}/1/servicedocument/`;
+/**
+ * Fetches the service document. The address of the server may be its SD-IRI, whatever that looks like, or the beginning
+ * of the IRIs of a service of this kind.
+ */
+export async function fetchServiceDocument(connection: Connection): Promise<ServiceDocument> {
+  const { server } = connection;
+  const ofThisKind = `${server.origin}${server.pathname.replace(/\/+$/, '')}/1/servicedocument/`;
+  if (server.pathname !== '/' || server.search !== '') {
+    const { answer } = await connection.ask('GET', server.href, {
+      headers: { Accept: 'application/atomsvc+xml, application/xml;q=0.9' },
+      repeatable: true,
+    });
+    if (isSuccess(answer) && isServiceDocument(answer)) return readServiceDocument(answer);
+    // Other answers are those to an IRI that is not the SD-IRI, except that it may be asked without the right login.
+    if ([401, 403].includes(answer.status) || isTransient(answer)) throw new Refused(answer);
+    if (/\/servicedocument\/?$/.test(server.pathname)) {
+      if (!isSuccess(answer)) throw new Refused(answer);
+      return readServiceDocument(answer);
+    }
+  }
+  return readServiceDocument(await connection.get(ofThisKind));
 }
 
-export async function fetchServiceDocument(connection: Connection): Promise<ServiceDocument> {
-  return readServiceDocument(await connection.get(serviceDocumentIri(connection.server)));
+function isServiceDocument({ body }: Pick<Answer, 'body'>): boolean {
+  try {
+    return readXml(body, '').local === 'service';
+  } catch {
+    return false;
+  }
 }
 
 /** @throws {UnreadableAnswer} */

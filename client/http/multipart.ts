@@ -4,8 +4,14 @@ import type { Body } from './exchange.ts';
 
 export type Part = { readonly headers: Readonly<Record<string, string>>; readonly body: Body };
 
-/** Returns `multipart/form-data` with these parts in their order. */
-export function multipart(parts: readonly Part[]): { readonly contentType: string; readonly body: Body } {
+/** The form of a body with an archive and an entry: of HTML, or of SWORD 2.0. */
+export type MultipartType = 'form-data' | 'related';
+
+/** Returns `multipart/form-data`, or `multipart/related` whose root is the first part, with these parts in their order. */
+export function multipart(
+  type: MultipartType,
+  parts: readonly Part[],
+): { readonly contentType: string; readonly body: Body } {
   const boundary = `deposit-${random.uuid()}`;
   const pieces = parts.flatMap(({ headers, body }) => [
     text(`--${boundary}\r\n${headerLines(headers)}\r\n`),
@@ -13,7 +19,7 @@ export function multipart(parts: readonly Part[]): { readonly contentType: strin
     text('\r\n'),
   ]);
   return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
+    contentType: `multipart/${type}; boundary="${boundary}"${type === 'related' ? '; type="application/atom+xml"' : ''}`,
     body: joinedBody([...pieces, text(`--${boundary}--\r\n`)]),
   };
 }

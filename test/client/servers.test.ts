@@ -4,6 +4,7 @@ import http, { type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type TestFn } from 'ava';
 import { Unreachable } from '../../client/faults.ts';
@@ -234,4 +235,121 @@ test('a password is sent to no other server than the one that was named', async 
   const redirected = await depositor.run(['list', '--server', moved.url]);
   t.regex(redirected.err, /was answered 301 and sent on to .* Redirects are not followed with a password/);
   t.deepEqual(elsewhere.requests, []);
+});
+
+type Foreign = {
+  /** Answers the request that makes the deposit. */
+  readonly created: (base: string) => { readonly body: string; readonly location: boolean };
+  /** Receipt at the Edit-IRI, if there is one. */
+  readonly receipt?: (base: string) => string;
+  readonly acceptsForms?: boolean;
+};
+
+const ATOM = 'xmlns="http://www.w3.org/2005/Atom"';
+const receiptLinks = (base: string) => `
+  <link rel="edit" href="${base}/sword/edit/77"/><link rel="edit-media" href="${base}/sword/em/77"/>
+  <link rel="http://purl.org/net/sword/terms/add" href="${base}/sword/edit/77"/>
+  <link rel="http://purl.org/net/sword/terms/statement" type="application/rdf+xml" href="${base}/sword/st/77.rdf"/>
+  <link rel="http://purl.org/net/sword/terms/statement" type="application/atom+xml;type=feed" href="${base}/sword/st/77"/>`;
+const foreignReceipt = (base: string) => `<entry ${ATOM}><title>Seven</title>${receiptLinks(base)}</entry>`;
+
+/** A SWORD 2.0 server of another kind: with addresses of its own, no numbers, no status, no forms. */
+async function foreignServer({ created, receipt, acceptsForms = false }: Foreign) {
+  const requests: string[] = [];
+  const bodies: string[] = [];
+  let base = '';
+  const answers = async (request: http.IncomingMessage, response: ServerResponse): Promise<void> => {
+    const line = `${request.method} ${request.url}`;
+    requests.push(`${line} ${(request.headers['content-type'] ?? '').split(';')[0]}`.trim());
+    const body = await text(request);
+    const send = (status: number, xml: string, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(xml);
+    if (line === 'GET /sword/sd?type=2') {
+      send(
+        200,
+        `<service xmlns="http://www.w3.org/2007/app"><workspace><collection href="${base}/sword/col/9">
+        <accept>*/*</accept><accept alternate="multipart-related">*/*</accept></collection></workspace></service>`,
+      );
+    } else if (line === 'POST /sword/col/9') {
+      bodies.push(body);
+      const isForm = (request.headers['content-type'] ?? '').startsWith('multipart/form-data');
+      if (isForm !== acceptsForms) return void send(415, '');
+      const answer = created(base);
+      send(201, answer.body, answer.location ? { location: `${base}/sword/edit/77` } : {});
+    } else if (line === 'GET /sword/edit/77' && receipt) send(200, receipt(base));
+    else if (line === 'GET /sword/st/77') {
+      send(
+        200,
+        `<feed ${ATOM}><title>Seven</title><category scheme="http://purl.org/net/sword/terms/state"
+        term="http://other.example/state/in-review" label="State">An editor looks at it.</category></feed>`,
+      );
+    } else if (line === 'GET /page/77') response.end('<!DOCTYPE html><html><p>A page for people</html>');
+    else send(404, '');
+  };
+  const server = await listening((request, response) => void answers(request, response));
+  base = server.url;
+  return { ...server, requests, bodies, sd: `${base}/sword/sd?type=2` };
+}
+
+const seven = ['upload', 'mine.tar', '--name', 'Seven', '--author', 'Me', '--wait'];
+const forms: Record<string, Foreign> = {
+  'a receipt without alternate': { created: (base) => ({ body: foreignReceipt(base), location: true }) },
+  'an alternate link to a page for people': {
+    created: (base) => ({
+      body: foreignReceipt(base).replace('<title>', `<link rel="alternate" href="${base}/page/77"/><title>`),
+      location: true,
+    }),
+  },
+  'a location alone': { created: () => ({ body: '', location: true }), receipt: foreignReceipt },
+  'forms alone': { created: (base) => ({ body: foreignReceipt(base), location: true }), acceptsForms: true },
+};
+for (const [name, form] of Object.entries(forms)) {
+  test(`another SWORD 2.0 server, with ${name}, gets a deposit at the service document as it is given`, async (t) => {
+    await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
+    await using server = await foreignServer(form);
+    const { code, results } = await t.context.depositor.json([...seven, '--server', server.sd]);
+    t.is(code, 0, JSON.stringify(results));
+    t.like(results[0], {
+      deposit: `${server.url}/sword/edit/77`,
+      status: 'in-review',
+      detail: 'An editor looks at it.',
+    });
+    const types = server.requests.filter((line) => line.startsWith('POST')).map((line) => line.split(' ')[2]);
+    const expected = ['multipart/related', ...(form.acceptsForms ? ['multipart/form-data'] : [])];
+    t.deepEqual(types, expected);
+    t.regex(
+      server.bodies[0] ?? '',
+      /name="atom"[^]*<title>Seven<\/title>[^]*name="payload"; filename="mine\.tar"/,
+    );
+    if (!form.receipt) return;
+    const iri = `${server.url}/sword/edit/77`;
+    t.like(await t.context.depositor.facts(['status', iri, '--server', server.sd]), { status: 'in-review' });
+  });
+}
+
+test('a deposit whose receipt cannot be read is named in the error', async (t) => {
+  await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
+  for (const [body, location, message] of [
+    ['<entry>', true, /404/],
+    ['', false, /^The deposit was made, but its receipt cannot be read: .* Look for it with deposit list\.$/],
+  ] as const) {
+    await using server = await foreignServer({ created: () => ({ body, location }) });
+    const { code, results } = await t.context.depositor.json([...seven, '--server', server.sd]);
+    t.is(code, 1);
+    const { error } = results[0] as { error: Facts };
+    t.regex(String(error['message']), message);
+    t.is(error['deposit'], location ? `${server.url}/sword/edit/77` : null);
+    t.is(server.requests.filter((line) => line.startsWith('POST')).length, 1);
+  }
+});
+
+test('this service takes what the client sends to other servers', async (t) => {
+  const { depositor, service, home } = t.context;
+  await writeFile(path.join(home, 'mine.tar'), helloTar);
+  await using plain = await AlteringProxy.start(service.url, (answer) => ({
+    ...answer,
+    body: answer.body.replaceAll('idempotencyKey', 'unknown'),
+  }));
+  const facts = await depositor.facts([...seven, '--server', plain.url]);
+  t.like(facts, { status: 'done', swhidAgrees: true });
 });
