@@ -22,7 +22,7 @@ const [USUAL, LONGEST] = [2, 30];
 /** A deposit, and where its status is. */
 export type Asked = { readonly deposit: string; readonly links: Pick<DepositLinks, 'state' | 'statement'> };
 
-/** Resolves to the status, else to the state that the Statement of another server tells. */
+/** Resolves to the status, else to the state in the Statement of another server. */
 export async function statusAt(connection: Connection, asked: Asked): Promise<Status> {
   return (await lookAt(connection, asked)).status;
 }

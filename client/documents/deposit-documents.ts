@@ -113,7 +113,7 @@ export function readStatement({ body, iri }: Pick<Answer, 'body' | 'iri'>, depos
   };
 }
 
-/** Returns the status of a deposit about which the server tells none. */
+/** Returns the status of a deposit about which the server states none. */
 export function unknownStatus(deposit: string): Status {
   const none = { title: null, detail: null, updated: null, swhid: null, swhidContext: null };
   return { deposit, status: 'unknown', isOfService: false, ...none };
