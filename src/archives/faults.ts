@@ -30,6 +30,7 @@ export type FaultCode =
   | 'UNMARKED_UTF8'
   | 'OTHER_NAME'
   | 'DOTS_IN_NAME'
+  | 'GIT_NAME'
   | 'NO_END_MARKER'
   | 'EMPTY'
   | 'ONLY_ARCHIVES'

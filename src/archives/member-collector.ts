@@ -2,6 +2,7 @@ import type { LeafMode } from '../swhid/directory.ts';
 import { type FaultCode, Faults, Unreadable } from './faults.ts';
 import type { ArchiveFormat, ArchiveLimits, Inspection } from './inspection.ts';
 import { entryPath, pointsOutOfTree } from './members/entry-path.ts';
+import { refusedByGit } from './members/git-name.ts';
 import type { Hashed } from './members/member-hash.ts';
 import { sanitizeName } from './members/sanitize-name.ts';
 import { encodeListing } from './tree/deposit-tree.ts';
@@ -71,7 +72,7 @@ export class MemberCollector {
     }
   }
 
-  /** @throws {Unreadable} more unpacked bytes than the limit. */
+  /** Counts the bytes of a file, or of a hard link to one. @throws {Unreadable} more unpacked bytes than the limit. */
   countBytes(length: number): void {
     this.#bytes += length;
     const { unpackedBytes } = this.#limits;
@@ -97,7 +98,10 @@ export class MemberCollector {
   /** Returns the normalised path of a member, or `undefined` after recording its fault. */
   pathOf(name: string): string | undefined {
     const result = entryPath(name, this.#limits);
-    if ('path' in result) return result.path;
+    if ('path' in result) {
+      this.#warnOfGit(result.path);
+      return result.path;
+    }
     this.faults.add(result.code, result.text);
   }
 
@@ -200,6 +204,14 @@ export class MemberCollector {
     if (this.#directories.size - 1 > this.#limits.members)
       throw tooMany('directory entries', this.#limits.members);
     return true;
+  }
+
+  #warnOfGit(path: string): void {
+    const segment = refusedByGit(path);
+    if (segment === undefined) return;
+    const before = path.slice(0, path.indexOf(segment) + segment.length);
+    const text = `The path “${sanitizeName(before)}” has a name that git refuses to check out, “${sanitizeName(segment)}”; it is kept as it is.`;
+    this.warnings.add('GIT_NAME', text);
   }
 
   #conflict(code: FaultCode, text: string): undefined {

@@ -134,6 +134,45 @@ test('hard links share the bytes of an earlier member, and the mode of the last 
   t.is(first?.leaf?.id, second?.leaf?.id);
 });
 
+test('hard links count like the files that they are to programs that do not keep them', async (t) => {
+  const links = Array.from({ length: 10 }, (_, number) => ({
+    name: `demo/${number}`,
+    type: '1',
+    linkName: 'demo/hello',
+  }));
+  const tar = tarOf([{ ...hello, data: 'x'.repeat(1000) }, ...links]);
+  await refused(t, tar, 'TOO_LARGE', /more than 10999 bytes/, { unpackedBytes: 10_999 });
+  t.is((await accepted(t, tar, { unpackedBytes: 11_000 })).files, 11);
+  const itself = { name: 'demo/hello', type: '1', linkName: 'demo/hello' };
+  await accepted(t, tarOf([{ ...hello, data: 'x'.repeat(1000) }, itself, itself]), { unpackedBytes: 1000 });
+});
+
+test('a name that git refuses to check out gets a warning, in any spelling of it', async (t) => {
+  for (const name of [
+    '.git',
+    '.GIT',
+    'git~1',
+    'GIT~1',
+    '.git. .',
+    '.gIt:$DATA',
+    '.g\u200cit',
+    '\ufeff.git',
+  ]) {
+    const file = { ...readme, name: `demo/${name}/hooks/x` };
+    const { warnings } = await accepted(t, tarOf([file, { ...file, name: `demo/${name}/hooks/y` }]));
+    t.deepEqual(
+      warnings.map(({ code }) => code),
+      ['GIT_NAME'],
+      name,
+    );
+    t.regex(warnings[0]?.text ?? '', /^The path “demo\/[^/]*” has a name that git refuses/);
+  }
+  for (const name of ['.gitignore', 'git', 'a.git', '.github', 'git~12', '.git-blame', '.g\u200ait']) {
+    const { warnings } = await accepted(t, tarOf([{ ...readme, name: `demo/${name}` }]));
+    t.deepEqual(warnings, [], name);
+  }
+});
+
 test('a hard link whose target comes again after it is refused, unless such tars are accepted', async (t) => {
   const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
   const tar = tarOf([hello, link, { ...hello, data: 'other\n' }]);
@@ -248,7 +287,16 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ],
   ['a NUL in a pax path', tarOf([paxHeader({ path: 'a\0b' }), readme]), 'BAD_NAME', /NUL/],
   ['a sparse file', tarOf([paxHeader({ 'GNU.sparse.major': '1' }), readme]), 'UNSUPPORTED', /sparse/],
-  ['an old sparse file', tarOf([{ ...readme, type: 'S' }]), 'UNSUPPORTED', /sparse/],
+  ['an old sparse file', tarOf([{ ...readme, type: 'S' }]), 'UNSUPPORTED', /README.md” is a sparse/],
+  [
+    'a sparse file with a generated name',
+    tarOf([
+      paxHeader({ 'GNU.sparse.major': '1', 'GNU.sparse.name': 'demo/disk.img', 'GNU.sparse.realsize': '9' }),
+      { ...readme, name: 'demo/GNUSparseFile.77/disk.img' },
+    ]),
+    'UNSUPPORTED',
+    /“demo\/disk.img” is a sparse file, which is unsupported: pack it without --sparse/,
+  ],
   ['a character device', tarOf([{ name: 'null', type: '3' }]), 'SPECIAL_FILE', /character device/],
   ['a FIFO', tarOf([{ name: 'pipe', type: '6' }]), 'SPECIAL_FILE', /FIFO/],
   ['a member of an unknown type', tarOf([{ name: 'x', type: 'Z' }]), 'SPECIAL_FILE', /type “Z”/],

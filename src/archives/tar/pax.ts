@@ -10,9 +10,12 @@ export type PaxRecords = {
   readonly size?: string;
   /** Whether there was a record of a sparse file. */
   readonly sparse?: true;
+  /** The real name of a sparse file, which has a generated one in its header. */
+  readonly sparseName?: string;
 };
 
 const sparsePrefix = 'GNU.sparse.';
+const sparseName = 'GNU.sparse.name';
 const [digit0, digit9, space, equalsSign, lineFeed] = [0x30, 0x39, 0x20, 0x3d, 0x0a];
 const mostDigits = 9;
 
@@ -28,10 +31,13 @@ export function parsePax(body: Buffer): PaxRecords {
     const { keyStart, end } = lineAt(body, at);
     const equals = body.indexOf(equalsSign, keyStart);
     if (end > body.length || body[end - 1] !== lineFeed || equals === -1 || equals >= end) throw invalid();
-    const key = body.toString('latin1', keyStart, Math.min(equals, keyStart + sparsePrefix.length));
+    const key = body.toString('latin1', keyStart, Math.min(equals, keyStart + sparseName.length + 1));
     if (key === 'path' || key === 'linkpath' || key === 'size')
       records[key] = body.toString('latin1', equals + 1, end - 1);
-    else if (key === sparsePrefix) records.sparse = true;
+    else if (key.startsWith(sparsePrefix)) {
+      records.sparse = true;
+      if (key === sparseName) records.sparseName = body.toString('latin1', equals + 1, end - 1);
+    }
     at = end;
   }
   return records;

@@ -81,6 +81,7 @@ export class TarMembers implements TarSink {
     }
     if (member.mode !== '120000') member.mode = mode & ownerExecutes ? '100755' : '100644';
     if (path === target) return;
+    this.#contents.countBytes(member.length); // each name is a file to programs that do not keep links
     this.#add(path, member);
     if (this.#contents.rejectsReplacedTargets && !this.#links.has(target!))
       this.#links.set(target!, { member, linkName: name });

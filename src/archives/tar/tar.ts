@@ -182,11 +182,11 @@ function withoutPadding(body: Buffer): string {
   return body.toString('latin1', 0, end);
 }
 
-function assertNotSparse({ name, type }: TarHeader, { sparse }: PaxRecords): void {
+function assertNotSparse({ name, type }: TarHeader, { sparse, sparseName = name }: PaxRecords): void {
   if (type !== 'S' && !sparse) return;
   throw new Unreadable(
     'UNSUPPORTED',
-    `The member “${sanitizeName(name)}” is a sparse file, which is unsupported.`,
+    `The member “${sanitizeName(sparseName)}” is a sparse file, which is unsupported: pack it without --sparse.`,
   );
 }
 
