@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -8,6 +8,8 @@ import { UsageFault } from '../../client/faults.ts';
 import { keepLogin } from '../../client/kept-login.ts';
 import { promptForPassword } from '../../client/password-prompt.ts';
 import { isExposed, readLogin } from '../../client/settings.ts';
+import { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 test('a password is said to be exposed wherever plain http leaves this machine', (t) => {
   const exposed = [
@@ -65,4 +67,17 @@ test('the time of what is packed is one that a tar can hold', (t) => {
   t.is(packingTime('2147483647').getTime(), 2_147_483_647_000);
   for (const epoch of ['2147483648', '-1', '1.5', 'now'])
     t.throws(() => packingTime(epoch), { instanceOf: UsageFault });
+});
+
+test('compiled code is cached in a private folder of the user, not in the temporary folder', async (t) => {
+  const folder = await temporaryFolder(t);
+  const TMPDIR = path.join(folder, 'tmp');
+  await mkdir(TMPDIR);
+  const alice = new CommandLineDepositor(folder);
+  const env = { TMPDIR, NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: '' };
+  t.is((await alice.run(['--help'], { env })).code, 0);
+  const cache = path.join(folder, '.cache/sword-deposit/compile-cache');
+  t.is((await stat(cache)).mode & 0o777, 0o700);
+  t.true((await readdir(cache)).length > 0);
+  t.deepEqual(await readdir(TMPDIR), []);
 });
