@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { HttpModule } from '../http/http-module.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Reactor } from '../reactors/reactor.ts';
 import type { NotificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
@@ -14,6 +15,7 @@ import type { NotificationService } from './webhooks/notification-service.ts';
 type ModuleParts = {
   readonly config: Config;
   readonly log: EventLog;
+  readonly store: Pick<ObjectStore, 'id'>;
   readonly deliveries: ConsumerGroups;
   readonly projector: Projector;
   readonly notified: NotificationViews;

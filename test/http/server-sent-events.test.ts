@@ -232,6 +232,36 @@ test('the stream of a collection resumes where it was, whatever happened meanwhi
   );
 });
 
+test('the id of an event of a collection hides its place in the log, and serves its client and collection alone', async (t) => {
+  const { alice, bob, service } = t.context;
+  await using events = await EventSource.open(alice, '/1/software/events/');
+  const id = await deposit(alice);
+  const [first, second] = [await events.next(), await events.next()];
+  const positions: string[] = [];
+  for await (const { position } of service.service.log.readStream(`deposit-${id}`)) positions.push(position);
+  t.true(positions.length > 3);
+  const tokens = [first.id ?? '', second.id ?? ''];
+  for (const token of tokens) {
+    t.regex(token, /^[A-Za-z0-9_-]{40,}$/);
+    const bytes = Buffer.from(token, 'base64url').toString('latin1');
+    for (const position of positions) t.false(token.includes(position) || bytes.includes(position), token);
+  }
+  await using again = await EventSource.open(alice, '/1/software/events/', {
+    'Last-Event-ID': tokens[0] ?? '',
+  });
+  t.deepEqual((await again.next()).status, second.status);
+  const altered = tokens.map((token) => `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`);
+  const refused = [
+    ...positions.map((position) => [alice, 'software', position] as const), // as older releases sent them
+    ...altered.map((token) => [alice, 'software', token] as const),
+    ...tokens.flatMap((token) => [[alice, 'alices', token] as const, [bob, 'software', token] as const]),
+  ];
+  for (const [client, collection, token] of refused) {
+    const answer = await client.get(`/1/${collection}/events/`, { 'Last-Event-ID': token });
+    await assertRefused(t, answer, 400, 'ErrorBadRequest');
+  }
+});
+
 test('streams are for those who may see the deposit, and are read only', async (t) => {
   const { alice, bob } = t.context;
   const id = await deposit(alice);

@@ -15,10 +15,12 @@ import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts'
 import { clock } from '../../tools/clock.ts';
 import { announceEvents, answerEvents, type EventsOptions } from './answer-events.ts';
 import type { EventStreams } from './event-streams.ts';
+import type { SealedPositions } from './sealed-positions.ts';
 import { CollectionStatusChanges, DepositStatusChanges } from './status-change-sources.ts';
 
 export type EventsIriOptions = {
   readonly streams: EventStreams;
+  readonly positions: SealedPositions;
   readonly credentials: Credentials;
   readonly language: StatusChangeContext;
 };
@@ -69,8 +71,10 @@ export function collectionEventsIri(options: EventsIriOptions): ServiceMiddlewar
         const { log, statuses } = options.streams;
         if (ctx.method === 'HEAD') return announceEvents(ctx);
         using stream = options.streams.open(client, { client, collection });
-        const after = await positionIn(ctx, options.streams);
-        const source = new CollectionStatusChanges({ log, statuses, client, collection, stream, after });
+        const owner = { client, collection };
+        const after = await positionIn(ctx, log, (token) => options.positions.open(token, owner));
+        const toToken = (position: Position) => options.positions.seal(position, owner);
+        const source = new CollectionStatusChanges({ ...owner, log, statuses, stream, after, toToken });
         await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
       },
     },
@@ -111,25 +115,31 @@ function revisionIn(ctx: ServiceContext, last: number): number | undefined {
   return Number(token);
 }
 
-/** @throws 400 when it is no position of this log, or one of long ago. */
-async function positionIn(ctx: ServiceContext, { log }: EventStreams): Promise<Position | undefined> {
+/** @throws 400 when it is no position of this log for the client, or one of long ago. */
+async function positionIn(
+  ctx: ServiceContext,
+  log: EventLog,
+  open: (token: string) => Position | undefined,
+): Promise<Position | undefined> {
   const token = lastEventId(ctx);
   const head = await log.head();
   if (token === undefined) return head;
-  if (head === undefined || !hasFormOf(head, token) || token > head) throw unknownToken(token);
-  for await (const { metadata } of log.readAll({ after: token })) {
+  const position = open(token);
+  if (position === undefined || head === undefined || !hasFormOf(head, position) || position > head)
+    throw unknownToken(token);
+  for await (const { metadata } of log.readAll({ after: position })) {
     const { occurredAt } = metadata as { occurredAt?: unknown };
     const age = typeof occurredAt === 'string' ? clock.now() - Date.parse(occurredAt) : 0;
     if (age > RESUMES_FOR * DAY) throw badRequest(`Last-Event-ID is more than ${RESUMES_FOR} days old.`);
     break;
   }
-  return token;
+  return position;
 }
 
 /** Positions of one log differ in their digits alone. */
-function hasFormOf(position: Position, token: string): boolean {
+function hasFormOf(position: Position, other: string): boolean {
   const form = (text: string): string => text.replace(/[0-9a-f]/g, '0');
-  return form(position) === form(token);
+  return form(position) === form(other);
 }
 
 function lastEventId({ req }: ServiceContext): string | undefined {

@@ -2,16 +2,18 @@ import type { HttpModule } from '../../http/http-module.ts';
 import type { Module } from '../module.ts';
 import { EventStreams } from './event-streams.ts';
 import { collectionEventsIri, depositEventsIri } from './events-iri.ts';
+import { SealedPositions } from './sealed-positions.ts';
 
 /** Server-sent events about changes of status. */
 export const statusEvents: Module = {
   name: 'status-events',
-  async serve({ log, projector, notified }): Promise<HttpModule> {
+  async serve({ log, store, projector, notified }): Promise<HttpModule> {
+    const positions = new SealedPositions((await store.id()) ?? ''); // a node binds its store before it serves
     const streams = new EventStreams({ log, projector, statuses: notified.statuses });
     return {
       name: 'status-events',
       routes: ({ queries, credentials, language }) => {
-        const options = { streams, credentials, language };
+        const options = { streams, positions, credentials, language };
         return {
           collectionEvents: collectionEventsIri(options),
           events: depositEventsIri(queries, options),

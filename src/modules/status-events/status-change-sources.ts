@@ -58,6 +58,8 @@ type CollectionStatusChangesOptions = {
   /** Stream that this source feeds; it knows positions without matching changes. */
   readonly stream: OpenStream;
   readonly after: Position | undefined;
+  /** Returns the token of a position for this client. */
+  readonly toToken: (position: Position) => string;
 };
 
 /** Status changes of all deposits of a client in a collection, after a position of the log. Never over. */
@@ -73,7 +75,7 @@ export class CollectionStatusChanges implements StatusChangeSource {
 
   get token(): string | undefined {
     this.#skipAhead();
-    return this.#position;
+    return this.#position === undefined ? undefined : this.#options.toToken(this.#position);
   }
 
   async *more(): AsyncGenerator<{ token: string; change: StatusChange }> {
@@ -86,7 +88,7 @@ export class CollectionStatusChanges implements StatusChangeSource {
       if (!isStatusChange(event) || !this.#mayConcern(event)) continue;
       const change = await statusChangeAt(log, Number(event.data['depositId']), event.revision);
       if (change?.deposit.client !== client || change.deposit.collection !== collection) continue;
-      yield { token: event.position, change };
+      yield { token: this.#options.toToken(event.position), change };
     }
   }
 
