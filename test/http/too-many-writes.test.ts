@@ -55,6 +55,26 @@ test('one client leaves room for the changes of others', async (t) => {
   t.is((await create(alice)).status, 201);
 });
 
+test('two clients leave room for the changes of a third, however slow their bodies are', async (t) => {
+  await using service = await RunningService.start({ maxWrites: 16 });
+  const collections = ['software'];
+  const alice = await service.register('alice', { collections });
+  const bob = await service.register('bob', { collections });
+  const carol = await service.register('carol', { collections });
+  const statuses: number[] = [];
+  using held = new DisposableStack();
+  for (const client of [alice, bob]) {
+    for (let count = 0; count < 16; count += 1) {
+      const connection = held.use(await RawConnection.to(service.url));
+      await connection.send(headOf(client));
+      statuses.push((await connection.answers(1)).status);
+    }
+  }
+  t.is(statuses.filter((status) => status === 100).length, 15);
+  const created = await carol.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+  t.is(created.status, 201);
+});
+
 /** Returns the head of an upload whose body waits for `100 Continue`. */
 function headOf(client: TestClient): string {
   const headers = {

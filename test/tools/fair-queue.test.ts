@@ -49,6 +49,31 @@ test('a semaphore has a limit, a lower one for each owner, and serves those that
   t.is(semaphore.held, 3);
 });
 
+test('shares that shrink leave a permit for an owner that has none', async (t) => {
+  const refuse = (reached: string, held: number) => new Error(`${reached} has ${held}`);
+  const semaphore = new FairSemaphore({ limit: 16, ownerLimit: 12, shrinking: true, waiting: 9, refuse });
+  const held = new Map<string, Disposable[]>();
+  for (const owner of ['a', 'b', 'c']) {
+    const permits: Disposable[] = [];
+    held.set(owner, permits);
+    t.throws(
+      () => {
+        for (;;) permits.push(semaphore.acquireNow(owner));
+      },
+      { message: /^owner has / },
+    );
+  }
+  t.deepEqual(
+    [...held.values()].map(({ length }) => length),
+    [12, 3, 1],
+  );
+  t.throws(() => semaphore.acquireNow('d'), { message: 'total has 16' });
+  const waiting = ['b', 'b', 'c'].map((owner) => semaphore.acquire(owner));
+  for (const permit of held.get('a') ?? []) permit[Symbol.dispose]();
+  await Promise.all(waiting);
+  t.is(semaphore.held, 7, 'each that has room begins');
+});
+
 test('an acquisition waits for a limited time, and ends with its signal; neither loses a permit', async (t) => {
   const semaphore = new FairSemaphore({ limit: 1, waiting: 9, timeoutMs: 20, refuse: refused });
   const held = semaphore.acquireNow('a');

@@ -4,7 +4,10 @@ import type { ServiceMiddleware } from '../service-context.ts';
 
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** Share of the concurrent writes that one client may use: however slow its bodies are, others are served. */
+/**
+ * Share of the concurrent writes that one client may use, of those that others leave: however slow its bodies are, others
+ * are served.
+ */
 const SHARE_PER_CLIENT = 3 / 4;
 
 /**
@@ -12,16 +15,11 @@ const SHARE_PER_CLIENT = 3 / 4;
  * received.
  */
 export function limitWrites(limit: number): ServiceMiddleware {
-  const limitPerClient = Math.ceil(limit * SHARE_PER_CLIENT);
   const semaphore = new FairSemaphore({
     limit,
-    ownerLimit: limitPerClient,
-    refuse: (reached) =>
-      busy(
-        reached === 'owner'
-          ? `${limitPerClient} uploads and changes of yours`
-          : `${limit} uploads and changes`,
-      ),
+    ownerLimit: Math.ceil(limit * SHARE_PER_CLIENT),
+    shrinking: true,
+    refuse: (reached, held) => busy(`${held} uploads and changes${reached === 'owner' ? ' of yours' : ''}`),
   });
   return (ctx, next) => (WRITES.has(ctx.method) ? runLimited(ctx.state.login.client, next) : next());
 

@@ -22,7 +22,7 @@ type DryRunPlaces = {
   readonly limits: ArchiveLimits;
 };
 
-/** Limits on concurrent dry runs, in total and per client. */
+/** Limits on concurrent dry runs, in total and of the only client that has any. */
 const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
 
 /** Checks new deposits without making them. Their content is removed when they are answered. */
@@ -34,8 +34,8 @@ export class DryRuns {
   readonly #running = new FairSemaphore({
     limit: MAX_AT_A_TIME,
     ownerLimit: MAX_OF_CLIENT,
-    refuse: (reached) =>
-      busy(reached === 'owner' ? `${MAX_OF_CLIENT} dry runs of yours` : `${MAX_AT_A_TIME} dry runs`),
+    shrinking: true,
+    refuse: (reached, held) => busy(`${held} dry runs${reached === 'owner' ? ' of yours' : ''}`),
   });
 
   constructor(

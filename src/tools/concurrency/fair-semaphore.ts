@@ -9,14 +9,19 @@ export type FairSemaphoreOptions = {
   readonly limit: number;
   /** Maximum number of permits of one owner; all if omitted. */
   readonly ownerLimit?: number;
+  /**
+   * Whether the limit of an owner is a share of the permits that others leave, so that a few owners cannot hold all. An
+   * owner without a permit gets one while there is any.
+   */
+  readonly shrinking?: boolean;
   /** Maximum number of waiting acquisitions; none if omitted. */
   readonly waiting?: number;
   /** Maximum number of waiting acquisitions of one owner; all if omitted. */
   readonly ownerWaiting?: number;
   /** Maximum milliseconds of waiting; unlimited if omitted. */
   readonly timeoutMs?: number;
-  /** Returns the error for an owner that gets no permit. */
-  readonly refuse: (reached: ReachedLimit) => Error;
+  /** Returns the error for an owner that gets no permit. @param held permits of the owner, or of all owners */
+  readonly refuse: (reached: ReachedLimit, held: number) => Error;
 };
 
 /**
@@ -47,17 +52,18 @@ export class FairSemaphore {
   /** Returns a permit without waiting. @throws the error of `refuse` */
   acquireNow(owner: string): Disposable {
     const reached = this.#limitReached(owner);
-    if (reached !== undefined) throw this.#options.refuse(reached);
+    if (reached !== undefined) throw this.#refusal(owner, reached);
     return this.#permit(owner);
   }
 
   /** Resolves to a permit; rejects with the error of `refuse`, or with the reason of the signal. */
   async acquire(owner: string, signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
-    const { waiting = 0, ownerWaiting = waiting, timeoutMs, refuse } = this.#options;
+    const { waiting = 0, ownerWaiting = waiting, timeoutMs } = this.#options;
     const reached = this.#limitReached(owner);
     if (reached === undefined) return this.#permit(owner);
-    if (this.#queue.size >= waiting || this.#queue.sizeOf(owner) >= ownerWaiting) throw refuse(reached);
+    if (this.#queue.size >= waiting || this.#queue.sizeOf(owner) >= ownerWaiting)
+      throw this.#refusal(owner, reached);
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
     const waiter = { begin: () => resolve(this.#permit(owner)), reject };
     // A waiter that was removed already holds a permit.
@@ -66,7 +72,9 @@ export class FairSemaphore {
     };
     const onAbort = () => giveUp(signal?.reason);
     const timer =
-      timeoutMs === undefined ? undefined : clock.setTimeout(() => giveUp(refuse(reached)), timeoutMs);
+      timeoutMs === undefined
+        ? undefined
+        : clock.setTimeout(() => giveUp(this.#refusal(owner, reached)), timeoutMs);
     signal?.addEventListener('abort', onAbort);
     this.#queue.add(owner, waiter);
     try {
@@ -83,9 +91,16 @@ export class FairSemaphore {
   }
 
   #limitReached(owner: string): ReachedLimit | undefined {
-    const { limit, ownerLimit = limit } = this.#options;
-    if (this.#of(owner) >= ownerLimit) return 'owner';
+    const { limit, ownerLimit = limit, shrinking = false } = this.#options;
+    const own = this.#of(owner);
+    const left = limit - (this.#total - own);
+    const share = shrinking ? Math.max(1, Math.ceil(left * (ownerLimit / limit))) : ownerLimit;
+    if (own >= share) return 'owner';
     return this.#total >= limit ? 'total' : undefined;
+  }
+
+  #refusal(owner: string, reached: ReachedLimit): Error {
+    return this.#options.refuse(reached, reached === 'owner' ? this.#of(owner) : this.#total);
   }
 
   #permit(owner: string): Disposable {
@@ -93,7 +108,8 @@ export class FairSemaphore {
     return {
       [Symbol.dispose]: () => {
         this.#add(owner, -1);
-        this.#queue.take((next) => this.#limitReached(next) === undefined)?.begin();
+        const next = () => this.#queue.take((waiting) => this.#limitReached(waiting) === undefined);
+        for (let waiter = next(); waiter; waiter = next()) waiter.begin();
       },
     };
   }
