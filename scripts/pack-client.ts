@@ -12,7 +12,7 @@ const HELP = `Packs the command-line client as a package of its own: one file wi
   npm run pack-client -- [--output DIR] [--json]
 
 It compiles client/ for Node 20, joins it with the packages that it uses, and adds their licence texts. The package is
-for npm install, or for npm publish. --output: the folder of the package; default: the present one.
+for npm install, or for npm publish. --output: the folder of the package; default: that of the project.
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 
