@@ -609,6 +609,30 @@ test('an archive under a label that says little, and a part without a type, are 
   t.is((await alice.post('/1/software/', form, { ...formType, ...partial })).status, 201);
 });
 
+test('a file name in any script comes back in the receipt and, in both forms, with the archive', async (t) => {
+  const { alice } = t.context;
+  const name = 'naïve 文.zip';
+  const extended = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
+  const inHeader = { ...archiveHeaders(), ...partial, 'Content-Disposition': extended };
+  const form = formOf([archivePart(helloZip, name), entryPart()]);
+  const created = [
+    await alice.post('/1/software/', helloZip, inHeader),
+    await alice.post('/1/software/', form, { ...formType, ...partial }),
+  ];
+  for (const answer of created) {
+    t.is(answer.status, 201);
+    const edit = new URL(answer.headers.get('location') ?? '').pathname;
+    t.true((await answer.text()).includes(`<deposit_archive>${name}</deposit_archive>`));
+    for (const target of ['media', 'media/1']) {
+      const got = await alice.get(edit.replace('metadata', target));
+      t.is(
+        got.headers.get('content-disposition'),
+        `attachment; filename="na_ve _.zip"; filename*=UTF-8''${encodeURIComponent(name)}`,
+      );
+    }
+  }
+});
+
 test('a collection takes the archives that it lists', async (t) => {
   const { alice } = t.context;
   const tar = archiveHeaders('hello.tar', 'application/x-tar');

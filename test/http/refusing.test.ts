@@ -165,7 +165,7 @@ function withHeader(name: string, value: string) {
   return { headers: { ...headers, [name]: value }, body };
 }
 
-refuses('an upload needs a file name in ASCII', ({ open }) => [
+refuses('an upload needs a printable file name, in ASCII in the header', ({ open }) => [
   ['no disposition', create(helloZip, { 'Content-Type': 'application/zip' }), 400, 'ErrorBadRequest'],
   ['no name', createArchive({ 'Content-Disposition': 'attachment' }), 400, 'ErrorBadRequest'],
   [
@@ -188,8 +188,8 @@ refuses('an upload needs a file name in ASCII', ({ open }) => [
     'ErrorBadRequest',
   ],
   [
-    'encoded',
-    createArchive({ 'Content-Disposition': "attachment; filename*=UTF-8''caf%C3%A9.zip" }),
+    'encoded in other bytes than it says',
+    createArchive({ 'Content-Disposition': "attachment; filename*=UTF-8''caf%E9.zip" }),
     400,
     'ErrorBadRequest',
   ],
@@ -216,7 +216,12 @@ refuses('an upload needs a file name in ASCII', ({ open }) => [
     400,
     'ErrorBadRequest',
   ],
-  ['in a form', createForm(formOf([archivePart(helloZip, 'café.zip'), entryPart()])), 400, 'ErrorBadRequest'],
+  [
+    'in a form',
+    createForm(formOf([archivePart(helloZip, 'a\u202eb.zip'), entryPart()])),
+    400,
+    'ErrorBadRequest',
+  ],
 ]);
 
 refuses('only archives and entries are accepted, each in its place', ({ open }) => [

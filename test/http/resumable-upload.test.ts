@@ -448,7 +448,7 @@ test('an archive is added or replaced by naming an upload, by its id and with th
 test('a request that is refused leaves the upload as it was', async (t) => {
   const { alice, service, uploads } = t.context;
   const zip = { ...archiveHeaders(), ...partial };
-  const upload = await uploads.whole(helloZip, metadataOf({ filename: 'größe.zip' }));
+  const upload = await uploads.whole(helloZip, metadataOf({ filename: 'a\u202eb.zip' }));
   const done = await alice.post('/1/software/', new Uint8Array(helloZip), { ...archiveHeaders(), ...final });
   const final405 = (done.headers.get('location') ?? '').replace('metadata', 'media');
   const entryOnly = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });

@@ -3,7 +3,11 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { parseAcceptPackaging } from '../../src/sword/headers/accept-packaging.ts';
-import { parseContentDisposition, requireFilename } from '../../src/sword/headers/content-disposition.ts';
+import {
+  attachment,
+  parseContentDisposition,
+  requireFilename,
+} from '../../src/sword/headers/content-disposition.ts';
 import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
 import { bothDigests, digestField, parseDigestField } from '../../src/sword/headers/digest-fields.ts';
 import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers/entity-tag.ts';
@@ -46,7 +50,10 @@ test('a file name is found however clients write the header', (t) => {
     ['attachment; filename="C:\\\\temp\\\\new.zip"', 'new.zip'],
     ['attachment; filename=C:\\temp\\new.zip', 'new.zip'],
     ["attachment; filename=x.zip; filename*=UTF-8''my%20orbitals.zip", 'my orbitals.zip'],
-    ["attachment; filename=cafe.zip; filename*=UTF-8''caf%C3%A9.zip", 'cafe.zip'],
+    ["attachment; filename=cafe.zip; filename*=UTF-8''caf%C3%A9.zip", 'café.zip'],
+    ["attachment; filename*=UTF-8''caf%C3%A9.zip", 'café.zip'],
+    ["attachment; filename*=iso-8859-1''caf%E9.zip", 'café.zip'],
+    [`attachment; filename*=UTF-8''${'%C3%A9'.repeat(127)}`, 'é'.repeat(127)],
     ["attachment; filename*=iso-8859-1'en'..%2Fa.zip", 'a.zip'],
     [`attachment; filename="${'n'.repeat(255)}"`, 'n'.repeat(255)],
   ] as const;
@@ -90,7 +97,10 @@ test('a file name that is missing, not ASCII, not a name or too long is a bad re
     'attachment; filename="a.zip"b',
     'attachment; filename=a.zip; filename=b.zip',
     `attachment; filename=${'n'.repeat(256)}`,
-    "attachment; filename*=UTF-8''caf%C3%A9.zip",
+    "attachment; filename*=UTF-8''caf%E9.zip",
+    "attachment; filename*=UTF-8''a%E2%80%AEb.zip",
+    "attachment; filename*=UTF-8''a%C2%85b.zip",
+    `attachment; filename*=UTF-8''${'%C3%A9'.repeat(128)}`,
     "attachment; filename=a\u007fb.zip; filename*=UTF-8''caf%C3%A9.zip",
     "attachment; filename*=UTF-8''a%0Ab.zip",
     "attachment; filename*=UTF-8''%",
@@ -99,6 +109,18 @@ test('a file name that is missing, not ASCII, not a name or too long is a bad re
     "attachment; filename*=UTF-8''",
   ];
   for (const header of headers) refused(t, 'ErrorBadRequest', () => requireFilename(header), header);
+});
+
+test('the name of a file in a form is UTF-8; a header gives it in ASCII, and in full', (t) => {
+  const wire = Buffer.from('form-data; name="file"; filename="naïve 文.zip"').toString('latin1');
+  t.is(requireFilename(wire, 'part'), 'naïve 文.zip');
+  refused(t, 'ErrorBadRequest', () => requireFilename('form-data; filename="caf\xe9.zip"', 'part'));
+  t.is(attachment('a "b".zip'), 'attachment; filename="a \\"b\\".zip"');
+  for (const name of ['naïve 文.zip', "l'été (1)*.zip", '🙂.tar.gz']) {
+    const header = attachment(name);
+    t.regex(header, /^attachment; filename="[\x20-\x7e]+"; filename\*=UTF-8''[\w%.!~-]+$/);
+    t.is(requireFilename(header), name, 'it is read back');
+  }
 });
 
 test('a header, however odd, gives a value or a refusal', (t) => {

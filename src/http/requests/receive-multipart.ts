@@ -102,7 +102,7 @@ async function* typedParts(
 
 /** Returns whether the part is an entry, by its name, or else by its media type. */
 function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
-  const { name } = parseContentDisposition(headers.get('content-disposition'));
+  const { name } = parseContentDisposition(headers.get('content-disposition'), 'part');
   if (name === 'atom' && accepted.entry) return true;
   if (name === 'file' || name === 'payload') return false;
   return (
@@ -111,13 +111,13 @@ function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
 }
 
 function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
-  const { name } = parseContentDisposition(headers.get('content-disposition'));
+  const { name } = parseContentDisposition(headers.get('content-disposition'), 'part');
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
   const mediaType = parseMediaType(headers.get('content-type') ?? 'application/octet-stream', part);
   if (!isArchiveType(mediaType.type, accepted.archives))
     throw unaccepted(mediaType.type, partTypes(accepted));
   assertPackaging(headers.get('packaging'));
-  const filename = requireFilename(headers.get('content-disposition'));
+  const filename = requireFilename(headers.get('content-disposition'), 'part');
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
   const digests = digestsIn(headers);
   return { filename, mediaType: mediaType.type, md5: promised, digests, length: null, accepted };

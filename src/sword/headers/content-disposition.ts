@@ -2,7 +2,7 @@ import { badRequest, quoted } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 export type ContentDisposition = {
-  /** File name without directories; printable ASCII, at most 255 characters. `null` when the header names no file. */
+  /** File name without directories; printable, at most 255 bytes of UTF-8. `null` when the header names no file. */
   readonly filename: string | null;
   /** Name of a form field; `atom` marks an entry. */
   readonly name: string | null;
@@ -10,32 +10,38 @@ export type ContentDisposition = {
 
 /**
  * Parses the header as clients send it, more leniently than RFC 6266. The disposition type may be missing, and the file
- * name may be unquoted, with spaces and directories.
- * @throws {SwordError} 400: the name is not ASCII, has control bytes or is empty.
+ * name may be unquoted, with spaces and directories. Outside ASCII, `filename*` (RFC 8187) names a file; `filename` does
+ * only in a form, whose parts have UTF-8 (RFC 7578).
+ * @throws {SwordError} 400: the name is not printable, not ASCII where it must be, empty or too long.
  */
-export function parseContentDisposition(raw: RawHeader): ContentDisposition {
+export function parseContentDisposition(
+  raw: RawHeader,
+  origin: 'request' | 'part' = 'request',
+): ContentDisposition {
   const parameters = parametersOf(headerText(raw) ?? '');
   const [plain, extended] = [parameters.get('filename'), parameters.get('filename*')];
-  const decoded = extended === undefined ? undefined : decodeExtValue(extended);
   // Clients send both for servers that read ASCII only (RFC 6266, 4.3).
-  const filename = decoded !== undefined && (isPrintable(decoded) || plain === undefined) ? decoded : plain;
+  const filename = extended === undefined ? plain && plainName(plain, origin) : decodeExtValue(extended);
+  if (extended !== undefined && plain !== undefined) baseName(plainName(plain, origin));
   return {
     filename: filename === undefined ? null : baseName(filename),
     name: parameters.get('name') ?? null,
   };
 }
 
-/** Returns the header that gives a file this name. */
+/** Returns the header that gives a file this name: for clients that read ASCII only, and in UTF-8 if it is not ASCII. */
 export function attachment(filename: string): string {
-  return `attachment; filename="${filename.replaceAll(/["\\]/g, '\\$&')}"`;
+  const ascii = filename.replaceAll(/[^\x20-\x7e]+/g, '_').replaceAll(/["\\]/g, '\\$&');
+  const plain = `attachment; filename="${ascii}"`;
+  return isAscii(filename) ? plain : `${plain}; filename*=UTF-8''${encodeExtValue(filename)}`;
 }
 
 /**
- * Returns the file name of a binary upload.
+ * Returns the file name of an upload.
  * @throws {SwordError} 400: the header names no file.
  */
-export function requireFilename(raw: RawHeader): string {
-  const { filename } = parseContentDisposition(raw);
+export function requireFilename(raw: RawHeader, origin: 'request' | 'part' = 'request'): string {
+  const { filename } = parseContentDisposition(raw, origin);
   if (filename !== null) return filename;
   throw badRequest('The upload has no file name: send Content-Disposition: attachment; filename=<filename>.');
 }
@@ -69,26 +75,58 @@ function unescapeQuoted(value: string): string {
   return value.replace(/\\(["\\])/g, '$1');
 }
 
-/**
- * Decodes an extended value (RFC 8187), such as `UTF-8''name%20of.zip`. The character set is irrelevant, since the
- * result must be ASCII.
- */
+/** Decodes an extended value (RFC 8187), such as `UTF-8''name%20of.zip`. */
 function decodeExtValue(value: string): string {
-  const [, encoded] = /^(?:utf-8|iso-8859-1|us-ascii)'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i.exec(value) ?? [];
-  if (encoded === undefined)
+  const [, charset = '', encoded] =
+    /^(utf-8|iso-8859-1|us-ascii)'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i.exec(value) ?? [];
+  const bytes = encoded?.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const text = bytes !== undefined && /^utf-8$/i.test(charset) ? decodeUtf8(bytes) : bytes;
+  if (text === undefined)
     throw badRequest(`Content-Disposition has a malformed filename*: ${quoted(value)}.`);
-  return encoded.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text;
 }
 
-const MAX_LENGTH = 255;
+/** Encodes text as the value of an extended parameter: all but its `attr-char` (RFC 8187) in percent encoding. */
+function encodeExtValue(text: string): string {
+  return encodeURIComponent(text).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
 
-function isPrintable(text: string): boolean {
+function plainName(value: string, origin: 'request' | 'part'): string {
+  if (isAscii(value)) return value;
+  const text = origin === 'part' ? decodeUtf8(value) : undefined;
+  if (text !== undefined) return text;
+  throw badRequest(
+    origin === 'part'
+      ? 'The file name of a part must be UTF-8 text.'
+      : 'The file name in Content-Disposition must be printable ASCII text: send another one as filename*.',
+    {
+      verboseDescription: `Received ${quoted(value.replace(/[^\x20-\x7e]/g, '?'))}, with ? for what is not ASCII.`,
+    },
+  );
+}
+
+/** Decodes UTF-8 from the latin1 text of a header; returns `undefined` for other bytes. */
+function decodeUtf8(latin1: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_BYTES = 255;
+
+function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
 function baseName(path: string): string {
-  if (!isPrintable(path)) {
-    throw badRequest('The file name in Content-Disposition must be printable ASCII text.', {
+  // Controls, bidirectional and other invisible format characters, surrogates, line and paragraph separators.
+  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(path)) {
+    throw badRequest('The file name in Content-Disposition must be printable text.', {
       verboseDescription: `Received ${quoted(path.replace(/[^\x20-\x7e]/g, '?'))}, with ? for what is not ASCII.`,
     });
   }
@@ -96,8 +134,9 @@ function baseName(path: string): string {
   if (name === '' || name === '.' || name === '..') {
     throw badRequest(`Content-Disposition names no file: ${quoted(path)}.`);
   }
-  if (name.length > MAX_LENGTH) {
-    throw badRequest(`The file name is ${name.length} characters long; at most ${MAX_LENGTH} are allowed.`);
+  const bytes = Buffer.byteLength(name);
+  if (bytes > MAX_BYTES) {
+    throw badRequest(`The file name is ${bytes} bytes long; at most ${MAX_BYTES} are allowed.`);
   }
   return name;
 }
