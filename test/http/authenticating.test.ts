@@ -1,4 +1,5 @@
 import { scryptSync } from 'node:crypto';
+import type { ClientLogin } from '../../projections/client-logins.ts';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
 import { LoginAttempts } from '../../src/http/middleware/login-attempts.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
@@ -201,21 +202,43 @@ test('an address tries no more at the same time than it may fail', (t) => {
   t.false(attempts.begin('10.0.0.1'));
 });
 
-test('a login takes its place only while it is looked at, however it ends', async (t) => {
+/** Returns a login with the password `secret`, at a cost below the present one. */
+function loginOf(client: string): ClientLogin {
   const [costs, salt] = [{ N: 2, r: 1, p: 1 }, Buffer.alloc(16)];
   const digest = scryptSync('secret', salt, 32, costs).toString('base64');
   const credential = { scheme: 'scrypt', ...costs, salt: salt.toString('base64'), digest } as const;
   const granted = { disabled: false, collections: [], domain: null, providerUrl: null };
-  const alice = { client: 'alice', credential, credentialRevision: 0, ...granted };
+  return { client, credential, credentialRevision: 0, ...granted };
+}
+
+test('a login takes its place only while it is looked at, however it ends', async (t) => {
+  const names = Array.from({ length: 30 }, (_, number) => `client-${number}`);
+  const logins = new Map(names.map((name) => [name, loginOf(name)]));
   const failed: string[] = [];
   const onFailed = (...login: string[]) => failed.push(login.join(' '));
-  const credentials = new Credentials(new Map([['alice', alice]]), () => Promise.resolve(), { onFailed });
-  const at = (times: number, name: string) =>
-    credentials.verify(basic(name).replace(' ', ' '.repeat(times)), '192.0.2.1'); // each is another header
+  const credentials = new Credentials(logins, () => Promise.resolve(), { onFailed });
+  const at = (login: string) => credentials.verify(basic(login), '192.0.2.1');
   const message = 'Unknown client or wrong password.';
-  await t.throwsAsync(at(1, 'alice:wrong'), { code: 'Unauthorized', message });
-  t.deepEqual(failed, ['alice 192.0.2.1']);
-  for (let times = 1; times <= 30; times += 1) t.is((await at(times, 'alice:secret')).client, 'alice');
+  await t.throwsAsync(at('client-0:wrong'), { code: 'Unauthorized', message });
+  t.deepEqual(failed, ['client-0 192.0.2.1']);
+  for (const name of names) t.is((await at(`${name}:secret`)).client, name);
+});
+
+test('a password costs one scrypt run, however its header is spelled', async (t) => {
+  let runs = 0;
+  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), async () => {
+    runs += 1; // each run meets the old cost
+  });
+  const [, base64 = ''] = basic('alice:secret').split(' ');
+  for (let blanks = 1; blanks <= 30; blanks += 1) {
+    for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc']) {
+      const header = `${scheme}${' '.repeat(blanks)}${base64}${' '.repeat(blanks % 3)}`;
+      t.is((await credentials.verify(header, '192.0.2.1')).client, 'alice');
+      t.is(credentials.cachedLogin(header)?.client, 'alice');
+    }
+  }
+  t.is(runs, 1);
+  t.is(credentials.cachedLogin(basic('alice:secret ')), undefined);
 });
 
 test('a network of IPv6 counts as one address, and an address of IPv4 as itself', (t) => {

@@ -225,12 +225,12 @@ test('a view that cannot be read is told with 500, and ends nothing', async (t) 
   const request = head(`${path}/status/`, { Authorization: client.authorization });
   const [first] = await exchange(url, request);
   t.true((await exchange(url, request))[1]);
-  const cachedLogin = Object.getOwnPropertyDescriptor(Credentials.prototype, 'cachedLogin') ?? {};
-  Credentials.prototype.cachedLogin = () => {
+  const currentLogin = Object.getOwnPropertyDescriptor(Credentials.prototype, 'currentLogin') ?? {};
+  Credentials.prototype.currentLogin = () => {
     throw new Error('disk I/O error');
   };
   const [broken, isKnown] = await exchange(url, request).finally(() => {
-    Object.defineProperty(Credentials.prototype, 'cachedLogin', cachedLogin);
+    Object.defineProperty(Credentials.prototype, 'currentLogin', currentLogin);
   });
   t.deepEqual([broken.status, isKnown], [500, false]);
   const [again, isKnownAgain] = await exchange(url, request);

@@ -16,6 +16,8 @@ import { random } from '../../tools/random.ts';
 import type { View } from '../../views/view.ts';
 import { LoginAttempts, networkOf } from './login-attempts.ts';
 
+type Sent = { readonly name: string; readonly password: string };
+
 /** Rehashes a password, just verified, at the current scrypt cost. Never rejects. */
 export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
 
@@ -80,12 +82,12 @@ export class Credentials {
    * @throws {SwordError} 401, identical for an unknown name and a wrong password; 429; 503
    */
   async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
-    const cached = this.cachedLogin(authorization);
-    if (cached) return cached;
     const sent = parseBasic(authorization);
     if (!sent) throw unauthorized(authorization !== undefined);
+    const fingerprint = this.#fingerprintOf(sent);
+    const cached = this.#cached(fingerprint);
+    if (cached) return cached;
     this.#refuseGuessing(address);
-    const fingerprint = this.#fingerprintOf(authorization);
     const login = this.#logins.get(sent.name);
     const known = login && !login.disabled ? login : undefined;
     const right = await this.#verifyOnce(fingerprint, sent.password, known, address);
@@ -104,8 +106,8 @@ export class Credentials {
    * cached or its login has changed.
    */
   cachedLogin(authorization: string | undefined): ClientLogin | undefined {
-    const cached = authorization && this.#verified.get(this.#fingerprintOf(authorization));
-    return cached ? this.currentLogin(cached) : undefined;
+    const sent = parseBasic(authorization);
+    return sent && this.#cached(this.#fingerprintOf(sent));
   }
 
   /**
@@ -116,8 +118,14 @@ export class Credentials {
     return login?.disabled === false && login.credentialRevision === credentialRevision ? login : undefined;
   }
 
-  #fingerprintOf(authorization: string | undefined): string {
-    return hash('sha256', `${this.#key}${authorization}`, 'base64');
+  #cached(fingerprint: string): ClientLogin | undefined {
+    const verified = this.#verified.get(fingerprint);
+    return verified && this.currentLogin(verified);
+  }
+
+  /** Returns the same text for all spellings of the header, so that a password costs one scrypt run. */
+  #fingerprintOf({ name, password }: Sent): string {
+    return hash('sha256', `${this.#key}${name}:${password.normalize('NFC')}`, 'base64');
   }
 
   #refuseGuessing(address: string): void {
@@ -154,7 +162,7 @@ export class Credentials {
   }
 }
 
-function parseBasic(authorization: string | undefined): { name: string; password: string } | undefined {
+function parseBasic(authorization: string | undefined): Sent | undefined {
   const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization ?? '') ?? [];
   if (base64 === undefined) return undefined;
   const text = Buffer.from(base64, 'base64').toString('utf8');
