@@ -471,3 +471,10 @@ test('headers mean the same after a journey through HTTP', async (t) => {
     refused: 'ErrorBadRequest',
   });
 });
+
+test('of an Accept header only the first fifty ranges count, and ten parameters of each', (t) => {
+  const ranges = (count: number) => 'text/plain,'.repeat(count);
+  t.is(negotiate(`${ranges(49)}application/json`).format, 'json');
+  t.is(negotiate(`${ranges(50)}application/json`).format, 'xml');
+  t.is(negotiate(`application/json${';a=b'.repeat(9)};q=0,application/xml;q=0`).format, 'json');
+});

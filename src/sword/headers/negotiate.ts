@@ -51,6 +51,10 @@ export function accepts(accept: RawHeader, contentType: string): boolean {
   return range !== undefined && range.quality > 0;
 }
 
+/** Ranges of an `Accept` header, and parameters of each, beyond which the rest is ignored. */
+const MAX_RANGES = 50;
+const MAX_PARAMETERS = 10;
+
 type Range = {
   readonly type: string;
   /** The only parameter that distinguishes the offers. */
@@ -61,11 +65,11 @@ type Range = {
 };
 
 function rangesIn(accept: RawHeader): Range[] {
-  return (headerText(accept) ?? '').split(',').flatMap(parseRange);
+  return (headerText(accept) ?? '').split(',', MAX_RANGES).flatMap(parseRange);
 }
 
 function parseRange(text: string, place: number): Range[] {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = text.split(';', MAX_PARAMETERS).map((part) => part.trim().toLowerCase());
   if (!/^[^/\s]+\/[^/\s]+$/.test(type)) return [];
   const values = new Map(parameters.map((parameter) => parsePair(parameter)));
   const atomType = values.get('type');
