@@ -21,6 +21,8 @@ export type SwordErrorCode =
 export type SwordErrorOptions = {
   /** Values and limits in addition to the summary. Default: the summary. */
   readonly verboseDescription?: string;
+  /** HTTP status in place of that of the code, for requests that HTTP itself refuses. */
+  readonly status?: number;
   /** Headers of the response, such as `Allow` or `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -32,12 +34,14 @@ export class SwordError extends Error {
   readonly code: SwordErrorCode;
   readonly verboseDescription: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly status: number | undefined;
 
   constructor(code: SwordErrorCode, summary: string, options: SwordErrorOptions = {}) {
     super(summary, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.verboseDescription = options.verboseDescription ?? summary;
     this.headers = options.headers ?? {};
+    this.status = options.status;
   }
 
   get summary(): string {

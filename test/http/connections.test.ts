@@ -60,8 +60,12 @@ const notHttp: Record<string, [bytes: string, status: number]> = {
     'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
     400,
   ],
+  'a target beyond bounds': [`GET /${'a'.repeat(8192)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+  'a target beyond all bounds': [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+  'another major version': ['GET / HTTP/2.0\r\nHost: x\r\n\r\n', 505],
+  'an unknown version': ['GET / HTTP/3.0\r\nHost: x\r\n\r\n', 505],
+  'no version': ['GET /\r\n\r\n', 505],
   'headers beyond bounds': [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
-  'a target beyond bounds': [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
 };
 
 for (const [what, [bytes, status]] of Object.entries(notHttp)) {
@@ -482,3 +486,40 @@ test.serial(
     t.true(connection.text.split('HTTP/1.1 200 OK').length < 300);
   },
 );
+
+test('a percent-encoded unreserved character means the character', async (t) => {
+  const { alice } = t.context;
+  const plain = await alice.get('/1/servicedocument/');
+  const encoded = await alice.get('/%31/%73ervice%64ocument/');
+  t.is(encoded.status, 200);
+  t.is(await encoded.text(), await plain.text());
+  t.is((await alice.get('/1/software%2F')).status, 404, 'a reserved character is not the same');
+  t.is((await alice.get('/1/%2573ervicedocument/')).status, 404, 'nothing is decoded twice');
+  t.is((await alice.get('/%6Fpenapi.json')).status, 200);
+});
+
+test('two Authorization headers are refused before either is judged', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  const twice = `${t.context.alice.authorization}\r\nAuthorization: Basic bm86bm8=`;
+  await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1', { Authorization: twice }));
+  assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
+  await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1', { Authorization: 'Basic bm86bm8=' }));
+  t.is((await connection.answers(2)).status, 401);
+});
+
+test('OPTIONS * names the methods of the service, without a login', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n');
+  const answer = await connection.answers(1);
+  t.is(answer.status, 204);
+  t.regex(answer.head, /^allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
+});
+
+test('a content coding is refused with those that are accepted', async (t) => {
+  const refused = await t.context.alice.post('/1/software/', helloZip, {
+    ...archiveHeaders(),
+    'Content-Encoding': 'gzip',
+  });
+  t.is(refused.status, 415);
+  t.is(refused.headers.get('accept-encoding'), 'identity');
+});

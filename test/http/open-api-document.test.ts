@@ -46,7 +46,7 @@ const ARCHIVE_TYPES = [...ACCEPTABLE_TYPES, ...COMPRESSED_TAR_TYPES];
 /** Suffix of the name of a response that also has a header of tus. */
 const OF_UPLOADS = 'OfUploads';
 /** Refusals before a request is complete. */
-const OF_HTTP = { Http408: '408', Http431: '431' } as const;
+const OF_HTTP = { Http408: '408', Http414: '414', Http431: '431', Http505: '505' } as const;
 
 const FILE = new URL('../../docs/openapi.yaml', import.meta.url);
 const document = await describe();

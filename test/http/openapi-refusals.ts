@@ -151,9 +151,18 @@ export function damageArchives({ folder }: RunningService): void {
 }
 
 /** Begins a request, and waits for the answer without completing its headers. */
-export async function sendHalfAHead(url: string): Promise<Response> {
+export function sendHalfAHead(url: string): Promise<Response> {
+  return answerTo(url, 'GET / HTTP/1.1\r\nHost: x\r\n');
+}
+
+/** Sends a request in another major version of HTTP. */
+export function sendOtherVersion(url: string): Promise<Response> {
+  return answerTo(url, 'GET / HTTP/2.0\r\nHost: x\r\n\r\n');
+}
+
+async function answerTo(url: string, bytes: string): Promise<Response> {
   using connection = await RawConnection.to(url);
-  await connection.send('GET / HTTP/1.1\r\nHost: x\r\n');
+  await connection.send(bytes);
   const { status, head, body } = await connection.answers(1);
   const headers = head
     .split('\r\n')

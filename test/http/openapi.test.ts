@@ -9,6 +9,7 @@ import {
   DescribedService,
   type Operation,
 } from '../../testing/documents/described-service.ts';
+import { describe } from '../../testing/documents/openapi-document.ts';
 import { assertSameFacts } from '../../testing/documents/same-facts.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloTar } from '../../testing/http/deposit-bodies.ts';
@@ -23,6 +24,7 @@ import {
   type Refusal,
   type Sender,
   sendHalfAHead,
+  sendOtherVersion,
   wrongRequests,
 } from './openapi-refusals.ts';
 
@@ -208,10 +210,35 @@ test('every error of the service occurs, as described', async (t) => {
 
   const late = await described.call('getLandingPage', { send: () => sendHalfAHead(full.url) });
   const padded = await described.call('getLandingPage', alice, { headers: { 'X-Much': 'x'.repeat(20_000) } });
-  t.deepEqual([late.status, ...late.problems, padded.status, ...padded.problems], [408, 431]);
-  const occurred = new Set([...[...seen].map((one) => Number.parseInt(one, 10)), late.status, padded.status]);
+  const long = await described.call('getLandingPage', {
+    send: () => fetch(new URL(`/?${'x'.repeat(9000)}`, full.url)),
+  });
+  const other = await described.call('getLandingPage', { send: () => sendOtherVersion(full.url) });
+  const ofHttp = [late, padded, long, other];
+  t.deepEqual(
+    ofHttp.flatMap(({ status, problems }) => [status, ...problems]),
+    [408, 431, 414, 505],
+  );
+  const occurred = new Set([
+    ...[...seen].map((one) => Number.parseInt(one, 10)),
+    ...ofHttp.map(({ status }) => status),
+  ]);
   const unseen = statusesOf(described).filter(({ status }) => status >= 400 && !occurred.has(status));
   t.deepEqual(unseen, [], 'described, but no request was refused so');
+});
+
+test('the described maxima are those of the service', async (t) => {
+  const { alice, world } = t.context;
+  const { parameters } = (await describe()).components;
+  const list = `/1/${collection}/`;
+  const history = `/1/${collection}/${world.done.deposit}/history/`;
+  for (const [name, path] of Object.entries({ page_size: list, page: list, from: history })) {
+    const described = Object.values(parameters).find((parameter) => parameter.name === name);
+    const maximum = described?.schema?.['maximum'] as number;
+    const statusAt = async (value: number) => (await alice.get(`${path}?${name}=${value}`)).status;
+    t.not(await statusAt(maximum), 400, name);
+    t.is(await statusAt(maximum + 1), 400, name);
+  }
 });
 
 test('news are as described, wherever they are told', async (t) => {

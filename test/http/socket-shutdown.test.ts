@@ -422,3 +422,35 @@ test('bodies that are not read are bounded, for each client', async (t) => {
     return (await answer.text()).length === body.length;
   });
 });
+
+test('empty lines after an answer do not keep a connection', async (t) => {
+  const server = await Server.listen({
+    host: '127.0.0.1',
+    port: 0,
+    tls: null,
+    headersTime: 1000,
+    maxHeadersSize: 16_384,
+    trustProxy: false,
+    keepAliveTime: 1500,
+  });
+  t.teardown(() => server.close(0));
+  server.serve((_req, res) => void res.end('here'), {
+    depositNamespace: '',
+    generator: { name: '', version: '', uri: '' },
+    observer: { refused: () => undefined },
+    logger: silentLogger,
+  });
+  using connection = await RawConnection.to(server.url);
+  await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await connection.answers(1);
+  await pause(100);
+  await connection.send('\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  t.is((await connection.answers(2)).status, 200, 'empty lines before a request are allowed');
+  const started = performance.now();
+  while (!connection.ended && performance.now() - started < 20_000) {
+    await connection.send('\r\n');
+    await pause(50);
+  }
+  t.true(connection.ended);
+  t.true(performance.now() - started > 2500, 'a client may take its time for the next request');
+});

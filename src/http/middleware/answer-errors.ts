@@ -63,7 +63,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       for (const name of SUCCESS_HEADERS) ctx.remove(name);
       // A body that was never sent will not arrive: the next request on the connection would be parsed as that body.
       if (waitsToContinue(ctx)) ctx.set('Connection', 'close');
-      ctx.status = SWORD_ERRORS[answer.code].status;
+      ctx.status = answer.status ?? SWORD_ERRORS[answer.code].status;
       ctx.message ||= SWORD_ERRORS[answer.code].title;
       const { format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
       ctx.body = errorBody(answer, options, format);

@@ -200,5 +200,6 @@ function refuseContentCodings(codings: string | undefined): void {
   throw new SwordError(
     'ErrorContent',
     `Content-Encoding ${quoted(codings)} is not accepted: send the bytes as they are.`,
+    { headers: { 'Accept-Encoding': 'identity' } }, // RFC 9110, section 15.5.16
   );
 }

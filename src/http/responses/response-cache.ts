@@ -105,7 +105,8 @@ function keyOf({ url, headers: { accept } }: Pick<IncomingMessage, 'url' | 'head
 }
 
 /** Returns whether the request has only headers that are known here, and none twice. */
-function isPlain({ headers, rawHeaders }: IncomingMessage): boolean {
+function isPlain({ headers, rawHeaders, httpVersionMajor }: IncomingMessage): boolean {
+  if (httpVersionMajor !== 1) return false;
   let names = 0;
   for (const name in headers) {
     if (!KNOWN_HEADERS.has(name)) return false;

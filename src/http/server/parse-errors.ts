@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
+import { httpVersionNotSupported, MAX_TARGET_LENGTH, targetTooLong } from '../middleware/request-target.ts';
 import { closeIdle, dropWithinLimits, type HttpSocket } from './socket-shutdown.ts';
 
 /** Limits of a request's headers: bytes, and milliseconds for them to arrive. */
@@ -101,15 +102,18 @@ const TWO_LENGTHS =
   'The request has both Content-Length and Transfer-Encoding: send one of them. With curl in PHP, set CURLOPT_INFILESIZE instead of a Content-Length header of your own.';
 
 /** An error of Node's parser, which names the rule that was broken. */
-type ParseError = NodeJS.ErrnoException & { readonly reason?: string };
+type ParseError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Uint8Array };
 
 function parseErrorOf(
-  { code, reason }: ParseError,
+  { code, reason, rawPacket }: ParseError,
   inBody: boolean,
   { maxHeadersSize, headersTime }: HeaderLimits,
 ): SocketAnswer {
   switch (code) {
+    case 'HPE_INVALID_VERSION':
+      return ['505 HTTP Version Not Supported', httpVersionNotSupported()];
     case 'HPE_HEADER_OVERFLOW':
+      if (hasLongTarget(rawPacket)) return ['414 URI Too Long', targetTooLong()];
       return [
         '431 Request Header Fields Too Large',
         badRequest(`The headers exceed ${maxHeadersSize} bytes.`),
@@ -129,4 +133,11 @@ function parseErrorOf(
       return ['400 Bad Request', badRequest(isTwice ? TWO_LENGTHS : 'The request is not valid HTTP/1.1.')];
     }
   }
+}
+
+/** Returns whether the packet, in which Node's limit was passed, begins with a request line that is too long. */
+function hasLongTarget(packet: Uint8Array = Buffer.alloc(0)): boolean {
+  const start = Buffer.from(packet.subarray(0, MAX_TARGET_LENGTH + 32)).toString('latin1');
+  const [, target = ''] = /^[\r\n]*[A-Z]+ +([^ \r\n]*)/.exec(start) ?? [];
+  return target.length > MAX_TARGET_LENGTH;
 }

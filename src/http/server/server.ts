@@ -9,6 +9,7 @@ import { answerParseError, type HeaderLimits, type ParseErrorOptions, refuseTunn
 import {
   abortResponse,
   closeIdle,
+  closeKeptTooLong,
   drainWithinLimits,
   type HttpSocket,
   limitHalfOpen,
@@ -23,6 +24,8 @@ export type ServerOptions = HeaderLimits & {
   readonly trustProxy: boolean;
   /** Idle timeout of a connection in milliseconds; no setting changes it. */
   readonly idleTime?: number;
+  /** Milliseconds for which a connection is kept after an answer; no setting changes it. */
+  readonly keepAliveTime?: number;
 };
 
 /** Handles a request. Resolves when all work for it has ended; `undefined`: it has ended already. */
@@ -58,6 +61,8 @@ export class Server {
   /** All other connections, including those that Node has detached. */
   readonly #connections = new Set<HttpSocket>();
   readonly #pipelined = new WeakMap<Socket, number>();
+  /** When the last answer of a connection ended, by `clock.monotonic()`. */
+  readonly #answeredAt = new WeakMap<Socket, number>();
   #closing = false;
 
   /** Resolves when the server listens. */
@@ -84,6 +89,8 @@ export class Server {
       socket.once('close', () => this.#connections.delete(socket));
       limitHalfOpen(socket);
     });
+    const kept = closeKeptTooLong(this.#connections, this.#answeredAt, keptLimitOf(options));
+    this.#server.once('close', () => clock.clearInterval(kept));
     if (this.#tls) this.#trackHandshakes();
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.#server.on('request', handle);
@@ -112,6 +119,7 @@ export class Server {
   }
 
   #handle(req: IncomingMessage, res: ServerResponse): void {
+    res.once('close', () => this.#answeredAt.set(req.socket, clock.monotonic()));
     drainWithinLimits(req, res);
     // Node ignores the upgrade and drops bytes received with it: without `close`, a client could wait for a response to
     // them.
@@ -208,14 +216,28 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-function createServer({ tls, maxHeadersSize, headersTime, trustProxy }: ServerOptions): http.Server {
+function keepAliveTimeOf({ trustProxy, keepAliveTime }: ServerOptions): number {
+  return keepAliveTime ?? (trustProxy ? PROXY_KEEP_ALIVE_TIMEOUT_MS : KEEP_ALIVE_TIMEOUT_MS);
+}
+
+function leewayOf(options: ServerOptions): number {
+  return Math.min(KEEP_ALIVE_LEEWAY_MS, keepAliveTimeOf(options));
+}
+
+/** Returns the maximum milliseconds from an answer to the end of the next request's headers. */
+function keptLimitOf(options: ServerOptions): number {
+  return keepAliveTimeOf(options) + leewayOf(options) + options.headersTime;
+}
+
+function createServer(given: ServerOptions): http.Server {
+  const { tls, maxHeadersSize, headersTime } = given;
   const options = {
     // Bodies have timeouts of their own, which grow with their size.
     headersTimeout: headersTime,
     requestTimeout: 0,
     maxHeaderSize: maxHeadersSize,
-    keepAliveTimeout: trustProxy ? PROXY_KEEP_ALIVE_TIMEOUT_MS : KEEP_ALIVE_TIMEOUT_MS,
-    keepAliveTimeoutBuffer: KEEP_ALIVE_LEEWAY_MS,
+    keepAliveTimeout: keepAliveTimeOf(given),
+    keepAliveTimeoutBuffer: leewayOf(given),
     connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
     // Node's own response to a missing Host has no body: readTarget refuses it instead.
     requireHostHeader: false,

@@ -9,6 +9,9 @@ export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | nul
 const MAX_DRAIN_BYTES = 64 * 1024 ** 2;
 const DRAIN_TIMEOUT_MS = 30_000;
 
+/** Maximum milliseconds between two searches for connections that are kept too long. */
+const KEPT_CHECK_MS = 5000;
+
 /** Milliseconds without output after which a half-closed connection is closed. */
 const HALF_OPEN_TIMEOUT_MS = 5000;
 
@@ -97,6 +100,25 @@ function rawSocket(socket: (Socket & { readonly _parent?: Socket | null }) | nul
 export function closeIdle(socket: HttpSocket): void {
   if (!socket._httpMessage) socket.destroy();
   else if (socket.writableLength > 0) abortResponse(socket._httpMessage);
+}
+
+/**
+ * Closes connections that have had an answer and on which no whole request arrives within `limitMs`. Node's own timeout
+ * begins again with every byte, such as an empty line. Returns the timer.
+ */
+export function closeKeptTooLong(
+  connections: ReadonlySet<HttpSocket>,
+  answeredAt: WeakMap<Socket, number>,
+  limitMs: number,
+): NodeJS.Timeout {
+  const check = (): void => {
+    const before = clock.monotonic() - limitMs;
+    for (const socket of connections) {
+      const at = answeredAt.get(socket);
+      if (!socket._httpMessage && at !== undefined && at < before) socket.destroy();
+    }
+  };
+  return clock.setInterval(check, Math.min(KEPT_CHECK_MS, limitMs)).unref();
 }
 
 function isReading(answer: ServerResponse | null | undefined): answer is ServerResponse {
