@@ -11,7 +11,6 @@ import {
   type Document,
   depositFields,
   type Fact,
-  generatorFact,
   linksFact,
   onlyJson,
   onlyXml,
@@ -52,7 +51,7 @@ export function depositReceipt(
       ...headFacts(receipt),
       text('published', createdAt),
       authorFact(receipt.author),
-      generatorFact(generator),
+      ...onlyJson({ generator }), // RFC 4287 has it in feeds alone
       ...depositFields({ deposit_id: depositId, deposit_date: humanDate(new Date(createdAt)) }),
       ...depositFields({ deposit_archive: archive?.filename ?? 'None' }).map((fact) => ({
         ...fact,

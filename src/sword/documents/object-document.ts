@@ -4,8 +4,8 @@ import {
   authorFact,
   type Document,
   type Fact,
-  generatorFact,
   linksFact,
+  onlyJson,
   onlyXml,
   type RenderContext,
   text,
@@ -63,7 +63,7 @@ export function objectDocument(
       text('title', title),
       text('updated', document.updatedAt),
       authorFact(document.author),
-      generatorFact(generator),
+      ...onlyJson({ generator }), // RFC 4287 has it in feeds alone
       linksFact(linksOf(document, iris)),
       onlyXml(element('content', title, { type: 'text' })),
       ...factsOf({ swhid, object_type: objectType, path, length, mode, lines, bytes }),
