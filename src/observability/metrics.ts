@@ -115,15 +115,16 @@ function renameGauge(registry: Registry, what: string): void {
   const named = {
     name: `nodejs_${what}`,
     help: `Number of active libuv ${what} of all types`,
-    registers: [registry],
+    registers: [],
   };
-  new Gauge({
+  const renamed = new Gauge({
     ...named,
     async collect() {
       const { values } = await old.get();
       this.set(values[0]?.value ?? 0);
     },
   });
+  registry.registerMetric(renamed);
   Object.assign(old, { help: `Deprecated, use ${named.name}` });
 }
 
