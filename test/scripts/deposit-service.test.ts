@@ -54,10 +54,7 @@ test('an option that npm has read itself is named, instead of being ignored', as
   const env = { npm_lifecycle_event: 'deposits', npm_config_status: 'done' };
   const { code, err } = await run(['deposits'], { env });
   t.is(code, 2);
-  t.is(
-    err,
-    'npm read --status itself. Write -- before the options: deposit-service deposits --status done\n',
-  );
+  t.is(err, 'npm read --status itself. Write -- before the options: npm run deposits -- --status done\n');
 });
 
 test('before the packages are installed each command says what to do', async (t) => {
