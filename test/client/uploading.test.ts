@@ -204,7 +204,7 @@ test('what was rejected is told with its reasons, and with an exit code of its o
   t.regex(out, /^Deposit \d+ “Paint”: rejected$/m);
   t.regex(
     out,
-    /^- At least one url field must be compatible with the client's domain name \(codemeta:url\)$/m,
+    /^- At least one url field must be compatible with the client's domain name \(codemeta:url\): expected acme\.example, /m,
   );
   const { code: again, results } = await acme.json(upload);
   t.is(again, 3);

@@ -108,7 +108,10 @@ test('a person reads who did what to a deposit and where it stood then, in lines
   t.regex(out, / sha256: [0-9a-f]{12}…/);
   t.notRegex(out, /[0-9a-f]{64}/, 'digests are shortened');
   t.regex(out, / archives now: hello\.zip, docs\.tar\n/);
-  t.regex(out, / reason: At least one url field must be compatible .* \(codemeta:url\)\n/);
+  t.regex(
+    out,
+    / reason: At least one url field must be compatible .*\n {6}\| \(codemeta:url\): expected alice\.example/,
+  );
   t.regex(out, / reasons now: none\n/);
   t.regex(out, / directory: swh:1:dir:[0-9a-f]{40}\n/);
   t.is(
