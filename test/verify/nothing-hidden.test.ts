@@ -193,7 +193,7 @@ test('whoever compares no anchors kept elsewhere is told what that leaves open',
     (await notesOf(folder)).join(),
     /^No external anchors were given, so a truncated .* log would not be noticed/,
   );
-  t.regex((await notesOf(folder, { what: [1] })).join(), /^Each deposit was looked at by itself/);
+  t.regex((await notesOf(folder, { what: [1] })).join(), /^Each deposit was verified by itself/);
   const { anchorFile, anchorKeyFile } = configOf(folder);
   const anchorKeys = [await keyOf(anchorKeyFile)];
   t.deepEqual(await notesOf(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys }), []);
@@ -250,7 +250,7 @@ test('anchors of another key are noted before those of this folder, and found be
     const { code, out, err } = await runScript(copy, 'verify', ['--all']);
     t.is(code, 1, err);
     t.true(out.startsWith(`anchors: ${configOf(copy).anchorKeyFile} ${fault}\n`), out);
-    t.regex(out, /^1 finding/m, 'and everything else was looked at');
+    t.regex(out, /^1 problem found/m, 'and everything else was looked at');
   }
   t.is((await runScript(copy, 'verify', ['1', '--key', renewed])).code, 2);
 });
