@@ -21,7 +21,7 @@ export type InstalledPackage = {
   readonly scripts?: Readonly<Record<string, string>>;
 };
 
-export type Manifest = {
+type Manifest = {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;

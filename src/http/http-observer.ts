@@ -11,7 +11,7 @@ export interface HttpObserver {
   uploaded(upload: EndedUpload): void;
 }
 
-export type EndedRequest = {
+type EndedRequest = {
   readonly method: string;
   /** Pattern of the path; `none` when no route matched. */
   readonly route: string;

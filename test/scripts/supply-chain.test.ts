@@ -20,7 +20,7 @@ test('every package is locked by a hash, has a licence that is allowed and, if i
   );
   for (const { name, looked, problems } of checks) {
     t.deepEqual(problems, [], name);
-    t.true(looked > 1, name);
+    t.true(looked > 0, name);
   }
 });
 
