@@ -66,7 +66,9 @@ export class ObjectFaultSite implements AsyncDisposable {
         await pause(300); // others use the machine, too
       }
     };
-    return Promise.all(Array.from({ length: WRITERS }, write)).then(() => undefined);
+    const loaded = Promise.all(Array.from({ length: WRITERS }, write)).then(() => undefined);
+    loaded.catch(() => undefined); // an error that ends the drill earlier also ends the nodes, and is the one to report
+    return loaded;
   }
 
   /** The number of deposits of the other client that were acknowledged. */
@@ -103,8 +105,10 @@ export class ObjectFaultSite implements AsyncDisposable {
     for (const url of this.cluster.everyUrl) {
       await expect(`${url}/health/ready does not count what is parked, or is not 200.`, async () => {
         const answer = await fetch(`${url}/health/ready`);
-        const { parked = 0 } = (await answer.json()) as { readonly parked?: number };
-        return answer.status === 200 && parked >= ids.length;
+        const text = await answer.text();
+        if (answer.status !== 200) return false; // an error document
+        const { parked = 0 } = JSON.parse(text) as { readonly parked?: number };
+        return parked >= ids.length;
       });
     }
     const { dataDir } = this.cluster;
