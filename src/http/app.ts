@@ -28,7 +28,7 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, refuseUntil } from './middleware/health.ts';
-import { landingPage } from './middleware/landing-page.ts';
+import { landingPage, unasked } from './middleware/landing-page.ts';
 import { limitUnsent } from './middleware/limit-unsent.ts';
 import { limitWrites } from './middleware/limit-writes.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
@@ -113,6 +113,7 @@ function useClients(app: Koa<ServiceState>, parts: Parts): void {
     modules.find((module) => module.maxResumableUploadSize !== undefined) ?? {};
   const served = { ...parts, maxResumableUploadSize };
   app.use(landingPage(iris));
+  app.use(unasked());
   app.use(serveOpenApi({ ...served, modules: new Set(modules.map(({ name }) => name)) }));
   for (const middleware of modules.flatMap((module) => module.middleware ?? [])) app.use(middleware);
   app.use(refuseUntil(parts.ready));

@@ -258,7 +258,9 @@ test('the document tells what it is and the deposits that have it, newest first'
   t.deepEqual(texts(entry, `${DEPOSIT}deposit`).length, 2);
 
   for (const { attributes } of entry.children.filter(({ name }) => name === `${ATOM}link`)) {
-    const linked = await alice.get(attributes['href'] ?? '', { Accept: attributes['type'] ?? 'text/html' });
+    const linked = await alice.get(attributes['href'] ?? '', {
+      Accept: attributes['type'] ?? 'application/xml',
+    });
     t.is(linked.headers.get('content-type'), attributes['type'] ?? 'application/xml');
     await linked.arrayBuffer();
   }

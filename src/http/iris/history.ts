@@ -5,9 +5,10 @@ import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { type HistoryEntry, historyFeed } from '../../sword/documents/history-feed.ts';
-import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
+import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { chooseRepresentation } from '../responses/choose-representation.ts';
+import { setDocumentType } from '../responses/document-type.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
@@ -15,6 +16,7 @@ export const HISTORY_OFFERS: Offers = [
   { contentType: FEED_TYPE, format: 'xml' },
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/json', format: 'json' },
+  PAGE,
 ];
 
 /**
@@ -32,7 +34,7 @@ export function historyIri(queries: DepositQueries, options: RenderContext): Ser
       const page = await pageOf(queries, deposit, from);
       const document = historyFeed({ ...deposit, author: deposit.client, ...page }, options);
       ctx.body = render(document, chosen.format, options);
-      ctx.set('Content-Type', chosen.contentType);
+      setDocumentType(ctx, chosen.contentType);
     },
   });
 }

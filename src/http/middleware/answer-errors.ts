@@ -10,6 +10,7 @@ import type { Logger } from '../../tools/logger.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../requests/deposit-request.ts';
 import { isClientGone, waitsToContinue } from '../requests/request-body.ts';
+import { setDocumentType } from '../responses/document-type.ts';
 import type { ServiceState } from '../service-context.ts';
 
 export type ErrorOptions = {
@@ -33,6 +34,7 @@ const SUCCESS_HEADERS = [
 export const ERROR_TYPES: Readonly<Record<Format, string>> = {
   xml: 'application/xml',
   json: 'application/json',
+  html: 'text/html',
 };
 
 /** Offers for error documents: clients that prefer any kind of XML to JSON get XML. */
@@ -69,7 +71,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       ctx.body = errorBody(answer, options, format);
       ctx.set(answer.headers);
       ctx.vary('Accept');
-      ctx.set('Content-Type', ERROR_TYPES[format]);
+      setDocumentType(ctx, ERROR_TYPES[format]);
     }
   };
 }

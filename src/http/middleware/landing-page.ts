@@ -1,5 +1,6 @@
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
+import { notFound } from '../../sword/sword-error.ts';
 import { OPEN_ROUTES } from '../route-table.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { publicResource } from './public-resource.ts';
@@ -33,6 +34,16 @@ export function landingPage(iris: Iris): ServiceMiddleware {
     ctx.body = bodies[format];
     ctx.set('Content-Type', format === 'html' ? `${contentType}; charset=utf-8` : contentType);
   });
+}
+
+/** Answers what browsers and crawlers ask for unasked: there is no icon, and nothing to index. */
+export function unasked(): ServiceMiddleware {
+  return (ctx, next) => {
+    if (ctx.path === '/favicon.ico') throw notFound('There is no icon.');
+    if (ctx.path !== '/robots.txt') return next();
+    ctx.set('Cache-Control', 'max-age=86400');
+    ctx.body = 'User-agent: *\nDisallow: /\n';
+  };
 }
 
 function factsOf(iris: Iris): string {

@@ -3,12 +3,13 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
 import { type RenderContext, render, renderInPieces } from '../../sword/documents/document.ts';
-import { FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { FEED_TYPE, negotiateAmong, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { depositQueryIn, linkHeader, PAGE_SIZE, pageLinks } from '../requests/deposit-query.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { identifiersOf } from './answer-documents.ts';
+import { setDocumentType } from './document-type.ts';
 import { type LongAnswers, sendInPieces } from './long-answers.ts';
 
 export const LIST_OFFERS: Offers = [
@@ -16,6 +17,7 @@ export const LIST_OFFERS: Offers = [
   { contentType: 'application/atom+xml', format: 'xml' },
   { contentType: FEED_TYPE, format: 'xml' },
   { contentType: 'application/json', format: 'json' },
+  PAGE,
 ];
 
 /** Answers with a page of the client's deposits in a collection, from this node's views. */
@@ -48,7 +50,7 @@ export async function answerDepositList(
   const document = collectionFeed(list, renderContext);
   const isLong = page.deposits.length > PAGE_SIZE;
   if (!isLong) ctx.body = render(document, format, renderContext);
-  ctx.set('Content-Type', contentType); // assigning a string to the body has changed it
+  setDocumentType(ctx, contentType); // assigning a string to the body has changed it
   if (isLong) await sendInPieces(ctx, renderInPieces(document, format, renderContext));
 }
 

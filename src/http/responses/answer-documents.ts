@@ -13,6 +13,7 @@ import { LruCache } from '../../tools/lru-cache.ts';
 import type { View } from '../../views/view.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
+import { setDocumentType } from './document-type.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 
 export type DocumentOptions = RenderContext & {
@@ -83,7 +84,7 @@ export class DepositDocuments {
     if (!chosen) return;
     const { contentType, format } = chosen;
     const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${kind}`;
-    ctx.set('Content-Type', contentType); // first: Koa would guess the type of a body without one
+    setDocumentType(ctx, contentType); // first: Koa would guess the type of a body without one
     ctx.body = this.#renderOnce(key, () => render(describe(), format, this.#options));
   }
 

@@ -7,8 +7,9 @@ import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { mediaTypeOf } from './answer-documents.ts';
 import { chooseRepresentation } from './choose-representation.ts';
+import { setDocumentType } from './document-type.ts';
 
-export const MEDIA_FEED_OFFERS: Offers = [
+export const MEDIA_FEED_OFFERS: Offers<'xml' | 'json'> = [
   { contentType: FEED_TYPE, format: 'xml' },
   { contentType: 'application/json', format: 'json' },
 ];
@@ -40,5 +41,5 @@ export async function answerMediaFeed(
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
   const document = mediaFeed({ ...view, author: view.client }, renderContext);
   ctx.body = render(document, chosen.format, renderContext);
-  ctx.set('Content-Type', chosen.contentType);
+  setDocumentType(ctx, chosen.contentType);
 }

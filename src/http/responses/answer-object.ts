@@ -9,9 +9,10 @@ import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { setDocumentType } from './document-type.ts';
 import { streamChunks } from './stream-response.ts';
 
-type Format = 'xml' | 'json' | 'bytes' | 'tar';
+type Format = 'xml' | 'json' | 'html' | 'bytes' | 'tar';
 
 const BYTES = { contentType: 'application/octet-stream', format: 'bytes' } as const;
 const TAR = { contentType: 'application/x-tar', format: 'tar' } as const;
@@ -32,10 +33,10 @@ export async function answerObject(
   const { contentType, format } = negotiateAmong(offers, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Content-Type', contentType);
-  if (format === 'xml' || format === 'json') {
+  if (format !== 'bytes' && format !== 'tar') {
     const document = objectDocument(toObjectDocument(object, containing), renderContext);
     ctx.body = render(document, format, renderContext);
-    ctx.set('Content-Type', contentType); // assigning a string to the body has changed it
+    setDocumentType(ctx, contentType); // assigning a string to the body has changed it
   } else await answerBytes(ctx, object, format, objects);
 }
 

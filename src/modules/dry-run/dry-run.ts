@@ -7,6 +7,7 @@ import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { statusDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import { WRITES, type WriteChecks } from '../../http/requests/write-checks.ts';
+import { setDocumentType } from '../../http/responses/document-type.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
 import { render } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
@@ -57,7 +58,7 @@ export class DryRuns {
     const { contentType, format } = negotiate(ctx.req.headers.accept);
     ctx.vary('Accept');
     ctx.body = render(dryRunDocument(document), format, { depositNamespace: this.#depositNamespace });
-    ctx.set('Content-Type', contentType);
+    setDocumentType(ctx, contentType);
   }
 
   async #run(ctx: ServiceContext, { collection }: CollectionView): Promise<DryRunDocument> {

@@ -3,6 +3,7 @@ import { ATOM } from '../namespaces.ts';
 import { type BodyElement, element } from '../xml/xml-body.ts';
 import { xmlBody } from '../xml/xml-builder.ts';
 import { xmlPieces, xmlText } from '../xml/xml-text.ts';
+import { htmlPieces } from './html-page.ts';
 
 /** The software of this service, named in receipts and errors. */
 export type Generator = { readonly name: string; readonly version: string; readonly uri: string };
@@ -85,7 +86,7 @@ export function linksFact(links: readonly Link[], type?: string): Fact {
   return { name: 'links', value: links, elements };
 }
 
-export type Format = 'xml' | 'json';
+export type Format = 'xml' | 'json' | 'html';
 
 /** Renders the document; the same facts in each format. */
 export function render(
@@ -93,6 +94,7 @@ export function render(
   format: Format,
   { depositNamespace }: Pick<RenderContext, 'depositNamespace'>,
 ): string {
+  if (format === 'html') return [...htmlPieces(document)].join('');
   return format === 'xml' ? asXml(document, depositNamespace) : asJson(document);
 }
 
@@ -102,6 +104,7 @@ export function renderInPieces(
   format: Format,
   { depositNamespace }: Pick<RenderContext, 'depositNamespace'>,
 ): Iterable<string> {
+  if (format === 'html') return htmlPieces(document);
   if (format === 'json') return jsonPieces(document);
   const { element: name, attributes, facts, namespace: defaultNamespace = ATOM } = document;
   const root = element(name, '', attributes);

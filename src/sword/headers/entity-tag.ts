@@ -2,7 +2,7 @@ import { SwordError, shortened } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 /** A representation with a tag of its own: a document in a format, or a zip of several archives. */
-export type Tagged = 'xml' | 'json' | 'rdf' | 'zip';
+export type Tagged = 'xml' | 'json' | 'html' | 'rdf' | 'zip';
 
 /**
  * Returns the `ETag` of one representation of a deposit at one revision of its stream. Without a representation it is

@@ -1,15 +1,20 @@
 import { headerText, type RawHeader } from './raw-header.ts';
 
-export type Representation<Format extends string = 'xml' | 'json'> = {
+export type Representation<Format extends string = 'xml' | 'json' | 'html'> = {
   readonly contentType: string;
   readonly format: Format;
+  /** True if it is chosen only when the client prefers it to all others. */
+  readonly isOnlyPreferred?: boolean;
 };
 
 /** Representations in order of the service's preference; the first is also for clients that accept none. */
-export type Offers<Format extends string = 'xml' | 'json'> = readonly [
+export type Offers<Format extends string = 'xml' | 'json' | 'html'> = readonly [
   Representation<Format>,
   ...(readonly Representation<Format>[]),
 ];
+
+/** The page for people: where a browser asks, which prefers HTML to every type of XML and JSON. */
+export const PAGE = { contentType: 'text/html', format: 'html', isOnlyPreferred: true } as const;
 
 /** Representations of most documents. */
 export const DOCUMENT_OFFERS: Offers = [
@@ -18,6 +23,7 @@ export const DOCUMENT_OFFERS: Offers = [
   { contentType: 'application/atom+xml;type=entry', format: 'xml' },
   { contentType: 'application/atomsvc+xml', format: 'xml' },
   { contentType: 'application/json', format: 'json' },
+  PAGE,
 ];
 
 /** Media type of a feed, as opposed to an entry. */
@@ -41,8 +47,10 @@ export function negotiateAmong<Format extends string>(
     const range = mostExactFor(offer.contentType, ranges);
     return range && range.quality > 0 ? [{ offer, range }] : [];
   });
-  const [best] = candidates.sort((a, b) => compare(a.range, b.range));
-  return best?.offer ?? offers[0];
+  const [best, ...others] = candidates.sort((a, b) => compare(a.range, b.range));
+  if (!best?.offer.isOnlyPreferred) return best?.offer ?? offers[0];
+  const equal = others.find(({ range }) => range.quality === best.range.quality);
+  return (equal ?? best).offer;
 }
 
 /** Returns whether an `Accept` header includes the type, possibly by a wildcard; an absent header includes none. */

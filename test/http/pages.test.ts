@@ -1,0 +1,105 @@
+import { hash } from 'node:crypto';
+import anyTest, { type TestFn } from 'ava';
+import {
+  archivePart,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+
+const test = anyTest as TestFn<{ service: RunningService; alice: TestClient }>;
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const TITLE = '<script>alert(1)</script>"&\u202e';
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const title = TITLE.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const entry = entryXml(`<title>${title}</title><author><name>Ada</name></author>`);
+  await alice.post('/1/software/', formOf([archivePart(), entryPart(entry)]), { ...formType, ...final });
+  await alice.waitFor('/1/software/1/status/', 'done');
+  t.context = { service, alice };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+const PAGES = [
+  '/1/servicedocument/',
+  '/1/software/',
+  '/1/software/1/status/',
+  '/1/software/1/metadata/',
+  '/1/software/1/content/',
+  '/1/software/1/history/',
+  '/1/software/99/status/',
+];
+
+test('a browser gets a page for people, without script, of the facts that programs get', async (t) => {
+  const { alice } = t.context;
+  for (const path of PAGES) {
+    const answer = await alice.get(path, { Accept: BROWSER });
+    const page = await answer.text();
+    t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8', path);
+    t.regex(page, /^<!DOCTYPE html>\n<html lang="en">.*<main><h1>.*<\/main><\/body><\/html>\n$/s, path);
+    t.notRegex(page, /<script|javascript:|\son\w+=/i, path);
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? [];
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    t.true(policy.includes(`style-src 'sha256-${hash('sha256', style, 'base64')}'`), path);
+    t.true(policy.startsWith("default-src 'none';"), path);
+    t.is(answer.headers.get('vary'), 'Accept', path);
+  }
+  const status = await (await alice.get('/1/software/1/status/', { Accept: BROWSER })).text();
+  t.true(status.includes('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&amp;\u202e'));
+  t.regex(status, /<dt>Status<\/dt><dd><bdi>done<\/bdi><\/dd>/);
+  t.regex(status, /<dt>SWHID<\/dt><dd><bdi>swh:1:dir:[0-9a-f]{40}<\/bdi><\/dd>/);
+});
+
+test('only a client that prefers HTML to every type of XML and JSON gets a page', async (t) => {
+  const { alice } = t.context;
+  const cases = [
+    [undefined, 'application/xml'],
+    ['*/*', 'application/xml'],
+    ['text/html, */*', 'application/xml'],
+    ['text/html, application/xml', 'application/xml'],
+    ['text/html, application/json', 'application/json'],
+    ['text/html;q=0.9, application/json', 'application/json'],
+    ['text/html', 'text/html; charset=utf-8'],
+    ['text/*', 'text/html; charset=utf-8'],
+    ['text/html, application/json;q=0.9', 'text/html; charset=utf-8'],
+    ['text/html;q=0, application/pdf', 'application/xml'],
+  ] as const;
+  for (const path of ['/1/software/1/status/', '/1/software/99/status/', '/1/software/'])
+    for (const [accept, expected] of cases) {
+      const answer = await alice.get(path, accept === undefined ? {} : { Accept: accept });
+      await answer.text();
+      t.is(answer.headers.get('content-type'), expected, `${path} ${accept}`);
+    }
+});
+
+test('a page has a tag of its own, and XML a policy under which viewers may add their style', async (t) => {
+  const { alice } = t.context;
+  const [page, xml] = [
+    await alice.get('/1/software/1/status/', { Accept: BROWSER }),
+    await alice.get('/1/software/1/status/'),
+  ];
+  await Promise.all([page.text(), xml.text()]);
+  const tag = page.headers.get('etag') ?? '';
+  t.regex(tag, /^"1-\d+-html"$/);
+  t.not(xml.headers.get('etag'), tag);
+  const again = { Accept: BROWSER, 'If-None-Match': tag };
+  t.is((await alice.get('/1/software/1/status/', again)).status, 304);
+  t.regex(
+    xml.headers.get('content-security-policy') ?? '',
+    /^default-src 'none'; style-src 'unsafe-inline';/,
+  );
+});
+
+test('what browsers and crawlers ask for unasked needs no credentials', async (t) => {
+  const { service } = t.context;
+  t.is((await fetch(`${service.url}/favicon.ico`)).status, 404);
+  const robots = await fetch(`${service.url}/robots.txt`);
+  t.deepEqual([robots.status, await robots.text()], [200, 'User-agent: *\nDisallow: /\n']);
+  t.is((await fetch(`${service.url}/favicon.png`)).status, 401);
+});
