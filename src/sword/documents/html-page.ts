@@ -120,7 +120,7 @@ function valueRows(value: unknown): string {
 
 function inline(value: unknown): string {
   if (typeof value === 'object' && value !== null) return escaped(JSON.stringify(value));
-  const text = String(value as string | number | boolean);
+  const text = String(value);
   const isLink = /^https?:\/\/[^\s"<>]+$/.test(text);
   return isLink
     ? `<a href="${escaped(text)}" rel="noreferrer">${escaped(text)}</a>`
