@@ -22,6 +22,8 @@ Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
 const MAX_MEMORY_MIB = 600;
 const MAX_STATUS_MS = 1000;
+/** Time limit of one status. */
+const STATUS_TIMEOUT_MS = 10_000;
 const WORK_ENDS_MS = 2000;
 /** Maximum share of one core that the idle service may use once the work has ended. */
 const MAX_IDLE_CPU = 0.2;
@@ -52,10 +54,17 @@ async function drill(connections: number, seconds: number): Promise<Finding> {
   const reading = (async () => {
     while (running.now) {
       const started = performance.now();
-      const answer = await other.get(status);
-      await answer.text();
+      const answered = await other
+        .send('GET', status, { signal: AbortSignal.timeout(STATUS_TIMEOUT_MS) })
+        .then(
+          async (answer) => {
+            await answer.text();
+            return String(answer.status);
+          },
+          ({ name }: Error) => name,
+        );
       times.push(performance.now() - started);
-      if (answer.status !== 201) faults.push(`A status was answered ${answer.status}.`);
+      if (answered !== '201') faults.push(`A status was answered ${answered}.`);
       await pause(20);
     }
   })();

@@ -9,8 +9,8 @@ import { streamChunks } from './stream-response.ts';
 /** Limits of answers in progress: in total, and for one client, which may have others wait for these. */
 const LIMIT = 32;
 const LIMIT_PER_CLIENT = 4;
-const MAX_WAITING = 512;
-const MAX_WAITING_PER_CLIENT = 64;
+const MAX_WAITING = 256;
+const MAX_WAITING_PER_CLIENT = 16;
 const WAITING_TIMEOUT_MS = 10_000;
 /** Maximum milliseconds from a permit until its answer is sent: a client that reads slowly has it no longer. */
 const SENDING_TIMEOUT_MS = 120_000;
@@ -43,6 +43,7 @@ export class LongAnswers {
     res.once('close', () => ended.abort(new ClientGone('The client has closed the connection.')));
     if (res.closed) throw new ClientGone('The client has closed the connection.');
     const permit = await this.#permits.acquire(login.client, ended.signal);
+    await clock.nextTurn(); // several that end at the same time would have as many begin in one turn
     const timer = clock.setTimeout(() => abortResponse(res), SENDING_TIMEOUT_MS);
     const end = (): void => {
       clock.clearTimeout(timer);
@@ -59,12 +60,13 @@ export async function sendInPieces(ctx: ServiceContext, pieces: Iterable<string>
   else await streamChunks(ctx, chunksOf(pieces));
 }
 
-// oxlint-disable-next-line require-await -- the stream asks for chunks as promises
+/** Yields to the event loop before each chunk: a system that buffers whole answers would never have the stream wait. */
 async function* chunksOf(pieces: Iterable<string>): AsyncGenerator<Uint8Array, void> {
   let text = '';
   for (const piece of pieces) {
     text += piece;
     if (text.length < CHUNK_CHARACTERS) continue;
+    await clock.nextTurn();
     yield Buffer.from(text);
     text = '';
   }
