@@ -21,6 +21,9 @@ import { OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.
 /** Time limit for the check with the log whether a view is current. */
 const CURRENT_TIMEOUT_MS = 1000;
 
+/** An id that no deposit has. */
+const NO_DEPOSIT = 0;
+
 type Revised = { readonly depositId: number; readonly revision: number };
 
 /** A view of deposits, and its projection. */
@@ -83,6 +86,19 @@ export class DepositQueries {
     retries?: OutageRetries,
   ): Promise<DepositContentView | undefined> {
     return this.#read(this.#contents, depositId, atLeast, retries);
+  }
+
+  /**
+   * Reads the status of a deposit of the client; `undefined` if it does not exist or belongs to another client. Both take
+   * the same time, so that it reveals no ids.
+   */
+  ownStatus(depositId: number, client: string): Promise<DepositStatusView | undefined> {
+    return this.#readOwn(this.#statuses, depositId, client);
+  }
+
+  /** Reads the content, with the same guarantees as {@link ownStatus}. */
+  ownContent(depositId: number, client: string): Promise<DepositContentView | undefined> {
+    return this.#readOwn(this.#contents, depositId, client);
   }
 
   /** Returns the content of any client's deposit at a revision that is known to exist. */
@@ -184,6 +200,18 @@ export class DepositQueries {
     const hasAll = !this.#isShared && this.#projector.lastError === undefined;
     if (shown && (hasAll || (await this.#isCurrent(shown)))) return shown;
     return (await this.#fold(projection, depositId)).view;
+  }
+
+  async #readOwn<Type extends Revised & { readonly client: string }>(
+    from: DepositView<Type>,
+    depositId: number,
+    client: string,
+  ): Promise<Type | undefined> {
+    const shown = from.view.get(String(depositId));
+    // The owner never changes. A deposit of another client costs the read of a stream that does not exist.
+    const isForeign = shown !== undefined && shown.client !== client;
+    const found = await this.#read(from, isForeign ? NO_DEPOSIT : depositId);
+    return found?.client === client ? found : undefined;
   }
 
   /** Returns a function that checks whether the view still has this row. */

@@ -35,6 +35,7 @@ import { observeRequests } from './middleware/observe-requests.ts';
 import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
 import type { ReceiveOptions } from './requests/receive-content.ts';
+import { entryTurns } from './requests/receive-entry.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
 import { WriteChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
@@ -130,7 +131,7 @@ function routes(
   const terms = new DublinCoreCache(store, parts.xmlLimits);
   const documents = new DepositDocuments({ ...parts, switches: () => queries.viewGeneration, terms });
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
-  const receive: ReceiveOptions = { ...parts, archiveSource, terms };
+  const receive: ReceiveOptions = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const lookup = loadedDepositsLookup(queries, parts.resolver);
   const checks = new WriteChecks({ deposits, collections, lookup, receive });
   const writes = { checks, deposits, collections, lookup, documents, iris };

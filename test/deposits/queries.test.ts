@@ -35,8 +35,11 @@ class LogWithFaults extends MemoryEventLog {
   hasSubscribers = true;
   /** Number of the next reads that do not show the last event, as by a leader that was deposed. */
   staleReads = 0;
+  /** The streams that were read, in order. */
+  readonly read: string[] = [];
 
   override async *readStream(stream: string, options?: ReadStreamOptions): AsyncGenerator<RecordedEvent> {
+    this.read.push(stream);
     if (this.isAway) throw new EventLogUnavailable('The log is away.');
     const events = await Array.fromAsync(super.readStream(stream, options));
     const isStale = this.staleReads > 0;
@@ -116,6 +119,20 @@ test('a read that does not show the write is repeated until one does, or refused
   }
   log.staleReads = Infinity;
   await t.throwsAsync(deposits.status(depositId, revision), { code: 'EVENT_LOG_UNAVAILABLE' });
+});
+
+test('an id of another client costs the same reads as one that no deposit has', async (t) => {
+  const { log, deposits, depositId } = await serviceWithOldView(t);
+  t.like(await deposits.ownStatus(depositId, 'alice'), { depositId });
+  t.like(await deposits.ownContent(depositId, 'alice'), { depositId });
+  for (const id of [depositId, 99]) {
+    for (const read of [() => deposits.ownStatus(id, 'bob'), () => deposits.ownContent(id, 'bob')]) {
+      log.read.length = 0;
+      t.is(await read(), undefined);
+      t.is(log.read.length, 1, `${id}`);
+      t.false(log.read.includes(`deposit-${depositId}`), 'the stream of the other client is not read');
+    }
+  }
 });
 
 test('a write whose answer cannot be read gets 503, not the document and the status of before', async (t) => {

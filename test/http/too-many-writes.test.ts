@@ -1,5 +1,12 @@
+import { clock } from '../../src/tools/clock.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
-import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
+import {
+  archiveHeaders,
+  entryHeaders,
+  entryXml,
+  helloZip,
+  partial,
+} from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
@@ -73,6 +80,24 @@ test('two clients leave room for the changes of a third, however slow their bodi
   t.is(statuses.filter((status) => status === 100).length, 15);
   const created = await carol.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   t.is(created.status, 201);
+});
+
+test('a large entry of one client waits for one of another client, not for all of them', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const bob = await service.register('bob', { collections: ['software'] });
+  const large = entryXml(`<title>A</title><author><name>A</name></author>${'<x>y</x>'.repeat(8000)}`);
+  const send = (client: TestClient) => client.post('/1/software/', large, { ...entryHeaders(), ...partial });
+  let answered = 0;
+  const others = Array.from({ length: 24 }, async () => {
+    const { status } = await send(alice);
+    answered += 1;
+    return status;
+  });
+  while (answered === 0) await clock.sleep(1);
+  t.is((await send(bob)).status, 201);
+  t.true(answered < 16, `${answered} of 24 were answered before`);
+  t.deepEqual(new Set(await Promise.all(others)), new Set([201]));
 });
 
 /** Returns the head of an upload whose body waits for `100 Continue`. */

@@ -11,7 +11,7 @@ export function contentIri(
   documents: DepositDocuments,
   cache: ResponseCache,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => queries.content(id), {
+  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
     GET: async (ctx, deposit) => {
       documents.content(ctx, deposit);
       cache.store(ctx, deposit, () => queries.contentValidator(deposit));

@@ -17,7 +17,7 @@ export type OwnedDeposit = Pick<
  * 1).
  */
 export function depositResource<Shown extends OwnedDeposit>(
-  read: (depositId: number) => Promise<Shown | undefined>,
+  read: (depositId: number, client: string) => Promise<Shown | undefined>,
   handlers: Handlers<Shown>,
   possible: Resource<Shown>['possible'] = isPossible,
 ): ServiceMiddleware {
@@ -34,13 +34,14 @@ export function depositResource<Shown extends OwnedDeposit>(
  */
 export async function findDeposit<Shown extends OwnedDeposit>(
   ctx: ServiceContext,
-  read: (depositId: number) => Promise<Shown | undefined>,
+  read: (depositId: number, client: string) => Promise<Shown | undefined>,
 ): Promise<Shown> {
   const collection = grantedCollection(ctx);
   const { deposit: text } = paramsOf(ctx);
   const id = depositIdIn(text);
-  const deposit = id === undefined ? undefined : await read(id);
-  if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
+  const { client } = ctx.state.login;
+  const deposit = id === undefined ? undefined : await read(id, client);
+  if (!deposit || deposit.client !== client || deposit.collection !== collection) {
     throw notFound(`There is no deposit ${text} in the collection ${collection}.`);
   }
   assertNoDryRun(ctx);

@@ -39,7 +39,7 @@ export function editIri(parts: WriteParts): ServiceMiddleware {
       ctx.status = 204;
     },
   };
-  return depositResource((id) => deposits.queries.content(id), handlers, isPossibleHere);
+  return depositResource((id, client) => deposits.queries.ownContent(id, client), handlers, isPossibleHere);
 
   function checked(ctx: ServiceContext, deposit: DepositContentView, kind: keyof typeof WRITES) {
     return checks.run({ ctx, rule: WRITES[kind], collection: deposit.collection, deposit });

@@ -16,7 +16,7 @@ type File = { readonly deposit: DepositContentView; readonly archive: NumberedAr
 export function fileIri({ checks, deposits }: WriteParts, store: ObjectStore): ServiceMiddleware {
   return resource<File>({
     find: async (ctx) => {
-      const deposit = await findDeposit(ctx, (id) => deposits.queries.content(id));
+      const deposit = await findDeposit(ctx, (id, client) => deposits.queries.ownContent(id, client));
       const { file } = paramsOf(ctx);
       const archive = deposit.archives.find(({ number }) => String(number) === file);
       if (archive) return { deposit, archive };

@@ -15,7 +15,7 @@ import { answerCreated, type WriteParts, withTag } from './write-parts.ts';
 /** The archives of a deposit as a feed, whatever the client accepts: many clients send no `Accept`. */
 export function mediaFeedIri(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
   const offers: typeof MEDIA_FEED_OFFERS = [MEDIA_FEED_OFFERS[0]];
-  return depositResource<DepositContentView>((id) => queries.content(id), {
+  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
     GET: (ctx, deposit) => answerMediaFeed(ctx, deposit, queries, renderContext, offers),
   });
 }
@@ -27,7 +27,7 @@ export function mediaIri(
   renderContext: RenderContext,
 ): ServiceMiddleware {
   const { checks, deposits } = parts;
-  return depositResource<DepositContentView>((id) => deposits.queries.content(id), {
+  return depositResource<DepositContentView>((id, client) => deposits.queries.ownContent(id, client), {
     GET: async (ctx, deposit) => {
       if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, deposits.queries, renderContext);
       else await answerArchives(ctx, deposit, store);

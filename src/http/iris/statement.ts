@@ -29,7 +29,7 @@ export function statementIri(
   cache: ResponseCache,
   offers = STATEMENT_OFFERS,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => queries.content(id), {
+  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
     GET: async (ctx, deposit) => {
       const { depositId, revision } = deposit;
       const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);

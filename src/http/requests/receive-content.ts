@@ -38,6 +38,7 @@ export type ReceiveOptions = {
   readonly maxParts: number;
   readonly xmlLimits: XmlLimits;
   readonly bodyTimeouts: BodyTimeouts;
+  readonly entryTurns: EntryOptions['entryTurns'];
   readonly depositNamespace: string;
   /** The cache of the Dublin Core terms of stored entries. */
   readonly terms: DublinCoreCache;
@@ -97,7 +98,8 @@ export async function receiveContent(
   given: ReceiveOptions,
 ): Promise<ReceivedContent> {
   const { body } = write;
-  const receiving = { ...write, judge, options: { ...given, clientDomain: write.ctx.state.login.domain } };
+  const { client, domain: clientDomain } = write.ctx.state.login;
+  const receiving = { ...write, judge, options: { ...given, client, clientDomain } };
   switch (body.kind) {
     case 'archive':
       return { archive: await receiveArchiveBody(receiving, body), entry: null };

@@ -8,6 +8,7 @@ import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-c
 import { entryFacts } from '../../sword/entry/entry-facts.ts';
 import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import { type BodyTimeouts, ClientGone, sendContinue } from './request-body.ts';
@@ -23,9 +24,20 @@ export type ReadEntry = {
 export type EntryOptions = {
   readonly depositNamespace: string;
   readonly xmlLimits: XmlLimits;
+  readonly client: string;
+  readonly entryTurns: Pick<FairSemaphore, 'acquire'>;
   /** Host name that the client's URLs must belong to; `null` when it has none. */
   readonly clientDomain: string | null;
 };
+
+/** Makes the turns of reading entries: many large entries of one client at the same time do not slow those of others. */
+export function entryTurns(): FairSemaphore {
+  return new FairSemaphore({
+    limit: 1,
+    waiting: Infinity, // each waits in a write, and those are limited
+    refuse: () => new SwordError('ServiceUnavailable', 'Too many entries at the same time: try again later.'),
+  });
+}
 
 /** Reads an entry that is the whole body of its request. */
 export async function receiveEntryBytes(
@@ -79,9 +91,10 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
 export async function understandEntry(
   bytes: Uint8Array,
   charset: string | undefined,
-  { depositNamespace, xmlLimits, clientDomain }: EntryOptions,
+  { depositNamespace, xmlLimits, client, clientDomain, entryTurns: turns }: EntryOptions,
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
+  using _turn = await turns.acquire(client);
   const document = await runCooperatively(readEntry(bytes, { charset, limits: xmlLimits }));
   const facts = await runCooperatively(entryFacts(document, depositNamespace, clientDomain));
   const terms = dublinCoreTerms(document);

@@ -40,8 +40,10 @@ export function depositEventsIri(queries: DepositQueries, options: EventsIriOpti
   return resource<Followed>({
     find: (ctx) => {
       const isResumed = lastEventId(ctx) !== undefined;
-      return findDeposit(ctx, async (id) => {
-        return (await queries.status(id)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined);
+      return findDeposit(ctx, async (id, client) => {
+        return (
+          (await queries.ownStatus(id, client)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined)
+        );
       });
     },
     handlers: {
