@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments, runCommand, UsageError } from '../src/operations/command/command.ts';
 
@@ -41,7 +40,7 @@ const LONG = [
   'test/http/{full-views-disk,login-attempts,resumable-upload}.test.ts',
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
   'test/reactors/unreadable-objects.test.ts',
-  'test/scripts/{backup,backup-from-s3,backup-keys,groups,history,incomplete-copies,migrate,operator-commands,rebuild,usage,wrong-engines}.test.ts',
+  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,usage,wrong-engines}.test.ts',
   'test/modules/modules.test.ts',
   'test/observability/tracing.test.ts',
   'test/service/{loaded-modules,starting,store-binding}.test.ts',
@@ -90,7 +89,7 @@ function filesOf(named: readonly string[], long = false): readonly string[] {
 /** Runs one step with visible output, and collects the output. */
 async function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
   // Every test file and every command in it is a process, which would otherwise strip the types of all sources again.
-  const env = { ...process.env, NODE_COMPILE_CACHE: path.join(tmpdir(), 'deposit-compile-cache') };
+  const env = { ...process.env, NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile') };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
