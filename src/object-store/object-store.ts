@@ -15,13 +15,13 @@ export interface ObjectStore extends AsyncDisposable {
   put(source: AsyncIterable<Uint8Array>, promised?: ExpectedContent): Promise<StoredObject>;
 
   /**
-   * Resolves to the bytes as a stream that hashes them: if it ends without an error it has delivered exactly
-   * the object.
+   * Resolves to the length of the object, and to its bytes as a stream that hashes them: if it ends without an error
+   * it has delivered exactly the object. Bytes from a later offset than 0 are not verified.
    * @throws {ObjectMissing}
    * The stream itself fails with {@link ObjectCorrupt} when the bytes do not match the name, and with {@link
    * ObjectUnreadable} when the store cannot read them.
    */
-  get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }>;
+  get(sha256: string, from?: number): Promise<{ readonly length: number; readonly body: Readable }>;
 
   /** Resolves to the length in bytes, or to `undefined` for a missing object. */
   stat(sha256: string): Promise<{ readonly length: number } | undefined>;

@@ -123,8 +123,8 @@ export function storeMetrics(metrics: Metrics): Observer<ObjectStore> {
       bytes.inc(stored.length);
       return stored;
     },
-    get: async (get, sha256) => {
-      const object = await measured('get', () => get(sha256));
+    get: async (get, sha256, from) => {
+      const object = await measured('get', () => get(sha256, from));
       object.body.once('error', (error) => countFault('get', error));
       return object;
     },

@@ -33,7 +33,7 @@ export const storeObserver: Observer<ObjectStore> = {
       span.setAttributes({ 'deposit.object': stored.sha256, 'deposit.bytes': stored.length });
       return stored;
     }),
-  get: (get, sha256) => ofObject('get', sha256, get),
+  get: (get, sha256, from) => ofObject('get', sha256, (name) => get(name, from)),
   stat: (stat, sha256) => ofObject('stat', sha256, stat),
   materialize: (materialize, sha256) => ofObject('check_out', sha256, materialize),
 };

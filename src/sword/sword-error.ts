@@ -11,6 +11,7 @@ export type SwordErrorCode =
   | 'ETagNotMatched'
   | 'MaxUploadSizeExceeded'
   | 'ErrorContent'
+  | 'RangeNotSatisfiable'
   | 'TusVersionNotSupported'
   | 'UploadLocked'
   | 'TooManyRequests'

@@ -126,3 +126,71 @@ test.serial('an archive that is missing is told before the zip of several begins
   await rm(path.join(service.folder, 'archives', 'v1', 'sha256', ...place));
   await assertSwordError(t, await alice.get(media), 500, 'InternalError');
 });
+
+test.serial(
+  'a part of an archive is its bytes, of a row and of a file, with the digest of the whole',
+  async (t) => {
+    const { alice } = t.context;
+    for (const bytes of [2000, FILE_BYTES]) {
+      const whole = archive('r', bytes);
+      const { media } = await deposited(alice, whole);
+      for (const target of [media, `${media}1/`]) {
+        const first = await alice.get(target);
+        t.is(first.headers.get('accept-ranges'), 'bytes');
+        const [tag = '', digest = ''] = ['etag', 'repr-digest'].map((name) => first.headers.get(name) ?? '');
+        t.notRegex(tag, /^W/);
+        const end = whole.length - 1;
+        for (const [range, from, to] of [
+          ['bytes=0-0', 0, 0],
+          ['bytes=0-', 0, end],
+          [`bytes=700-${end + 9}`, 700, end],
+          ['bytes=700-1699', 700, 1699],
+          ['bytes=-5', end - 4, end],
+          [`Bytes= ${end}-`, end, end],
+        ] as const) {
+          const answer = await alice.get(target, { Range: range, 'If-Range': tag });
+          t.is(answer.status, 206, range);
+          t.true(Buffer.from(await answer.arrayBuffer()).equals(whole.subarray(from, to + 1)), range);
+          t.is(answer.headers.get('content-range'), `bytes ${from}-${to}/${whole.length}`);
+          t.is(answer.headers.get('content-length'), String(to - from + 1));
+          t.is(answer.headers.get('repr-digest'), digest);
+          t.is(answer.headers.get('content-digest'), null);
+          t.is(answer.headers.get('etag'), tag);
+        }
+        for (const headers of [
+          { Range: 'bytes=5-', 'If-Range': '"1-99"' },
+          { Range: 'bytes=5-', 'If-Range': `W/${tag}` },
+          { Range: 'bytes=5-', 'If-Range': new Date().toUTCString() },
+          { Range: 'bytes=1-2,4-5' },
+          { Range: 'bytes=7-2' },
+          { Range: 'lines=1-2' },
+          { Range: 'bytes=-' },
+        ] as Record<string, string>[]) {
+          const answer = await alice.get(target, headers);
+          t.is(answer.status, 200, JSON.stringify(headers));
+          t.is((await answer.arrayBuffer()).byteLength, whole.length);
+        }
+        for (const range of [`bytes=${end + 1}-`, 'bytes=-0', `bytes=${'9'.repeat(400)}-`]) {
+          const refused = await alice.get(target, { Range: range });
+          t.is(refused.headers.get('content-range'), `bytes */${whole.length}`);
+          await assertSwordError(t, refused, 416, 'RangeNotSatisfiable');
+        }
+        const head = await alice.send('HEAD', target, { headers: { Range: 'bytes=5-' } });
+        t.deepEqual([head.status, head.headers.get('content-length')], [200, String(whole.length)]);
+        const known = await alice.get(target, { Range: 'bytes=5-', 'If-None-Match': tag });
+        t.is(known.status, 304);
+      }
+    }
+  },
+);
+
+test.serial('who hangs up while a part is sent leaves no file open', async (t) => {
+  const { service, alice } = t.context;
+  const { media } = await deposited(alice, archive('s', BYTES));
+  const hangUp = new AbortController();
+  const answer = await alice.send('GET', media, { headers: { Range: 'bytes=10-' }, signal: hangUp.signal });
+  await answer.body?.getReader().read();
+  hangUp.abort();
+  await until(async () => openFiles(service).length === 0);
+  t.pass();
+});

@@ -86,6 +86,7 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
   getArchives: async (send, world) => {
     await readDeposits(send, world);
     await readTar(send, world);
+    await send({ path: await newDeposit(world), headers: { Range: 'bytes=3-' } });
     const headers = { 'Accept-Packaging': 'http://purl.org/net/sword/package/SimpleZip' };
     await send({ path: await newDeposit(world), headers });
   },
@@ -179,6 +180,7 @@ async function readFile(send: Send, { collection, done: { deposit } }: World): P
   const path = { collection, deposit, file: 1 };
   const { headers } = await send({ path });
   await send({ path, headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+  await send({ path, headers: { Range: 'bytes=3-7', 'If-Range': headers.get('etag') ?? '' } });
 }
 
 async function addMetadata(send: Send, world: World): Promise<void> {

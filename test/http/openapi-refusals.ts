@@ -87,6 +87,13 @@ export async function wrongRequests(world: World): Promise<readonly Refusal[]> {
     ['addArchive', { path: done, ...zip }, 405, 'MethodNotAllowed'],
     ['getArchives', { path: done, headers: { 'Accept-Packaging': 'urn:x' } }, 406, 'ErrorContent'],
     ['getArchive', { path: { ...done, file: 2 } }, 404, 'NotFound'],
+    ['getArchives', { path: done, headers: { Range: 'bytes=999999999-' } }, 416, 'RangeNotSatisfiable'],
+    [
+      'getArchive',
+      { path: { ...done, file: 1 }, headers: { Range: 'bytes=999999999-' } },
+      416,
+      'RangeNotSatisfiable',
+    ],
     ...['getReceipt', 'getArchives', 'getStatus', 'getContent', 'getStatement', 'getHistory'].map(
       (id): Refusal => [id, { path: done, headers: { 'If-Match': '"1-99"' } }, 412, 'ETagNotMatched'],
     ),

@@ -55,6 +55,10 @@ function keeping(open: Open): void {
       t.deepEqual(await store.stat(stored.sha256), { length });
       t.is((await store.get(stored.sha256)).length, length);
       t.true(body.equals(await bytesOf(store, stored.sha256)));
+      const from = Math.floor(length / 3);
+      const rest = await store.get(stored.sha256, from);
+      t.is(rest.length, length, 'that of the whole');
+      t.true(body.subarray(from).equals(Buffer.concat(await Array.fromAsync(rest.body))));
     });
   }
 

@@ -415,6 +415,7 @@ test('each error has its status and its IRI', (t) => {
     TusVersionNotSupported: [412, own],
     MaxUploadSizeExceeded: [413, standard],
     ErrorContent: [415, standard],
+    RangeNotSatisfiable: [416, own],
     UploadLocked: [423, own],
     TooManyRequests: [429, own],
     UploadChecksumMismatch: [460, own],

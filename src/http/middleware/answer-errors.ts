@@ -22,9 +22,11 @@ export type ErrorOptions = {
 /** Headers that describe a successful response; an error response drops them. */
 const SUCCESS_HEADERS = [
   'ETag',
+  'Accept-Ranges',
   'Content-Digest',
   'Content-Disposition',
   'Content-Length',
+  'Content-Range',
   'Location',
   'Packaging',
   'Repr-Digest',

@@ -4,6 +4,7 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import type { Archive } from '../../domain/deposit/events.ts';
 import { ObjectCorrupt, ObjectMissing, type ObjectStore } from '../../object-store/object-store.ts';
 import { parseAcceptPackaging } from '../../sword/headers/accept-packaging.ts';
+import { type ByteRange, byteRange, permitsPart } from '../../sword/headers/byte-range.ts';
 import { attachment } from '../../sword/headers/content-disposition.ts';
 import { digestField } from '../../sword/headers/digest-fields.ts';
 import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
@@ -47,16 +48,40 @@ export async function answerArchive(
   if (answersNotModified(ctx, deposit)) return;
   describeAs(ctx, archive.mediaType, archive.filename);
   const digests = digestField(archive);
+  const range = rangeOf(ctx, entityTag(deposit.depositId, deposit.revision), archive.length);
   ctx.set('Repr-Digest', digests);
-  ctx.set('Content-Length', String(archive.length));
+  ctx.set('Accept-Ranges', 'bytes');
+  ctx.set('Content-Length', String(range ? range.last - range.first + 1 : archive.length));
   if (ctx.method === 'HEAD') return answerHead(ctx);
-  const { body, length } = await store.get(archive.sha256);
+  const { body, length } = await store.get(archive.sha256, range?.first);
   if (length !== archive.length) {
     body.destroy();
     throw lengthMismatch(archive, length);
   }
-  ctx.set('Content-Digest', digests);
-  await streamChunks(ctx, body.iterator());
+  if (range) {
+    ctx.set('Content-Range', `bytes ${range.first}-${range.last}/${length}`);
+    await streamChunks(ctx, firstBytes(body, range.last - range.first + 1, archive), 206);
+  } else {
+    ctx.set('Content-Digest', digests);
+    await streamChunks(ctx, body.iterator());
+  }
+}
+
+/** Returns the part of the archive that is asked for, or `undefined` for the whole. */
+function rangeOf(ctx: ServiceContext, tag: string, length: number): ByteRange | undefined {
+  const { range, 'if-range': ifRange } = ctx.req.headers;
+  return ctx.method === 'GET' && permitsPart(ifRange, tag) ? byteRange(range, length) : undefined;
+}
+
+/** Yields as many bytes; only their number is verified. @throws {ObjectCorrupt} there are fewer */
+async function* firstBytes(body: Readable, count: number, archive: Archive): AsyncGenerator<Uint8Array> {
+  let missing = count;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    yield chunk.subarray(0, missing);
+    missing -= Math.min(missing, chunk.length);
+    if (missing === 0) return; // which destroys the body
+  }
+  throw lengthMismatch(archive, archive.length - missing);
 }
 
 /**

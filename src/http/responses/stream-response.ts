@@ -6,12 +6,16 @@ import { abortResponse } from '../server/socket-shutdown.ts';
  * Streams a response and always closes its source. Sends nothing before the first chunk: until then an error gets a
  * response of its own. A later error closes the connection, so that no client accepts a part as the whole.
  */
-export async function streamChunks(ctx: Context, chunks: AsyncIterator<Uint8Array>): Promise<void> {
+export async function streamChunks(
+  ctx: Context,
+  chunks: AsyncIterator<Uint8Array>,
+  status = 200,
+): Promise<void> {
   try {
     const first = await chunks.next();
-    ctx.status = 200;
+    ctx.status = status;
     ctx.respond = false;
-    ctx.res.statusCode = 200;
+    ctx.res.statusCode = status;
     await pipeline(async function* () {
       if (first.done) return;
       yield first.value;

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
 import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from '../object-store.ts';
@@ -21,10 +21,11 @@ export class FolderReader {
     this.#from = from;
   }
 
-  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+  async get(sha256: string, from = 0): Promise<{ readonly length: number; readonly body: Readable }> {
     const { files, hashing } = this.#from;
     const { length, source } = await this.materialize(sha256);
-    const bytes = source.kind === 'bytes' ? [source.bytes] : files.bytes(sha256);
+    const bytes = source.kind === 'bytes' ? [source.bytes.subarray(from)] : files.bytes(sha256, from);
+    if (from > 0) return { length, body: Readable.from(bytes, { objectMode: false }) };
     return { length, body: verifiedBody({ sha256, length }, bytes, hashing.begin()) };
   }
 

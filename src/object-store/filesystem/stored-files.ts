@@ -24,16 +24,17 @@ export class StoredFiles {
     return found?.size;
   }
 
-  /** Yields the bytes of the file. Opens it at the first read, so that an unread body holds no file open. */
-  async *bytes(sha256: string): AsyncGenerator<Uint8Array> {
+  /** Yields the bytes of the file from an offset on. Opens it at the first read, so that an unread body holds no file open. */
+  async *bytes(sha256: string, from = 0): AsyncGenerator<Uint8Array> {
     await using handle = await orUnreadable(sha256, openIfThere(this.pathOf(sha256)));
     if (handle === undefined) throw new ObjectMissing(sha256);
-    for (;;) {
+    for (let position = from; ; ) {
       const { bytesRead, buffer } = await orUnreadable(
         sha256,
-        handle.read(Buffer.allocUnsafeSlow(READ_BYTES)),
+        handle.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES, position),
       );
       if (bytesRead === 0) return;
+      position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
   }

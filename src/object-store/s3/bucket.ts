@@ -159,7 +159,7 @@ export class MinioBucket implements Disposable {
   }
 
   /** Resolves to the bytes as the store sends them; they must be read, or the connection stays open. */
-  async open(key: string): Promise<AsyncGenerator<Buffer> | undefined> {
+  async open(key: string, start = 0): Promise<AsyncGenerator<Buffer> | undefined> {
     const open = (from: number) =>
       this.ask('read', async (client) => {
         const body = await orMissing(client.getPartialObject(this.name, key, from));
@@ -167,11 +167,11 @@ export class MinioBucket implements Disposable {
         return body;
       });
     const reopen = async (from: number) => {
-      const body = await open(from);
+      const body = await open(start + from);
       if (body === undefined) throw unavailable('read', missingSince());
       return body;
     };
-    const body = await open(0);
+    const body = await open(start);
     return body === undefined ? this.#unlisted(key) : objectBytes(body, reopen, this.#limits);
   }
 

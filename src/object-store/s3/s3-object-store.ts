@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
@@ -81,8 +81,9 @@ export class S3ObjectStore implements ObjectStore {
     return this.#work.track(() => this.#incoming.use((key) => this.#put(source, promised, key)));
   }
 
-  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+  async get(sha256: string, from = 0): Promise<{ readonly length: number; readonly body: Readable }> {
     const { length } = await this.#found(sha256);
+    if (from > 0) return { length, body: Readable.from(this.#bytes(sha256, from), { objectMode: false }) };
     return { length, body: verifiedBody({ sha256, length }, this.#bytes(sha256), this.#hashing.begin()) };
   }
 
@@ -194,9 +195,9 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /** Yields the bytes. Requests them at the first read, so that an unread body holds no connection. */
-  async *#bytes(sha256: string): AsyncGenerator<Uint8Array> {
+  async *#bytes(sha256: string, from = 0): AsyncGenerator<Uint8Array> {
     try {
-      const bytes = await this.#bucket.open(this.#keyOf(sha256));
+      const bytes = await this.#bucket.open(this.#keyOf(sha256), from);
       if (bytes === undefined) throw new ObjectMissing(sha256);
       yield* bytes;
     } catch (error) {

@@ -60,7 +60,7 @@ export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string
   const store = opening.use(await openObjectStore(config, folder, { mustExist: true }));
   const opened = opening.move();
   return {
-    get: (sha256) => store.get(sha256),
+    get: (sha256, from) => store.get(sha256, from),
     stat: (sha256) => store.stat(sha256),
     materialize: (sha256) => store.materialize(sha256),
     list: () => store.list(),

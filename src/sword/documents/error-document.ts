@@ -68,6 +68,7 @@ export const SWORD_ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = {
   TusVersionNotSupported: { status: 412, of: 'service', title: 'Version of tus not supported' },
   MaxUploadSizeExceeded: { status: 413, of: 'SWORD', title: 'Maximum upload size exceeded' },
   ErrorContent: { status: 415, of: 'SWORD', title: 'Unsupported media type' },
+  RangeNotSatisfiable: { status: 416, of: 'service', title: 'Range not satisfiable' },
   UploadLocked: { status: 423, of: 'service', title: 'Upload locked' },
   TooManyRequests: { status: 429, of: 'service', title: 'Too many requests' },
   UploadChecksumMismatch: { status: 460, of: 'service', title: 'Checksum mismatch' },
