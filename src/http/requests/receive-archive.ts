@@ -1,13 +1,17 @@
+import { createHash } from 'node:crypto';
 import { sniffFormat } from '../../archives/format.ts';
 import type { ArchiveFormat } from '../../archives/inspection.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
+import { ContentMismatch } from '../../object-store/object-store.ts';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
 import { isArchiveType, TAR_TYPE, UNSPECIFIC_TYPES, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
+import type { EndedUpload } from '../http-observer.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
-import { observeUpload } from './observed-upload.ts';
 import type { ReceiveOptions } from './receive-content.ts';
-import { verifyingBytes } from './verify-digests.ts';
+import { isClientGone } from './request-body.ts';
+import { assertDigest } from './verify-digests.ts';
 
 /** Facts of an archive that are known before its bytes arrive. */
 export type AnnouncedArchive = {
@@ -39,11 +43,24 @@ export async function receiveArchive(
     mediaType = typeOf(format, label);
     if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType, accepted.archives);
   };
-  const stored = await observeUpload(body, observer, (bytes) =>
-    // The store computes SHA-256 in any case.
-    store.put(detectFormat(verifyingBytes(bytes, { sha256: null, sha512 }), judge), expected),
-  );
-  return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
+  const started = clock.monotonic();
+  const received = { bytes: 0 };
+  let outcome: EndedUpload['outcome'] = 'failed';
+  try {
+    const stored = await store.put(examine(body, sha512, judge, received), expected);
+    outcome = 'stored';
+    return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
+  } catch (error) {
+    outcome = outcomeOf(error);
+    throw error;
+  } finally {
+    observer.uploaded({ outcome, bytes: received.bytes, seconds: (clock.monotonic() - started) / 1000 });
+  }
+}
+
+function outcomeOf(error: unknown): EndedUpload['outcome'] {
+  if (isClientGone(error)) return 'broken_off';
+  return error instanceof SwordError || error instanceof ContentMismatch ? 'refused' : 'failed';
 }
 
 function typeOf(format: ArchiveFormat, label: string): string {
@@ -63,13 +80,21 @@ const TYPES: Readonly<Record<ArchiveFormat, string>> = {
 /** Number of bytes that identify a tar, by the checksum of its first header. */
 const HEAD_BYTES = 512;
 
-/** Detects the format from the first bytes, lets `judge` refuse it, then passes all bytes on. */
-async function* detectFormat(
+/**
+ * Passes the bytes on, counts them in `received`, lets `judge` refuse their format, and verifies their SHA-512. The store
+ * verifies the other digests.
+ */
+async function* examine(
   body: AsyncIterable<Uint8Array>,
+  sha512: string | null,
   judge: (format: ArchiveFormat) => void,
+  received: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
+  const hash = sha512 === null ? undefined : createHash('sha512');
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of body) {
+    received.bytes += chunk.length;
+    hash?.update(chunk);
     if (!head) yield chunk;
     else {
       head = Buffer.concat([head, chunk]);
@@ -79,6 +104,7 @@ async function* detectFormat(
       head = undefined;
     }
   }
+  if (sha512 !== null && hash) assertDigest('sha512', sha512, hash.digest('hex'));
   if (!head) return;
   judge(formatOf(head));
   yield head;

@@ -24,7 +24,7 @@ export function verifyingBytes(
  */
 export function assertDigests(bytes: Uint8Array, promised: Digests): void {
   for (const algorithm of ALGORITHMS) {
-    if (promised[algorithm] !== null) assertEqual(algorithm, promised[algorithm], hash(algorithm, bytes));
+    if (promised[algorithm] !== null) assertDigest(algorithm, promised[algorithm], hash(algorithm, bytes));
   }
 }
 
@@ -40,10 +40,11 @@ async function* verifyWhilePassing(
     for (const { found } of hashes) found.update(chunk);
     yield chunk;
   }
-  for (const { algorithm, digest, found } of hashes) assertEqual(algorithm, digest, found.digest('hex'));
+  for (const { algorithm, digest, found } of hashes) assertDigest(algorithm, digest, found.digest('hex'));
 }
 
-function assertEqual(algorithm: keyof Digests, promised: string, found: string): void {
+/** @throws {SwordError} 412: the digests differ. */
+export function assertDigest(algorithm: keyof Digests, promised: string, found: string): void {
   if (found === promised) return;
   const text = `The ${NAMES[algorithm]} promised is ${promised}, but the bytes received have ${found}.`;
   throw new SwordError('ErrorChecksumMismatch', text);
