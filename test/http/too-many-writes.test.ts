@@ -88,15 +88,15 @@ test('a large entry of one client waits for one of another client, not for all o
   const bob = await service.register('bob', { collections: ['software'] });
   const large = entryXml(`<title>A</title><author><name>A</name></author>${'<x>y</x>'.repeat(8000)}`);
   const send = (client: TestClient) => client.post('/1/software/', large, { ...entryHeaders(), ...partial });
-  let answered = 0;
+  const progress = { answered: 0 };
   const others = Array.from({ length: 24 }, async () => {
     const { status } = await send(alice);
-    answered += 1;
+    progress.answered += 1;
     return status;
   });
-  while (answered === 0) await clock.sleep(1);
+  while (progress.answered === 0) await clock.sleep(1);
   t.is((await send(bob)).status, 201);
-  t.true(answered < 16, `${answered} of 24 were answered before`);
+  t.true(progress.answered < 16, `${progress.answered} of 24 were answered before`);
   t.deepEqual(new Set(await Promise.all(others)), new Set([201]));
 });
 
