@@ -114,7 +114,7 @@ test('what stands among the anchors and is none is named by whoever makes the ne
   await t.throwsAsync(place.anchorer.anchor(), {
     code: 'NO_ANCHOR',
     message:
-      /^The event at revision 0 of the stream anchors is no anchor: .* Its anchor is missing or wrong\. "npm/,
+      /^The event at revision 0 of the stream anchors is no anchor: .* Its anchor is missing or wrong\. "deposit-service verify/,
   });
 });
 
