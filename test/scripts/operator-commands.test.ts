@@ -251,7 +251,7 @@ test('status shows lags, deposits by state and what waits, beside the service an
   });
   const screen = (await runScript(service.folder, 'status', [])).out;
   t.regex(screen, /^Deposits: 1 done, 1 partial$|^Deposits: 1 partial, 1 done$/m);
-  t.regex(screen, /^Notifications: 0 taken, /m);
+  t.regex(screen, /^Notifications: 0 delivered, /m);
   t.regex(screen, /^Parked events: 2 /m);
   const short = position?.replace(/^0+/, '');
   t.regex(screen, new RegExp(`^deposit-status +${short} +0 events +– +0/s$`, 'm'));
