@@ -188,8 +188,10 @@ test.serial('a node that is paused while its start fails on a full disk is start
 test.serial('a node that is not ready again at the end is a violation', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
-  const stepCrash = { host: 1, step: 50, down: 1e9 };
-  const { violations } = await simulators.run({ ...PLAN, faults: [], stepCrash });
+  const plan = { ...PLAN, faults: [] };
+  const { hostSteps } = await simulators.run(plan);
+  const stepCrash = { host: 1, step: Math.floor((hostSteps[1] ?? 0) / 2), down: 1e9 };
+  const { violations } = await simulators.run({ ...plan, stepCrash });
   t.deepEqual(violations, [
     { kind: 'surprise', text: 'http-2 is not ready, although nothing has been wrong for long' },
   ]);
