@@ -9,25 +9,37 @@ export class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
+/** Milliseconds for expensive work after the client closed its side: it may still read, or be gone. */
+const HALF_CLOSED_TIMEOUT_MS = 500;
+
 /**
- * Runs the work with a signal that aborts when the connection closes before the answer was sent; the work then rejects
- * with {@link ClientGone}.
+ * Runs expensive work with a signal that aborts when the connection closes before the answer was sent, and soon after
+ * the client closed its side of it. The work then rejects with {@link ClientGone}.
  */
 export async function untilClientGone<Outcome>(
-  { res }: Context,
+  { req, res }: Context,
   work: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> {
   const gone = new AbortController();
   const abort = () =>
     gone.abort(new ClientGone('The client closed the connection before its answer was whole.'));
+  const { socket } = req;
+  let timer: NodeJS.Timeout | undefined;
+  const abortSoon = () => {
+    timer = clock.setTimeout(abort, HALF_CLOSED_TIMEOUT_MS);
+  };
   if (res.closed) abort();
+  else if (socket.readableEnded) abortSoon();
   res.once('close', abort);
+  socket.once('end', abortSoon);
   try {
     return await work(gone.signal);
   } catch (error) {
     throw gone.signal.aborted ? gone.signal.reason : error;
   } finally {
+    clock.clearTimeout(timer);
     res.off('close', abort);
+    socket.off('end', abortSoon);
   }
 }
 
