@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -44,10 +45,11 @@ try {
       env: { ...process.env, ...settings },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    const exited = once(child, 'close');
     const output = await text(child.stdout.on('data', (chunk: Buffer) => process.stdout.write(chunk)));
     const failures = output.match(/^\s+✘ /gm)?.length ?? 0;
     passed += output.match(/^\s+✔ /gm)?.length ?? 0;
-    failed += Math.max(failures, child.exitCode === 0 ? 0 : 1);
+    failed += Math.max(failures, (await exited)[0] === 0 ? 0 : 1);
   }
 } finally {
   await rm(folder, { recursive: true, force: true });
