@@ -207,7 +207,8 @@ test('behind what is no reservation no ids are handed out, and it is not tried f
   const empty = new MemoryEventLog();
   log.readStream = (stream) => empty.readStream(stream); // as if an engine has a record there that is no event
   // The retries of the reservation, and the wait for it, end at the same moment.
-  const message = /^Could not reserve a deposit id(: the append to ids-deposit was rejected| within 0\.2 s\.$)/;
+  const message =
+    /^Could not reserve a deposit id(: the append to ids-deposit was rejected| within 0\.2 s\.$)/;
   const limits = { timeLimit: 200, firstPause: 5, longestPause: 50 };
   await t.throwsAsync(new DepositIdAllocator(log, limits).next(), { code: 'EVENT_LOG_UNAVAILABLE', message });
 });
