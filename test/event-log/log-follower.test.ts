@@ -12,6 +12,8 @@ const PAGE = 100;
 function followedLog() {
   const all: RecordedEvent[] = [];
   let [read, changed] = [0, false];
+  // Polling does not keep a process alive; a service has sockets for that.
+  const alive = setInterval(() => {}, 1000);
   const grow = (count: number): void => {
     for (let left = count; left > 0; left -= 1) {
       const number = all.length + 1;
@@ -55,7 +57,10 @@ function followedLog() {
           ...(streamPrefixes && { streamPrefixes }),
         }),
       ),
-    [Symbol.dispose]: () => follower[Symbol.dispose](),
+    [Symbol.dispose]: () => {
+      follower[Symbol.dispose]();
+      clearInterval(alive);
+    },
     read: () => read,
   };
 }
