@@ -16,7 +16,7 @@ export type Finding = {
   readonly skipped?: string;
 };
 
-type Values<Options extends ParseArgsOptionsConfig> = Common &
+export type Values<Options extends ParseArgsOptionsConfig> = Common &
   ReturnType<typeof parseArgs<{ options: Options }>>['values'];
 
 type Common = { readonly short: boolean; readonly json: boolean; readonly help: boolean };

@@ -1,9 +1,10 @@
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { amount, type Finding, runDrill, skipped } from './drill.ts';
+import { amount, type Finding } from './drill.ts';
 import { scratchFolder } from './drilled-service.ts';
 import { type Choice, FailingIoRun, type Failure } from './io/failing-io-run.ts';
-import { runWatched, WatchedIo, whyNotWatched } from './io/io-control.ts';
+import { WatchedIo } from './io/io-control.ts';
 import { chosenSubjects, type Subject, subjectNames } from './io/io-subjects.ts';
+import { runWatchedDrill } from './io/watched-drill.ts';
 
 const HELP = `Has the n-th open, read, write, sync, rename, unlink, truncate or mkdir fail, for every n until there are no more: of the
 service (its log, archives, views, checkpoints and uploads), and of backup, restore, migrate and rebuild. Each starts from
@@ -39,20 +40,15 @@ const OPTIONS = {
   seed: { type: 'string' },
 } as const;
 
-const reason = whyNotWatched();
-const exitCode = reason === undefined ? runWatched() : undefined;
-if (exitCode !== undefined) process.exitCode = exitCode;
-else
-  await runDrill(HELP, OPTIONS, async (values) => {
-    if (reason !== undefined) return skipped(reason);
-    const seed = amount(values, 'seed', { full: 1, short: 1 });
-    return await drill(chosenSubjects(values.only), {
-      kind: values.kind,
-      at: values.at === undefined ? undefined : Number(values.at),
-      samples: amount(values, 'samples', { full: 0, short: 2, least: 0 }),
-      random: seeded(seed),
-    });
+await runWatchedDrill(HELP, OPTIONS, async (values) => {
+  const seed = amount(values, 'seed', { full: 1, short: 1 });
+  return await drill(chosenSubjects(values.only), {
+    kind: values.kind,
+    at: values.at === undefined ? undefined : Number(values.at),
+    samples: amount(values, 'samples', { full: 0, short: 2, least: 0 }),
+    random: seeded(seed),
   });
+});
 
 async function drill(subjects: readonly Subject[], choice: Choice): Promise<Finding> {
   await using scratch = await scratchFolder('failing-io');

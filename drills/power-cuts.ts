@@ -1,9 +1,10 @@
-import { amount, type Finding, runDrill, skipped } from './drill.ts';
+import { amount, type Finding } from './drill.ts';
 import { scratchFolder } from './drilled-service.ts';
 import { CUTS } from './io/cut-folder.ts';
-import { runWatched, WatchedIo, whyNotWatched } from './io/io-control.ts';
+import { WatchedIo } from './io/io-control.ts';
 import { chosenSubjects, type Subject, subjectNames } from './io/io-subjects.ts';
 import { type ChosenCuts, PowerCutRun } from './io/power-cut-run.ts';
+import { runWatchedDrill } from './io/watched-drill.ts';
 
 const HELP = `Writes down all that the service (its log, archives, views, checkpoints and uploads) and backup, restore, migrate and
 rebuild change on the disk, and makes the folder that a power cut after each of these calls leaves: what was synced is
@@ -26,19 +27,14 @@ const OPTIONS = {
   seed: { type: 'string' },
 } as const;
 
-const reason = whyNotWatched();
-const exitCode = reason === undefined ? runWatched() : undefined;
-if (exitCode !== undefined) process.exitCode = exitCode;
-else
-  await runDrill(HELP, OPTIONS, async (values) => {
-    if (reason !== undefined) return skipped(reason);
-    return await drill(chosenSubjects(values.only), {
-      at: values.at === undefined ? undefined : Number(values.at),
-      cut: values.cut,
-      samples: amount(values, 'samples', { full: 0, short: 2, least: 0 }),
-      seed: amount(values, 'seed', { full: 1, short: 1 }),
-    });
+await runWatchedDrill(HELP, OPTIONS, async (values) => {
+  return await drill(chosenSubjects(values.only), {
+    at: values.at === undefined ? undefined : Number(values.at),
+    cut: values.cut,
+    samples: amount(values, 'samples', { full: 0, short: 2, least: 0 }),
+    seed: amount(values, 'seed', { full: 1, short: 1 }),
   });
+});
 
 async function drill(subjects: readonly Subject[], choice: ChosenCuts): Promise<Finding> {
   await using scratch = await scratchFolder('power-cuts');
