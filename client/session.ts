@@ -9,7 +9,8 @@ import { isExposed, LOGIN_OPTIONS, type LoginOptions, readLogin } from './settin
 export const COMMON_OPTIONS = {
   ...LOGIN_OPTIONS,
   collection: { type: 'string' },
-  patience: { type: 'string' },
+  timeout: { type: 'string' },
+  patience: { type: 'string' }, // the old name of --timeout
   json: { type: 'boolean' },
 } as const;
 
@@ -17,7 +18,7 @@ export const COMMON_HELP = `
 --server URL, --user NAME, --password-stdin   or SWORD_SERVER, SWORD_USER, SWORD_PASSWORD_FILE or SWORD_PASSWORD
                                               in the environment, or what deposit login has kept
 --collection NAME   the collection; needed only where there are several
---patience SECONDS  how long a server that does not answer any more is waited for; default 120
+--timeout SECONDS   give up when the server stops responding (default 120)
 --json              one JSON object a result
 `;
 
@@ -25,6 +26,7 @@ export const COMMON_HELP = `
 export type Session = { readonly connection: Connection; readonly output: Output };
 
 export type SessionOptions = LoginOptions & {
+  readonly timeout?: string | undefined;
   readonly patience?: string | undefined;
   readonly json?: boolean | undefined;
 };
@@ -47,7 +49,7 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig['optio
 /** @throws {UsageFault} */
 export async function openSession(values: SessionOptions, { ignoreKept = false } = {}): Promise<Session> {
   const output = new Output(values.json ?? false);
-  const limits = timeLimits(secondsIn(values.patience));
+  const limits = timeLimits(secondsIn(values.timeout ?? values.patience));
   const login = await readLogin(values, { ignoreKept });
   if (isExposed(login.server))
     output.note(`Warning: ${login.server.origin} is not encrypted: others on the way can read the password.`);
@@ -57,5 +59,5 @@ export async function openSession(values: SessionOptions, { ignoreKept = false }
 function secondsIn(text = '120'): number {
   const seconds = Number(text);
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && seconds <= 86_400) return seconds;
-  throw new UsageFault(`--patience ${text} is no number of seconds up to 86400.`);
+  throw new UsageFault(`--timeout ${text} is not a number of seconds up to 86400.`);
 }

@@ -15,6 +15,6 @@ export function openMember(folder: string, member: string): number {
 
 export function changedFault(folder: string, member: string): Fault {
   return new Fault(
-    `${printablePath(folder, member)} changed while it was packed: try again when nobody writes to it.`,
+    `${printablePath(folder, member)} changed while it was packed: try again when no process writes to it.`,
   );
 }

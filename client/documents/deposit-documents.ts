@@ -103,7 +103,7 @@ export function readStatement({ body, iri }: Pick<Answer, 'body' | 'iri'>, depos
   );
   const term = state?.attributes.get('term');
   if (root.local !== 'feed' || !state || !term)
-    throw new UnreadableAnswer(`${iri} is no Statement: it tells no state of a deposit.`);
+    throw new UnreadableAnswer(`${iri} is not a Statement: it has no state of a deposit.`);
   return {
     ...unknownStatus(deposit),
     title: textOf(root, 'title'),

@@ -124,7 +124,7 @@ def is_signed(anchor, key):
         return subprocess.run(command.split(), cwd=folder, capture_output=True).returncode == 0
 
 
-def check_roots(events, told):
+def check_roots(events, expected_roots):
     """Told are, by number of events, roots with who tells them."""
     subtrees = []  # the roots of the full ones, as the bits that are set in the number of events
     for number, event in enumerate(events, 1):
@@ -133,9 +133,9 @@ def check_roots(events, told):
         while carry % 2 == 0:
             node, carry = hashlib.sha256(b"\1" + subtrees.pop() + node).digest(), carry // 2
         subtrees.append(node)
-        for root, where in told.pop(number, []):
+        for root, where in expected_roots.pop(number, []):
             check(root_over(subtrees) == root, where, "does not hold")
-    for where in [where for untold in told.values() for _, where in untold]:
+    for where in [where for unmatched in expected_roots.values() for _, where in unmatched]:
         check(False, where, f"does not hold: there are only {len(events)} events")
 
 
@@ -168,11 +168,11 @@ def verify(options):
     with open(options.log, "rb") as file:
         is_database = file.read(16) == b"SQLite format 3\0"
     events = list(events_of_database(options.log) if is_database else lines_of_export(options.log))
-    told, redacted = {}, None
+    expected_roots, redacted = {}, None
     if not is_database:
         end = events.pop()
         check_end(events, end)
-        told[end["events"]] = [(end["root"], "the last line")]
+        expected_roots[end["events"]] = [(end["root"], "the last line")]
         redacted = end.get("redacted")
     check_chain(events, redacted)
     keys = [base64.b64decode(Path(key).read_text().split("-----")[2]) for key in options.key]
@@ -182,8 +182,8 @@ def verify(options):
         check_anchors(anchors, place, keys, may_begin_later=place == "FILE")
         for anchor in anchors:
             where = f"the anchor over {anchor['events']} events in {place}"
-            told.setdefault(anchor["events"], []).append((anchor["root"], where))
-    check_roots(events, told)
+            expected_roots.setdefault(anchor["events"], []).append((anchor["root"], where))
+    check_roots(events, expected_roots)
     deposits = check_deposits(events, options.archives, check) if options.archives else 0
     print(f"Read {len(events)} events, {len(of_log)} anchors in the log, {len(of_file)} in FILE, {deposits} deposits.")
     if redacted is not None:

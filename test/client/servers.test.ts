@@ -121,7 +121,7 @@ test('a server that is not ready is asked again, as long as the patience lasts',
   t.is(patient.code, 0);
   t.is(patient.err.match(/The server is not ready \(503\); trying again\./g)?.length, 2);
   refusals = Infinity;
-  const impatient = await depositor.run(['list', '--server', proxy.url, '--patience', '0.1']);
+  const impatient = await depositor.run(['list', '--server', proxy.url, '--timeout', '0.1']);
   t.is(impatient.code, 5);
   t.regex(impatient.err, /^The server is not ready: 503\.$/m);
 });

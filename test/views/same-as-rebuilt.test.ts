@@ -105,26 +105,26 @@ const NAMES = ['alice', 'bob'];
 
 /** Executes a random command; the domain may refuse it. */
 async function happen(log: EventLog, random: () => number): Promise<void> {
-  const any = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const depositId = 1 + Math.floor(random() * IDS);
-  const name = any(NAMES);
+  const name = oneOf(NAMES);
   const now = new Date(Date.UTC(2026, 2, 1) + Math.floor(random() * 1e9)).toISOString();
   const kind = random();
   if (kind < 0.1) {
     const credential = { scheme: 'scrypt', N: 2, r: 8, p: 1, salt: 'a', digest: String(random()) } as const;
     await tried(log, clients, name, [
       { type: 'RegisterClient', client: name, credential },
-      any([
+      oneOf([
         { type: 'ChangeCredential', client: name, credential },
         { type: 'DisableClient', client: name },
         { type: 'EnableClient', client: name },
-        { type: 'GrantCollection', client: name, collection: any(['software', 'papers']) },
-        { type: 'RevokeCollection', client: name, collection: any(['software', 'papers']) },
+        { type: 'GrantCollection', client: name, collection: oneOf(['software', 'papers']) },
+        { type: 'RevokeCollection', client: name, collection: oneOf(['software', 'papers']) },
         { type: 'RemoveWebhook', client: name },
       ]),
     ]);
   } else if (kind < 0.15) {
-    const collection = any(['software', 'papers']);
+    const collection = oneOf(['software', 'papers']);
     await tried(log, collections, collection, [
       { type: 'OpenCollection', collection },
       { type: 'DescribeCollection', collection, abstract: String(random()) },
@@ -134,8 +134,14 @@ async function happen(log: EventLog, random: () => number): Promise<void> {
     const revisions = Array.from({ length: 1 + Math.floor(random() * 4) }, () => Math.floor(random() * 20));
     const held = { depositId, client: name, collection: 'software', eventId: randomUUID(), revision };
     await tried(log, notifications, depositId, [
-      any([
-        { type: 'HoldNotification', ...held, heldAt: now, reason: 'no answer', nextTryAt: any([null, now]) },
+      oneOf([
+        {
+          type: 'HoldNotification',
+          ...held,
+          heldAt: now,
+          reason: 'no answer',
+          nextTryAt: oneOf([null, now]),
+        },
         { type: 'TryDelivery', depositId, now, latest: now, nextTryAt: now },
         { type: 'RecordDelivered', depositId, revisions },
         { type: 'RecordFailed', depositId, attempt: 1, reason: 'no answer', nextTryAt: now },
@@ -144,32 +150,39 @@ async function happen(log: EventLog, random: () => number): Promise<void> {
       ]),
     ]);
   } else {
-    const entry = entryWith({ title: any([null, 'Paint', 'Paint 2']), externalIdentifier: any([null, 'x']) });
-    const next = () => depositCommand(depositId, { any, name, now, entry });
+    const entry = entryWith({
+      title: oneOf([null, 'Paint', 'Paint 2']),
+      externalIdentifier: oneOf([null, 'x']),
+    });
+    const next = () => depositCommand(depositId, { oneOf, name, now, entry });
     await tried(log, deposits, depositId, Array.from({ length: 8 }, next)); // most are refused
   }
 }
 
 type Chosen = {
-  readonly any: <T>(values: readonly T[]) => T;
+  readonly oneOf: <T>(values: readonly T[]) => T;
   readonly name: string;
   readonly now: string;
   readonly entry: typeof aliceEntry;
 };
 
-function depositCommand(depositId: number, { any, name, now, entry }: Chosen): DepositCommand {
-  const [attempt, warnings] = [any([1, 1, 1, 2]), any([[], [noArchive]])];
-  const [archive, final, providerUrl] = [archiveNamed('b.zip', any(['a', 'b'])), any([true, false]), null];
-  const created = { depositId, client: name, slug: any([null, 'paint']), now, final };
-  const change = any([
-    { kind: 'add-content', archive, entry: any([null, entry]) },
-    { kind: 'replace-content', archive: any([null, archive]), entry },
+function depositCommand(depositId: number, { oneOf, name, now, entry }: Chosen): DepositCommand {
+  const [attempt, warnings] = [oneOf([1, 1, 1, 2]), oneOf([[], [noArchive]])];
+  const [archive, final, providerUrl] = [
+    archiveNamed('b.zip', oneOf(['a', 'b'])),
+    oneOf([true, false]),
+    null,
+  ];
+  const created = { depositId, client: name, slug: oneOf([null, 'paint']), now, final };
+  const change = oneOf([
+    { kind: 'add-content', archive, entry: oneOf([null, entry]) },
+    { kind: 'replace-content', archive: oneOf([null, archive]), entry },
     { kind: 'remove-archives' },
     { kind: 'remove-archive', number: 1 },
     { kind: 'replace-archive', number: 1, archive },
   ] as const);
-  return any<DepositCommand>([
-    createDeposit({ ...created, collection: any(['software', 'papers']), entry }),
+  return oneOf<DepositCommand>([
+    createDeposit({ ...created, collection: oneOf(['software', 'papers']), entry }),
     changeDeposit(change, { depositId, final, now }),
     { type: 'CompleteDeposit', depositId, now },
     { type: 'DeleteDeposit', depositId, reason: 'gone' },
