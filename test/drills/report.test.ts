@@ -26,7 +26,7 @@ const skipped: DrillRun = { ...held, name: 'fsync-order', numbers: {}, skipped: 
 test('every drill is in the programme, and what is in the programme is a drill', (t) => {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
   const drills = files.filter((file) =>
-    /import \{[^}]*\brunDrill\b/.test(readFileSync(path.join(folder, file), 'utf8')),
+    /import \{[^}]*\brun(Watched)?Drill\b/.test(readFileSync(path.join(folder, file), 'utf8')),
   );
   t.deepEqual(PROGRAMME.map(({ name }) => `${name}.ts`).toSorted(), drills.toSorted());
   t.is(PROGRAMME.at(-1)?.name, 'secrets-scan', 'it looks at what the others left');
