@@ -5,8 +5,8 @@ import { readArguments, runCommand, UsageError } from '../src/operations/command
 
 const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells everything.
 
-  npm test [-- FILE…]
-  npm run test:long
+  npm test [-- [--rerun] FILE…]
+  npm run test:long [-- --rerun]
 
 FILE: test files instead of the suite, as in test/config/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the
@@ -15,6 +15,8 @@ FILE: test files instead of the suite, as in test/config/config.test.ts or 'test
         archives with costly headers, how services start and what they load, histories of the simulation, data of
         older releases; then the archive store and some drills on a real MinIO, if MINIO_BIN names one or minio is on
         the path.
+--rerun: runs the files of failed tests once more, alone. What passes then depends on load or time: it is named as flaky,
+         and counts as passed.
 The last line counts the tests, and a failed step before them as one more that failed.
 Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 `;
@@ -57,8 +59,13 @@ const AT_ONCE = ['--concurrency', '4'];
 await runCommand(
   HELP,
   async (args) => {
-    const { values, positionals } = readArguments(args, { long: { type: 'boolean' } });
+    const { values, positionals } = readArguments(args, {
+      long: { type: 'boolean' },
+      rerun: { type: 'boolean' },
+    });
     let [passed, failed] = [0, 0];
+    const flaky: string[] = [];
+    const failures: string[] = [];
     const files = filesOf(positionals, values.long);
     for (const [command, ...given] of CHECKS) {
       const { code } = await run(command, given);
@@ -67,10 +74,19 @@ await runCommand(
     }
     const suites = [['ava', ...AT_ONCE, ...files], ...(values.long ? [['node', ON_MINIO]] : [])] as const;
     for (const [command = '', ...given] of suites) {
-      const suite = await run(command, given);
-      passed += count(suite.output, /^\s+✔ /gm);
-      failed += Math.max(count(suite.output, /^\s+✘ /gm), suite.code === 0 ? 0 : 1);
+      const first = await run(command, given);
+      const again =
+        values.rerun === true && first.failures.length > 0
+          ? await run(command, command === 'ava' ? alone(first.failures) : given)
+          : first;
+      passed += first.passed + Math.max(0, first.failures.length - again.failures.length);
+      failures.push(...again.failures);
+      if (again !== first)
+        flaky.push(...first.failures.filter((failure) => !again.failures.includes(failure)));
     }
+    for (const failure of flaky) process.stdout.write(`\nFLAKY: ${failure}`);
+    for (const failure of failures) process.stdout.write(`\nFAILED: ${failure}`);
+    failed += failures.length;
     process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
     return failed === 0 && passed > 0 ? 0 : 1;
   },
@@ -86,8 +102,11 @@ function filesOf(named: readonly string[], long = false): readonly string[] {
   return named;
 }
 
-/** Runs one step with visible output, and collects the output. */
-async function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
+/** Runs one step with visible output, and collects what AVA marks; its summary omits passed tests if one failed. */
+async function run(
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number; passed: number; failures: readonly string[] }> {
   // Every test file and every command in it is a process, which would otherwise strip the types of all sources again.
   const env = { ...process.env, NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile') };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -100,10 +119,21 @@ async function run(command: string, args: readonly string[]): Promise<{ code: nu
     child.once('error', reject);
     child.once('close', (status) => resolve(status ?? 1));
   });
-  return { code, output };
+  const failures = [...output.matchAll(/^\s+✘ (.*)$/gm)].map(([, failure = '']) => failure);
+  if (failures.length === 0 && code !== 0) failures.push(`${command} ended with ${code}`);
+  return { code, passed: [...output.matchAll(/^\s+✔ /gm)].length, failures };
 }
 
-/** Counts the tests that AVA marks; its summary omits passed tests if one failed. */
-function count(output: string, mark: RegExp): number {
-  return [...output.matchAll(mark)].length;
+/** Returns the arguments with which AVA runs the files of these failures, one after another. A failure of no file runs all. */
+function alone(failures: readonly string[]): readonly string[] {
+  const files = failures.map((failure) => {
+    const names = failure.replace('[fail]: ', '').split(' › ');
+    const files = names.map((_, index) => `test/${names.slice(0, index + 1).join('/')}.test.ts`);
+    return (
+      /test\/\S+\.test\.ts/.exec(failure)?.[0] ??
+      files.find((file) => existsSync(file)) ??
+      'test/**/*.test.ts'
+    );
+  });
+  return ['--serial', '--concurrency', '1', ...new Set(files)];
 }
