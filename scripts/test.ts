@@ -82,7 +82,7 @@ await runCommand(
       passed += first.passed + Math.max(0, first.failures.length - again.failures.length);
       failures.push(...again.failures);
       if (again !== first)
-        flaky.push(...first.failures.filter((failure) => !again.failures.includes(failure)));
+        flaky.push(...first.failures.filter((failure) => !isAmong(again.failures, failure)));
     }
     for (const failure of flaky) process.stdout.write(`\nFLAKY: ${failure}`);
     for (const failure of failures) process.stdout.write(`\nFAILED: ${failure}`);
@@ -122,6 +122,11 @@ async function run(
   const failures = [...output.matchAll(/^\s+✘ (.*)$/gm)].map(([, failure = '']) => failure);
   if (failures.length === 0 && code !== 0) failures.push(`${command} ended with ${code}`);
   return { code, passed: [...output.matchAll(/^\s+✔ /gm)].length, failures };
+}
+
+/** Whether a failure occurred again; a test that runs alone is named without its file. */
+function isAmong(again: readonly string[], failure: string): boolean {
+  return again.some((other) => failure.endsWith(other.replace('[fail]: ', '')));
 }
 
 /** Returns the arguments with which AVA runs the files of these failures, one after another. A failure of no file runs all. */
