@@ -5,9 +5,8 @@ import { readArguments, runCommand, say, UsageError, warn } from '../src/operati
 import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
 import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
 import { type FoundEvent, searchLog } from '../src/operations/search/search-log.ts';
-import { parseSearchTerm, type SearchTerm } from '../src/operations/search/search-term.ts';
+import { termIn } from '../src/operations/search/search-term.ts';
 import { openExistingStore } from '../src/service/backends/open-backends.ts';
-import { InvalidSwhid } from '../src/swhid/swhid.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Searches the event log for an identifier, or for events, and names their deposits.
@@ -114,21 +113,6 @@ function jsonOf({ event, depositId, fields }: FoundEvent): object {
     correlation_id: correlationOf(event),
     fields,
   };
-}
-
-function termIn(text: string): SearchTerm {
-  const term = parsed(text);
-  if (!term)
-    throw new UsageError(`${text} is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.`);
-  return term;
-}
-
-function parsed(text: string): SearchTerm | undefined {
-  try {
-    return parseSearchTerm(text);
-  } catch (error) {
-    throw error instanceof InvalidSwhid ? new UsageError(error.message) : error;
-  }
 }
 
 function timeIn(option: string, text: string | undefined): number | undefined {

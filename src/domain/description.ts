@@ -8,8 +8,6 @@ export type Description = {
 export type Detail = {
   readonly label: string;
   readonly value: string;
-  /** Whether the value is a digest, which most readers need only in part. */
-  readonly digest?: true;
   /** Whether the detail concerns the service internally: shown to operators, not to clients. */
   readonly internal?: true;
 };
@@ -43,7 +41,7 @@ export function description(sentence: string, ...details: readonly (Detail | nul
 export function detail(
   label: string,
   value: string | null,
-  kind: Pick<Detail, 'digest' | 'internal'> = {},
+  kind: Pick<Detail, 'internal'> = {},
 ): Detail | null {
   return value === null ? null : { label, value, ...kind };
 }
@@ -61,9 +59,4 @@ export function nameOrQuoted(name: string): string {
 /** Formats a count with its noun: `1 file`, `2,000 files`. */
 export function pluralize(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
-}
-
-/** Returns the first 12 characters of a digest, enough to distinguish two by eye. */
-export function shortDigest(digest: string): string {
-  return digest.length <= 12 ? digest : `${digest.slice(0, 12)}…`;
 }

@@ -149,7 +149,7 @@ test('a deposit tells what is known of it, and nothing that is not so', (t) => {
     client: ['alice'],
     collection: ['software'],
     uuid: ['6a1b4f0e-0000-4000-8000-000000000001'],
-    archives: ['paint-1.0.tar.gz (1,000 bytes, aaaaaaaaaaaa…)'],
+    archives: [`paint-1.0.tar.gz (1,000 bytes, sha256 ${'a'.repeat(64)})`],
     metadata: [],
   });
   const rejected = facts([...wayTo('DepositCompleted'), depositRejected]);
@@ -313,6 +313,7 @@ test('a value that could pass for several details is quoted', (t) => {
   const step = {
     stored,
     fault: undefined,
+    unknown: undefined,
     description: describeDepositEvent(event),
     state: { status: 'partial' },
     facts: [],

@@ -8,8 +8,10 @@ import anyTest, { type TestFn } from 'ava';
 import { readConfig } from '../../src/config/config.ts';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
+import { chainHash, sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
 import { printHistory } from '../../src/operations/history/print-history.ts';
+import { gitObjectId } from '../../src/swhid/git-object.ts';
 import {
   archiveHeaders,
   entryHeaders,
@@ -105,8 +107,8 @@ test('a person reads who did what to a deposit and where it stood then, in lines
   ]);
   t.regex(out, /\nDeposit 1 is done after 11 events\. Every hash fits\.\n$/);
   t.regex(out, / slug: hello\n/);
-  t.regex(out, / sha256: [0-9a-f]{12}…/);
-  t.notRegex(out, /[0-9a-f]{64}/, 'digests are shortened');
+  t.regex(out, / sha256: [0-9a-f]{64}\n/);
+  t.notRegex(out, /…/, 'no digest is shortened');
   t.regex(out, / archives now: hello\.zip, docs\.tar\n/);
   t.regex(
     out,
@@ -145,7 +147,7 @@ test('a deposit is told as it was after an event, and at a moment', async (t) =>
   const [partly, whole] = [await history(folder, '1', '--at', '2'), await history(folder, '1', '--at', '10')];
   t.is(partly.code, 0, partly.err);
   t.regex(partly.out, /^Deposit 1 at \S+ \S+, after event 2\n {2}status +partial\n/);
-  t.regex(partly.out, /\n {2}archives +hello\.zip \(\d+ bytes, [0-9a-f]{12}…\)\n +docs\.tar \(/);
+  t.regex(partly.out, /\n {2}archives +hello\.zip \(\d+ bytes, sha256\n +\| [0-9a-f]{64}\)\n +docs\.tar \(/);
   t.regex(partly.out, /\n {2}metadata +none\n/);
   t.regex(partly.out, /\n {2}last event +#2 Archive docs\.tar added .*\n +by client alice\n/);
   t.notRegex(partly.out, /identifiers/);
@@ -159,6 +161,31 @@ test('a deposit is told as it was after an event, and at a moment', async (t) =>
   const earlier = new Date(Date.parse(moment) - 1).toISOString();
   const shifted = earlier.replace('Z', '+00:00');
   t.like(parsed((await history(folder, '1', '--at', shifted, '--json')).out), { status: 'deposited' });
+});
+
+test('the histories of the deposits with a SWHID, a digest or the id of an event are printed', async (t) => {
+  const { folder } = t.context.service;
+  const events = (await history(folder, '1', '--json')).out.trimEnd().split('\n').map(parsed);
+  const { directory, origin } = Object(events.at(-1)?.['data']) as Record<string, string>;
+  const { archive } = Object(events[1]?.['data']) as { archive: { sha256: string } };
+  const whole = (await history(folder, '1')).out;
+  for (const named of [`swh:1:dir:${directory};origin=${origin}`, events[4]?.['id'] as string]) {
+    const { code, out, err } = await history(folder, named);
+    t.deepEqual([code, out, err], [0, whole, ''], named);
+  }
+  const inside = gitObjectId('blob', Buffer.from('print("hello")\n'));
+  t.is((await history(folder, `swh:1:cnt:${inside}`)).out, whole, 'a file is found in the manifest');
+  const both = await history(folder, archive.sha256);
+  t.is(both.code, 0, both.err);
+  t.is(both.err, `${archive.sha256} is in 2 deposits: Deposit 1, Deposit 2.\n`);
+  t.is(both.out, whole + (await history(folder, '2')).out);
+  const early = await history(folder, archive.sha256, '--at', '5');
+  t.is(early.code, 1);
+  t.regex(early.out, /^Deposit 1 at .*, after event 5\n/);
+  t.regex(early.err, /\nDeposit 2 has no event 5: its last one is 2\.\n$/);
+  await t.throwsAsync(history(folder, `swh:1:cnt:${'0'.repeat(40)}`), {
+    message: /^No deposit has swh:1:cnt:0+\.$/,
+  });
 });
 
 test('a deleted deposit keeps its history, which says so', async (t) => {
@@ -208,8 +235,8 @@ test('what cannot be told is refused in a sentence', async (t) => {
     [['1', '--at', '2001-01-01T00:00:00Z'], /did not exist yet: its history begins at 2/],
     [['1', '--at', '2026-02-30T00:00:00Z'], /neither a revision nor a time/, 'usage'],
     [['1', '--at', '2026-02-01'], /neither a revision nor a time/, 'usage'],
-    [['0'], /neither the number of a deposit/, 'usage'],
-    [['collection:'], /neither the number of a deposit/, 'usage'],
+    [['0'], /^0 is neither a SWHID, a digest in hex, a UUID nor/, 'usage'],
+    [['collection:'], /neither a SWHID/, 'usage'],
     [['1', '2'], /Only one/, 'usage'],
     [['--json'], /is missing/, 'usage'],
   ];
@@ -305,6 +332,24 @@ test('a history that somebody has changed is marked loudly and ends with 1', asy
   const before = await history(service.folder, String(untouched), '--at', '0');
   t.deepEqual([before.code, before.err], [0, ''], 'how things stood before it is told as ever');
   await t.throwsAsync(history(service.folder, String(untouched), '--at', '1'), { code: 'LOG_DAMAGED' });
+});
+
+test('an event of a type that this release does not know, whose hash fits, is reported as unknown', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+  const { log } = service.service;
+  const [last] = (await Array.fromAsync(log.readStream('deposit-1'))).slice(-1);
+  const event = { id: randomUUID(), type: 'DepositBlessed', data: {}, metadata: { schemaVersion: 1 } };
+  const [revision, hash] = [last?.revision ?? 'none', chainHash(last ?? event)] as const;
+  await log.append('deposit-1', revision, sealAfter('deposit-1', revision, hash, [event]));
+  const { code, out, err } = await history(service.folder, '1');
+  t.is(code, 1);
+  t.regex(out, /\n {4}\?\?\? UNKNOWN to this release: No event of this service is called DepositBlessed\.\n/);
+  t.regex(out, / Every hash fits\.\n$/);
+  t.is(err, 'Deposit 1 has events that this release does not know, at #2. Their hashes fit.\n');
+  const json = parsed((await history(service.folder, '1', '--json')).out.trimEnd().split('\n').at(-1) ?? '');
+  t.like(json, { broken: null, unknown: 'No event of this service is called DepositBlessed.' });
 });
 
 function forge(file: string, stream: string, change: string): void {

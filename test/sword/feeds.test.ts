@@ -53,8 +53,8 @@ const history: History = {
       description: {
         sentence: 'Deposit passed check 1.',
         details: [
-          { label: 'archive', value: 'aa', digest: true },
-          { label: 'listing', value: 'inner', digest: true, internal: true },
+          { label: 'archive', value: 'aa' },
+          { label: 'listing', value: 'inner', internal: true },
         ],
       },
     },

@@ -84,14 +84,15 @@ test('the verifier that was written from the documentation, where Python is ther
     const args = ['-B', VERIFIER, log, '--archives', path.join(folder, 'archives'), ...elsewhere];
     return spawnSync('python3', args, { encoding: 'utf8' });
   };
-  const proven = /^Read \d+ events, 2 anchors in the log, 2 in FILE, 9 deposits\.\n$/;
+  const proven = /^Read \d+ events, 2 anchors in the log, 2 in FILE, 9 deposits\.\nAll proven\.\n$/;
   t.regex(checked(kept).stdout, proven);
   const exported = path.join(kept, 'log.ndjson');
   t.is((await runScript(kept, 'export', ['--output', exported])).code, 0);
   t.regex(checked(kept, exported).stdout, proven);
   const audit = path.join(kept, 'audit.ndjson');
   t.is((await runScript(kept, 'export', ['--audit', '--output', audit])).code, 0);
-  const redacted = /\nHash not recomputable, since the export is without secrets: 1 of these events\.\n$/;
+  const redacted =
+    /\nHash not recomputable, since the export is without secrets: 1 of these events\.\nAll proven\.\n$/;
   t.regex(checked(kept, audit).stdout, redacted);
   const forged = path.join(kept, 'forged.ndjson');
   const lines = await readFile(audit, 'utf8');
@@ -109,6 +110,7 @@ test('the verifier that was written from the documentation, where Python is ther
     const { stdout, status } = checked(altered);
     t.is(status, 1, change.name);
     t.regex(stdout, /^the anchor over \d+ events in FILE: does not hold/m, change.name);
+    t.regex(stdout, /\nNOT PROVEN\. Findings: \d+\.\n$/, change.name);
   }
   const altered = await service.copy(t);
   await writeFile(

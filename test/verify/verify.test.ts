@@ -296,7 +296,10 @@ test('an event that no release knows is found in every kind of stream that has r
     findings.map(({ code, stream }) => [code, stream]),
     kinds.map(({ prefix }) => ['TYPE_UNKNOWN', `${prefix}1`]),
   );
-  t.regex(findings[0]?.text ?? '', /cannot be understood: No event of this service is called Nonsense\.$/);
+  t.regex(
+    findings[0]?.text ?? '',
+    /is unknown to this release: No event of this service is called Nonsense\.$/,
+  );
 });
 
 test('findings above the limit are counted, not told', async (t) => {

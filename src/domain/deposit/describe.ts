@@ -67,7 +67,7 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
     description(
       UNREADABLE,
       detail('work', `${work} ${attempt}`, { internal: true }),
-      detail('object', object, { digest: true, internal: true }),
+      detail('object', object, { internal: true }),
       detail('fault', code, { internal: true }),
     ),
   ChecksRetried: ({ attempt }) => description(`Re-check requested (check ${attempt}).`),
@@ -80,7 +80,7 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
       detail('snapshot', `swh:1:snp:${snapshot}`),
       detail('origin', origin),
       detail('recipe', policy, { internal: true }),
-      detail('manifest', manifest, { digest: true, internal: true }),
+      detail('manifest', manifest, { internal: true }),
     ),
   LoadingFailed: ({ attempt, reason }) =>
     description(`Load ${attempt} failed.`, ...reasonDetails('reason', [reason])),
@@ -117,11 +117,7 @@ function bytes({ length }: { readonly length: number }): string {
 }
 
 function archiveDetails({ mediaType, sha256, md5 }: Archive): (Detail | null)[] {
-  return [
-    detail('type', mediaType),
-    detail('sha256', sha256, { digest: true }),
-    detail('md5', md5, { digest: true }),
-  ];
+  return [detail('type', mediaType), detail('sha256', sha256), detail('md5', md5)];
 }
 
 function entryDetails({ sha256, encoding, facts }: MetadataEntry): (Detail | null)[] {
@@ -132,7 +128,7 @@ function entryDetails({ sha256, encoding, facts }: MetadataEntry): (Detail | nul
     detail('identifier', facts.externalIdentifier),
     detail('origin', facts.origin && facts.origin.url),
     detail('encoding', encoding),
-    detail('sha256', sha256, { digest: true }),
+    detail('sha256', sha256),
   ];
 }
 
@@ -144,9 +140,9 @@ function contents(readings: readonly ArchiveReading[]): string {
 
 function readingDetails({ archive, format, files, bytes: size, listing }: ArchiveReading): (Detail | null)[] {
   return [
-    detail('archive', archive, { digest: true }),
+    detail('archive', archive),
     detail('read as', `${format}, ${pluralize(files, 'file')} of ${pluralize(size, 'byte')}`),
-    detail('listing', listing, { digest: true, internal: true }),
+    detail('listing', listing, { internal: true }),
   ];
 }
 

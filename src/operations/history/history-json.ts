@@ -4,7 +4,10 @@ import { correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
 /** Formats one event as a line of JSON: nothing is shortened, credentials are omitted. */
-export function stepJson({ stored, fault, description, state }: Step, before: Step | undefined): string {
+export function stepJson(
+  { stored, fault, unknown, description, state }: Step,
+  before: Step | undefined,
+): string {
   const { stream, revision, id, type, data, metadata } = stored;
   return jsonLine({
     stream,
@@ -21,11 +24,12 @@ export function stepJson({ stored, fault, description, state }: Step, before: St
     changed: changed(before?.state ?? {}, state),
     hash: metadata['hash'] ?? null,
     broken: fault ?? null,
+    unknown: unknown ?? null,
   });
 }
 
 /** Formats the state after a step. */
-export function stateJson({ stored, fault, state }: Step): string {
+export function stateJson({ stored, fault, unknown, state }: Step): string {
   const { stream, revision, metadata } = stored;
   return jsonLine({
     stream,
@@ -33,6 +37,7 @@ export function stateJson({ stored, fault, state }: Step): string {
     occurredAt: timeOf(stored),
     actor: metadata['actor'] ?? null,
     broken: fault ?? null,
+    unknown: unknown ?? null,
     ...(state as unknown as JsonObject), // states are declared as plain JSON
   });
 }

@@ -1,4 +1,4 @@
-import { type Fact, quoted, shortDigest } from '../../domain/description.ts';
+import { type Fact, quoted } from '../../domain/description.ts';
 import { printableLine } from '../../tools/terminal/printable.ts';
 import { columnsOf, wrapLines } from '../../tools/terminal/wrap-lines.ts';
 import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
@@ -9,31 +9,29 @@ const WIDTH = Math.min(100, Math.max(40, process.stdout.columns ?? 100));
 
 /** Formats one event for a person; `before` is the previous step. */
 export function stepText(step: Step, before: Step | undefined): string {
-  const { stored, fault, description, state } = step;
+  const { stored, fault, unknown, description, state } = step;
   const correlation = correlationOf(stored);
   const isNews = correlation !== '' && (!before || correlationOf(before.stored) !== correlation);
-  const details = description.details.map(({ label, value, digest }) => ({
-    label,
-    value: digest ? shortDigest(value) : value,
-  }));
   return [
     `#${stored.revision}  ${humanTime(stored)}  ${printableLine(actorOf(stored))}  → ${state.status}`,
     ...(fault === undefined ? [] : wrapLines(`!!! BROKEN: ${fault}.`, 4, WIDTH)),
+    ...(unknown === undefined ? [] : wrapLines(`??? UNKNOWN to this release: ${unknown}`, 4, WIDTH)),
     ...wrapLines(description.sentence, 4, WIDTH),
-    ...packLines(details),
+    ...packLines(description.details),
     ...(isNews ? packLines([{ label: 'correlation', value: correlation }]) : []),
     ...packLines(changes(step, before)),
   ].join('\n');
 }
 
 /** Formats the state after a step for a person. */
-export function stateText(name: string, { stored, fault, description, state, facts }: Step): string {
+export function stateText(name: string, { stored, fault, unknown, description, state, facts }: Step): string {
   const last = `#${stored.revision} ${description.sentence}`;
   const rows: readonly Fact[] = [
     { label: 'status', values: [state.status] },
     ...facts,
     { label: 'last event', values: [last, `by ${actorOf(stored)}`] },
     ...(fault === undefined ? [] : [{ label: '!!! BROKEN', values: [`the last event: ${fault}`] }]),
+    ...(unknown === undefined ? [] : [{ label: '??? UNKNOWN', values: [`the last event: ${unknown}`] }]),
   ];
   const width = Math.max(...rows.map(({ label }) => label.length)) + 4;
   const lines = rows.flatMap(({ label, values }) => {

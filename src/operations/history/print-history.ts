@@ -3,9 +3,12 @@ import { openExistingLog } from '../../service/backends/open-backends.ts';
 import { momentOf, wholeNumber } from '../command/argument-values.ts';
 import { onlyPositional, readArguments, refused, UsageError } from '../command/command.ts';
 import { assertEnginesOfService, type EngineSettings } from '../command/service-engines.ts';
+import { depositsWith } from '../search/deposits-with.ts';
+import { termIn } from '../search/search-term.ts';
 import { stateJson, stepJson } from './history-json.ts';
 import { timeOf } from './history-metadata.ts';
 import { closingText, stateText, stepText } from './history-text.ts';
+import { HistoryVerdict } from './history-verdict.ts';
 import {
   clientSubject,
   collectionSubject,
@@ -17,50 +20,80 @@ import {
 /** Printers of the requested lines, and of warnings. */
 export type Output = { readonly say: (line: string) => void; readonly warn: (line: string) => void };
 
-/** Prints a history according to the arguments. Resolves to the exit code. */
+/** Prints one or more histories according to the arguments. Resolves to the exit code. */
 export async function printHistory(args: string[], config: EngineSettings, output: Output): Promise<number> {
   const { values, positionals } = readArguments(args, { at: { type: 'string' }, json: { type: 'boolean' } });
-  const subject = subjectOf(onlyPositional(positionals, 'ID, client:NAME or collection:NAME'));
+  const what = onlyPositional(positionals, 'ID, client:NAME or collection:NAME');
+  const named = subjectNamed(what);
+  const term = named ? undefined : termIn(what);
   const moment = values.at === undefined ? undefined : momentIn(values.at);
-  const note = await assertEnginesOfService(config, 'eventLog');
+  const note = await assertEnginesOfService(config, 'eventLog', ...(term ? (['archiveStore'] as const) : []));
   if (note !== undefined) output.warn(note);
   await using log = await openExistingLog(config, { readOnly: true });
-  return moment
-    ? await tellState(log, subject, output, moment, values.json)
-    : await tellAll(log, subject, output, values.json);
+  const ids = term ? await depositsWith(log, config, term) : [];
+  const subjects = named ? [named] : ids.map((id) => depositSubject(`${id}`));
+  if (subjects.length === 0) throw refused('NO_HISTORY', `No deposit has ${what}.`);
+  if (subjects.length > 1)
+    output.warn(`${what} is in ${subjects.length} deposits: ${subjects.map(({ name }) => name).join(', ')}.`);
+  let exitCode = 0;
+  for (const subject of subjects) {
+    const print = moment
+      ? printState(log, subject, output, moment, values.json)
+      : printAll(log, subject, output, values.json);
+    const problems = await print.then(
+      (verdict) => verdict.problems,
+      (error) => problemsOf(error, subjects),
+    );
+    for (const problem of problems) output.warn(problem);
+    if (problems.length > 0) exitCode = 1;
+  }
+  return exitCode;
 }
 
-async function tellAll(log: EventLog, subject: Subject, output: Output, json = false): Promise<number> {
-  const broken: string[] = [];
+/** Returns the refusal of one history of several, so that the others are printed. */
+function problemsOf(
+  error: Error & { readonly code?: string },
+  { length }: readonly Subject[],
+): readonly string[] {
+  if (length === 1 || error.code !== 'NO_HISTORY') throw error;
+  return [error.message];
+}
+
+async function printAll(
+  log: EventLog,
+  subject: Subject,
+  output: Output,
+  json = false,
+): Promise<HistoryVerdict> {
+  const verdict = new HistoryVerdict(subject.name);
   let last: Step | undefined;
   let events = 0;
   for await (const step of subject.steps(log)) {
     output.say(json ? stepJson(step, last) : `${stepText(step, last)}\n`);
-    if (step.fault !== undefined) broken.push(`#${step.stored.revision}`);
+    verdict.see(step);
     last = step;
     events += 1;
   }
   if (!last) throw unknown(subject);
-  const exitCode = verdict(subject, output, broken);
-  if (!json) output.say(closingText(subject.name, last, events, exitCode === 0));
-  return exitCode;
+  if (!json) output.say(closingText(subject.name, last, events, verdict.fits));
+  return verdict;
 }
 
-async function tellState(
+async function printState(
   log: EventLog,
   subject: Subject,
   output: Output,
   moment: Moment,
   json = false,
-): Promise<number> {
-  const broken: string[] = [];
+): Promise<HistoryVerdict> {
+  const verdict = new HistoryVerdict(subject.name);
   let [shown, later]: (Step | undefined)[] = [];
   for await (const step of subject.steps(log)) {
     if (moment.isBefore(step)) {
       later = step;
       break;
     }
-    if (step.fault !== undefined) broken.push(`#${step.stored.revision}`);
+    verdict.see(step);
     shown = step;
     if (step.stored.revision === moment.revision) break; // later events, readable or not, do not affect this moment
   }
@@ -68,10 +101,10 @@ async function tellState(
   const { revision } = shown.stored;
   if (moment.revision !== undefined && revision < moment.revision) {
     if (!later) throw noSuchEvent(subject, moment.revision, revision);
-    broken.push(`#${moment.revision}`); // cut out
+    verdict.miss(moment.revision); // cut out
   }
   output.say(json ? stateJson(shown) : stateText(subject.name, shown));
-  return verdict(subject, output, broken);
+  return verdict;
 }
 
 /** The end of the printed history. */
@@ -87,20 +120,12 @@ function momentIn(text: string): Moment {
   throw new UsageError(`--at ${text} is neither a revision nor a time such as 2026-03-01T10:00:00Z.`);
 }
 
-function subjectOf(text: string): Subject {
+/** Returns the subject that the text names; `undefined` if deposits with this value must be searched for. */
+function subjectNamed(text: string): Subject | undefined {
   const [, kind, name = ''] = /^(client|collection):(.+)$/s.exec(text) ?? [];
   if (kind === 'client') return clientSubject(name);
   if (kind === 'collection') return collectionSubject(name);
-  if (wholeNumber(text) !== undefined) return depositSubject(text);
-  throw new UsageError(`${text} is neither the number of a deposit nor client:NAME nor collection:NAME.`);
-}
-
-function verdict({ name }: Subject, { warn }: Output, broken: readonly string[]): number {
-  if (broken.length === 0) return 0;
-  warn(
-    `THE HISTORY OF ${name.toUpperCase()} IS BROKEN at ${broken.join(', ')}: it is not what was appended.`,
-  );
-  return 1;
+  return wholeNumber(text) === undefined ? undefined : depositSubject(text);
 }
 
 function tooEarly({ name }: Subject, { stored }: Step): Error {

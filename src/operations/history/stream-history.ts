@@ -22,6 +22,8 @@ export type Step = {
   readonly stored: RecordedEvent;
   /** Why the event cannot be the one that was appended; `undefined` if it fits. */
   readonly fault: string | undefined;
+  /** Why this release cannot read the event; the state is that before it. */
+  readonly unknown: string | undefined;
   readonly description: Description;
   readonly state: { readonly status: string };
   readonly facts: readonly Fact[];
@@ -53,10 +55,10 @@ function subject<State extends { readonly status: string }, Command, Event>(
     const check = chainCheck(stream);
     let state = decider.initial;
     for await (const stored of log.readStream(stream)) {
-      const broken = check(stored);
-      const { after, facts, description, unreadable } = read(stored, state);
+      const fault = check(stored);
+      const { after, facts, description, unknown } = read(stored, state);
       state = after;
-      yield { stored, fault: broken ?? unreadable, description, state, facts };
+      yield { stored, fault, unknown, description, state, facts };
     }
   }
 
@@ -65,10 +67,10 @@ function subject<State extends { readonly status: string }, Command, Event>(
     try {
       const event = codec.read(stored);
       const after = decider.evolve(state, event);
-      return { after, facts: factsOf(after), description: describe(event), unreadable: undefined };
+      return { after, facts: factsOf(after), description: describe(event), unknown: undefined };
     } catch (error) {
-      const unreadable = `it cannot be read (${(error as Error).message})`;
-      return { after: state, facts: factsOf(state), description: description(`${stored.type}.`), unreadable };
+      const unknown = (error as Error).message;
+      return { after: state, facts: factsOf(state), description: description(`${stored.type}.`), unknown };
     }
   }
 }

@@ -1,6 +1,13 @@
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
-import { type CoreSwhid, formatSwhid, parseQualifiedSwhid, type Swhid } from '../../swhid/swhid.ts';
+import {
+  type CoreSwhid,
+  formatSwhid,
+  InvalidSwhid,
+  parseQualifiedSwhid,
+  type Swhid,
+} from '../../swhid/swhid.ts';
+import { UsageError } from '../command/command.ts';
 
 /** A SWHID to search for, or a text that an event contains as a whole value. */
 export type SearchTerm =
@@ -11,12 +18,21 @@ export type SearchTerm =
 const DIGEST = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Parses a search term; `undefined` if it is neither a SWHID, a digest, a UUID nor a URL. */
-export function parseSearchTerm(text: string): SearchTerm | undefined {
-  if (text.startsWith('swh:')) return { kind: 'swhid', swhid: parseQualifiedSwhid(text) };
+/** Parses a search term: a SWHID, a digest, a UUID or the URL of an origin. @throws {UsageError} */
+export function termIn(text: string): SearchTerm {
+  if (text.startsWith('swh:')) return { kind: 'swhid', swhid: swhidIn(text) };
   const lower = text.toLowerCase();
   if (DIGEST.test(lower) || UUID.test(lower)) return { kind: 'value', value: lower };
-  return /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text) ? { kind: 'value', value: text } : undefined;
+  if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)) return { kind: 'value', value: text };
+  throw new UsageError(`${text} is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.`);
+}
+
+function swhidIn(text: string): Swhid {
+  try {
+    return parseQualifiedSwhid(text);
+  } catch (error) {
+    throw error instanceof InvalidSwhid ? new UsageError(error.message) : error;
+  }
 }
 
 /**

@@ -37,7 +37,7 @@ function viewTable({ views }: Status): string {
 
 function reactorTable({ reactors }: Status): string {
   return table(
-    ['Reactor', 'position', 'lag', 'oldest', 'under way', 'done', 'rate', 'failures'],
+    ['Reactor', 'position', 'lag', 'oldest', 'active', 'done', 'rate', 'failures'],
     reactors.map((reactor) => [
       reactor.name,
       position(reactor),
@@ -129,9 +129,8 @@ function rate({ rate: events }: { readonly rate: number | null }): string {
   return events === null ? '–' : `${number(events)}/s`;
 }
 
-/** Shortens a position by the leading zeros of its parts, to save columns. */
 function position({ position: of }: { readonly position: string | null }): string {
-  return of === null ? '–' : of.replaceAll(/\b0+(?=[0-9a-f])/g, '');
+  return of ?? '–';
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -149,8 +148,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function events({ lagEvents }: { readonly lagEvents: number | null }): string {
-  if (lagEvents === null) return 'not counted in time';
-  return lagEvents >= 1000 ? '≥ 1,000 events' : pluralize(lagEvents, 'event');
+  if (lagEvents === null) return 'unknown';
+  return lagEvents >= 1000 ? '≥ 1,000' : number(lagEvents);
 }
 
 function age({ lagEvents, lagSeconds }: { lagEvents: number | null; lagSeconds: number | null }): string {

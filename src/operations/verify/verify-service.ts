@@ -74,7 +74,7 @@ const trustedNote = (file: string): string =>
 const WITHOUT_ANCHORS =
   'No external anchors were given, so a truncated or rewritten log would not be noticed. Create anchors with "deposit-service anchor --file" or DEPOSIT_ANCHOR_FILE, and pass them with --anchors.';
 const BY_THEMSELVES =
-  'Each deposit was verified by itself, without anchors: only --all or --anchors with external anchors reveals missing last events or a rewritten stream.';
+  'Counted are the events of these deposits and of ids-deposit, where ids of deposits are reserved, and the archives, entries, listings and manifests that they name. Each deposit was verified by itself, without anchors: only --all or --anchors with external anchors reveals missing last events or a rewritten stream.';
 
 type Parts = {
   readonly log: LogAudit;

@@ -1,4 +1,4 @@
-import { type Fact, nameOrQuoted, pluralize, shortDigest } from '../../description.ts';
+import { type Fact, nameOrQuoted, pluralize } from '../../description.ts';
 import { nameOf, targetText } from '../describe.ts';
 import type { Archive, MetadataEntry } from '../events.ts';
 import type { Deposit } from '../state.ts';
@@ -37,11 +37,11 @@ export function depositFacts(deposit: Deposit): readonly Fact[] {
 }
 
 function archiveText({ filename, length, sha256 }: Archive): string {
-  return `${nameOrQuoted(filename)} (${pluralize(length, 'byte')}, ${shortDigest(sha256)})`;
+  return `${nameOrQuoted(filename)} (${pluralize(length, 'byte')}, sha256 ${sha256})`;
 }
 
 function entryText(entry: MetadataEntry): string {
-  return `${nameOf(entry)} (${pluralize(entry.length, 'byte')}, ${shortDigest(entry.sha256)})`;
+  return `${nameOf(entry)} (${pluralize(entry.length, 'byte')}, sha256 ${entry.sha256})`;
 }
 
 /** Returns why the deposit has its status. */

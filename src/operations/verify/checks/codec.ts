@@ -13,7 +13,7 @@ export function codecCheck(report: Report): LogCheck {
         kind?.codec.read(event);
       } catch (error) {
         const { message } = error as Error;
-        report.find(eventFinding(event, 'log', 'TYPE_UNKNOWN', `cannot be understood: ${message}`));
+        report.find(eventFinding(event, 'log', 'TYPE_UNKNOWN', `is unknown to this release: ${message}`));
       }
     },
   };
