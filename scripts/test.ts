@@ -24,6 +24,7 @@ Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 const CHECKS: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'ci', '--error-on-warnings', '.'],
   ['tsc'],
+  ['tsc', '-p', 'src/modules/console/browser'],
   ['oxlint', '--type-aware', '--deny-warnings'],
   ['node', 'scripts/supply-chain.ts'],
 ];

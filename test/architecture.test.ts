@@ -64,6 +64,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['src/tools/', 'src/http/', 'src/reactors/', ...CORE, ...PORTS, ...SHOWN],
   },
   'src/modules/status-events/': { rooms: ['src/tools/', 'src/http/', ...CORE, ...PORTS, ...SHOWN] },
+  // The proof imports nothing of the service, so that the two are two opinions; it runs in browsers and in Node.
+  'src/modules/console/proof/': {},
+  'src/modules/console/browser/': { rooms: ['src/modules/console/proof/'] },
+  'src/modules/console/verifier/': { rooms: ['src/tools/'] },
   'src/modules/anchors/': { rooms: ['src/tools/', 'src/deposits/outage-retries.ts', 'src/event-log/'] },
   'src/operations/': {
     rooms: [

@@ -1,0 +1,105 @@
+import { publicKeysIn } from '../../proof/anchor.ts';
+import { type Evidence, readEvidence } from '../../proof/evidence.ts';
+import type { ProvenEvent } from '../../proof/hash-chain.ts';
+import { type ProofStep, prove } from '../../proof/prove.ts';
+import { NOT_PROVEN, OUTCOMES, STEP_TITLES } from '../../proof/steps.ts';
+
+// The script of the offline verifier: it reads an evidence file, proves it and shows each step.
+
+const [file, keys, verdict, steps, events, limits] = [
+  '#evidence',
+  '#keys',
+  '#verdict',
+  '#steps',
+  '#events',
+  '#limits',
+].map((selector) => document.querySelector(selector)) as [
+  HTMLInputElement,
+  HTMLTextAreaElement,
+  HTMLElement,
+  HTMLElement,
+  HTMLElement,
+  HTMLElement,
+];
+
+let chosen: File | undefined;
+
+file.addEventListener('change', () => choose(file.files?.[0]));
+keys.addEventListener('input', () => void verifyChosen());
+document.addEventListener('dragover', (event) => event.preventDefault());
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  choose(event.dataTransfer?.files[0]);
+});
+limits.append(...NOT_PROVEN.map((text) => element('li', text)));
+
+function choose(dropped: File | undefined): void {
+  chosen = dropped;
+  void verifyChosen();
+}
+
+async function verifyChosen(): Promise<void> {
+  if (chosen === undefined) return;
+  verdict.textContent = `Reading ${chosen.name}…`;
+  try {
+    const evidence = readEvidence(await chosen.text());
+    const found = await Array.fromAsync(prove(evidence, publicKeysIn(keys.value)));
+    steps.replaceChildren(...found.map(stepItem));
+    events.replaceChildren(...evidence.events.map(eventRow));
+    verdict.textContent = verdictText(evidence, found);
+    verdict.dataset['outcome'] = outcomeOf(found);
+  } catch (error) {
+    steps.replaceChildren();
+    events.replaceChildren();
+    verdict.textContent = `${chosen.name} cannot be read: ${(error as Error).message}`;
+    verdict.dataset['outcome'] = 'broken';
+  }
+}
+
+function outcomeOf(found: readonly ProofStep[]): ProofStep['outcome'] {
+  const outcomes = new Set(found.map(({ outcome }) => outcome));
+  if (outcomes.has('broken')) return 'broken';
+  return outcomes.has('open') ? 'open' : 'proven';
+}
+
+function verdictText({ deposit, service, savedAt }: Evidence, found: readonly ProofStep[]): string {
+  const about = `Deposit ${deposit} of ${service}, evidence saved ${savedAt}`;
+  const words = {
+    proven: 'everything is proven',
+    open: 'nothing is broken, but not everything is shown',
+    broken: 'BROKEN',
+  };
+  return `${about}: ${words[outcomeOf(found)]}.`;
+}
+
+function stepItem({ name, outcome, text }: ProofStep): HTMLElement {
+  const { mark, word } = OUTCOMES[outcome];
+  const item = element('li', `${mark} ${STEP_TITLES[name]}: ${word}. ${text}`);
+  item.dataset['outcome'] = outcome;
+  return item;
+}
+
+function eventRow({ revision, type, data, metadata }: ProvenEvent): HTMLElement {
+  const { kind, name } = Object(metadata['actor']) as { readonly kind?: string; readonly name?: string };
+  const row = element('tr', '');
+  const cells = [
+    `#${revision}`,
+    metadata['occurredAt'] as string,
+    `${kind} ${name}`,
+    type,
+    JSON.stringify(data),
+  ];
+  row.append(...cells.map((text) => element('td', visible(text))));
+  return row;
+}
+
+/** Replaces characters that are not shown, or change the direction of text, by their escapes. */
+function visible(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+}
+
+function element(name: string, text: string): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

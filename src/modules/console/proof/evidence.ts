@@ -1,0 +1,74 @@
+import type { SignedAnchor } from './anchor.ts';
+import type { JsonObject } from './canonical-json.ts';
+import type { ProvenEvent } from './hash-chain.ts';
+import type { Inclusion } from './merkle-tree.ts';
+
+/** All that proves one deposit, without the service: the contents of a file `deposit-N.audit.json`. */
+export type Evidence = {
+  /** Version of this format. */
+  readonly evidence: 1;
+  readonly deposit: number;
+  /** Address of the service that gave it, and when: RFC 3339, UTC. */
+  readonly service: string;
+  readonly savedAt: string;
+  readonly events: readonly ProvenEvent[];
+  /** The newest anchor of the log, and where it covers an event of the deposit; `null` without one. */
+  readonly anchor: SignedAnchor | null;
+  readonly covered: CoveredEvent | null;
+  /** The manifest of the tree; `null` if the deposit is not loaded. */
+  readonly manifest: string | null;
+};
+
+/** The last event of the deposit that an anchor covers. */
+export type CoveredEvent = Inclusion & { readonly revision: number };
+
+const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const EVENT: Shape = {
+  stream: isText,
+  revision: isNumber,
+  id: isText,
+  type: isText,
+  data: isObject,
+  metadata: isObject,
+};
+const ANCHOR: Shape = {
+  events: isNumber,
+  root: isDigest,
+  madeAt: isText,
+  publicKey: isText,
+  signature: isText,
+};
+const COVERED: Shape = {
+  revision: isNumber,
+  index: isNumber,
+  path: (value) => Array.isArray(value) && value.every(isDigest),
+};
+const EVIDENCE: Shape = {
+  evidence: (value) => value === 1,
+  deposit: isNumber,
+  service: isText,
+  savedAt: isText,
+  events: (value) => Array.isArray(value) && value.length > 0 && value.every((event) => has(EVENT, event)),
+  anchor: (value) => value === null || has(ANCHOR, value),
+  covered: (value) => value === null || has(COVERED, value),
+  manifest: (value) => value === null || isText(value),
+};
+
+/** Parses an evidence file. @throws {Error} the text is something else; the message says what is wrong */
+export function readEvidence(text: string): Evidence {
+  const value: unknown = JSON.parse(text);
+  const wrong = Object.entries(EVIDENCE).find(([name, fits]) => !fits((Object(value) as JsonObject)[name]));
+  if (wrong) throw new Error(`This is no evidence of version 1: its ${wrong[0]} is missing or malformed.`);
+  return value as Evidence;
+}
+
+function has(shape: Shape, value: unknown): boolean {
+  return isObject(value) && Object.entries(shape).every(([name, fits]) => fits((value as JsonObject)[name]));
+}

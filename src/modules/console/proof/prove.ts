@@ -1,0 +1,124 @@
+import { fingerprint, isSignedByItsKey } from './anchor.ts';
+import { sha256 } from './digests.ts';
+import type { Evidence } from './evidence.ts';
+import { type CreatedData, type LoadedData, revisionId, snapshotId } from './git-objects.ts';
+import { chainFaults } from './hash-chain.ts';
+import { directoryFaults, readManifest } from './manifest.ts';
+import { leafHash, rootOfPath } from './merkle-tree.ts';
+
+/** The result of one step of the proof. */
+export type ProofStep = {
+  readonly name: 'chain' | 'signature' | 'root' | 'identifiers';
+  /** `open`: not shown by this evidence, for the reason in the text. */
+  readonly outcome: 'proven' | 'broken' | 'open';
+  readonly text: string;
+  /** Revisions of the events at fault. */
+  readonly revisions?: readonly number[];
+};
+
+type Check = (evidence: Evidence, keys: readonly string[]) => Promise<Omit<ProofStep, 'name'>>;
+
+/**
+ * Proves a deposit step by step, without asking the service.
+ * @param keys public keys that the auditor trusts, in base64 of their DER
+ */
+export async function* prove(evidence: Evidence, keys: readonly string[]): AsyncGenerator<ProofStep> {
+  const checks = {
+    chain: proveChain,
+    signature: proveSignature,
+    root: proveRoot,
+    identifiers: proveIdentifiers,
+  };
+  for (const [name, check] of Object.entries(checks) as [ProofStep['name'], Check][])
+    yield { name, ...(await resultOf(check, evidence, keys)) };
+}
+
+async function resultOf(check: Check, evidence: Evidence, keys: readonly string[]) {
+  try {
+    return await check(evidence, keys);
+  } catch (error) {
+    return broken(`It cannot be computed: ${(error as Error).message}`);
+  }
+}
+
+async function proveChain({ deposit, events }: Evidence) {
+  const faults = await chainFaults(`deposit-${deposit}`, events);
+  const count = `${events.length} ${events.length === 1 ? 'event' : 'events'}`;
+  if (faults.length === 0) return proven(`All ${count} carry the hash of their contents and are linked.`);
+  const texts = faults.map(({ revision, text }) => `Event #${revision} ${text}.`);
+  return broken(texts.join(' '), [...new Set(faults.map(({ revision }) => revision))]);
+}
+
+async function proveSignature({ anchor }: Evidence, keys: readonly string[]) {
+  if (anchor === null) return open('The log has no anchor: a rewritten log cannot be recognised.');
+  const [isSigned, print] = [await isSignedByItsKey(anchor), await fingerprint(anchor.publicKey)];
+  if (!isSigned) return broken(`The anchor of ${anchor.madeAt} does not carry a signature of its contents.`);
+  if (keys.length === 0)
+    return open(
+      `The anchor is signed by the key ${print}. Compare it with the one that you keep, or paste that.`,
+    );
+  if (!keys.includes(anchor.publicKey)) return broken(`The anchor is signed by another key: ${print}.`);
+  return proven(`The anchor of ${anchor.madeAt} is signed by your key ${print}.`);
+}
+
+async function proveRoot({ anchor, covered, events }: Evidence) {
+  if (anchor === null) return open('The log has no anchor.');
+  if (covered === null)
+    return open(`No event of this deposit is among the ${anchor.events} that the anchor covers.`);
+  const event = events[covered.revision];
+  if (event === undefined) return broken(`The evidence has no event #${covered.revision}.`);
+  if ((await rootOfPath(await leafHash(event), covered, anchor.events)) !== anchor.root) {
+    return broken(
+      `The hashes of the log do not give the root of the anchor over ${anchor.events} events: the log was changed since ${anchor.madeAt}.`,
+      [event.revision],
+    );
+  }
+  const later = events.length - 1 - covered.revision;
+  return proven(
+    `Event #${event.revision} and those before it are under the root of the anchor of ${anchor.madeAt}. Later ones: ${later}.`,
+  );
+}
+
+async function proveIdentifiers({ events, manifest }: Evidence) {
+  const loaded = events.findLast(({ type }) => type === 'DepositLoaded');
+  if (loaded === undefined) return open('The deposit is not loaded, so it has no identifiers.');
+  if (manifest === null)
+    return open('The evidence has no manifest. Run deposit-service verify with the number.');
+  const faults = await identifierFaults(events[0]?.data as CreatedData, loaded.data as LoadedData, manifest);
+  if (faults.length > 0) return broken(faults.join(' '), [loaded.revision]);
+  return proven(
+    'The manifest gives every directory, the root, the revision and the snapshot of the deposit.',
+  );
+}
+
+async function identifierFaults(created: CreatedData, loaded: LoadedData, text: string): Promise<string[]> {
+  if ((await sha256(text)) !== loaded.manifest)
+    return ['The manifest is another than the one that the event names.'];
+  const manifest = readManifest(text);
+  const faults = (await directoryFaults(manifest)).map(
+    (path) => `The directory ${path} has another identifier.`,
+  );
+  const expected = {
+    directory: manifest.directory,
+    revision: await revisionId(created, loaded),
+    snapshot: await snapshotId(loaded.revision),
+  };
+  for (const name of ['directory', 'revision', 'snapshot'] as const)
+    if (loaded[name] !== expected[name])
+      faults.push(`The event names the ${name} ${loaded[name]}, not ${expected[name]}.`);
+  if (manifest.archives.join() !== loaded.archives.join())
+    faults.push('The manifest is about other archives than the event names.');
+  return faults;
+}
+
+function proven(text: string) {
+  return { outcome: 'proven', text } as const;
+}
+
+function open(text: string) {
+  return { outcome: 'open', text } as const;
+}
+
+function broken(text: string, revisions?: readonly number[]) {
+  return { outcome: 'broken', text, ...(revisions && { revisions }) } as const;
+}

@@ -1,0 +1,25 @@
+import type { ProofStep } from './prove.ts';
+
+/** Titles of the steps of a proof, and marks of their outcomes with the words for them. */
+export const STEP_TITLES: Readonly<Record<ProofStep['name'], string>> = {
+  chain: 'Hash chain',
+  signature: 'Signature of the anchor',
+  root: 'Root of the log',
+  identifiers: 'Identifiers',
+};
+
+export const OUTCOMES: Readonly<
+  Record<ProofStep['outcome'], { readonly mark: string; readonly word: string }>
+> = {
+  proven: { mark: '✔', word: 'proven' },
+  broken: { mark: '✖', word: 'broken' },
+  open: { mark: '–', word: 'not shown' },
+};
+
+/** Limits of the proof, which every page with a proof states. */
+export const NOT_PROVEN: readonly string[] = [
+  'That the events repeat what the metadata entries and the archives say: no file was read. “deposit-service verify” reads them.',
+  'That the key is the one of the service: compare its fingerprint with one that you received another way.',
+  'Anything about events that are younger than the anchor, except that they are linked.',
+  'That the times in the events are right: they are those of the clock of the service.',
+];

@@ -1,0 +1,264 @@
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync, hash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import { Script } from 'node:vm';
+import test from 'ava';
+import { hashOf } from '../../../src/event-log/integrity/hash-chain.ts';
+import { anchorIn, signAnchor } from '../../../src/modules/anchors/anchor.ts';
+import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
+import { MerkleTree } from '../../../src/modules/anchors/merkle-tree.ts';
+import { isSignedByItsKey, publicKeysIn } from '../../../src/modules/console/proof/anchor.ts';
+import { collectEvidence, type EvidenceSource } from '../../../src/modules/console/proof/collect.ts';
+import { digest, joined } from '../../../src/modules/console/proof/digests.ts';
+import { type Evidence, readEvidence } from '../../../src/modules/console/proof/evidence.ts';
+import { directoryId } from '../../../src/modules/console/proof/git-objects.ts';
+import { chainFaults, type ProvenEvent } from '../../../src/modules/console/proof/hash-chain.ts';
+import { merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
+import { prove } from '../../../src/modules/console/proof/prove.ts';
+import { verifierPage } from '../../../src/modules/console/verifier/verifier-page.ts';
+import { openLog, openStore } from '../../../src/service/backends/open-backends.ts';
+import { directoryBodyOf } from '../../../src/swhid/directory.ts';
+import { gitObjectId } from '../../../src/swhid/git-object.ts';
+import { rewriteStream } from '../../../testing/event-log/tampering.ts';
+import { auditedService, configOf } from '../../verify/audited-service.ts';
+
+const service = auditedService(test, 6);
+
+type StoredStream = { readonly stream: string; readonly events: readonly Omit<ProvenEvent, 'stream'>[] };
+
+const fixture = new URL('../../fixtures/stored-events.json', import.meta.url);
+const streams = (JSON.parse(readFileSync(fixture, 'utf8')) as readonly StoredStream[]).map(
+  ({ stream, events }) => ({ stream, events: events.map((event) => ({ ...event, stream })) }),
+);
+
+test('stored streams are proven by another program than wrote them, and every changed event is named', async (t) => {
+  for (const { stream, events } of streams) {
+    t.deepEqual(await chainFaults(stream, events), [], stream);
+    for (const [index, event] of events.entries()) {
+      t.is(event.metadata['hash'], hashOf(stream, index, event));
+      const changed = { ...event, data: { ...event.data, more: 'x' } };
+      const faults = await chainFaults(stream, events.with(index, changed));
+      t.deepEqual(faults, [{ revision: index, text: 'does not carry the hash of its contents' }]);
+    }
+    const cut = await chainFaults(stream, events.toSpliced(0, 1));
+    t.is(cut.length > 0, events.length > 1, stream);
+  }
+});
+
+test('a chain names events of another stream, without a hash, and with another predecessor', async (t) => {
+  const [{ stream, events }] = streams as [(typeof streams)[number]];
+  const [first, second] = events as [ProvenEvent, ProvenEvent];
+  const { hash: _, ...bare } = second.metadata;
+  const texts = async (...some: ProvenEvent[]) => (await chainFaults(stream, some)).map(({ text }) => text);
+  t.deepEqual(await texts(first, { ...second, metadata: bare }), ['carries no hash']);
+  t.true(
+    (await texts({ ...first, stream: 'deposit-2' })).includes(`is of the stream deposit-2, not of ${stream}`),
+  );
+  t.true((await texts(second)).includes('does not name the hash of the event before it'));
+});
+
+test('the root and each path are those of RFC 6962, as the service computes them, for every size', async (t) => {
+  const hashes: Uint8Array<ArrayBuffer>[] = [];
+  const tree = new MerkleTree();
+  for (let size = 1; size <= 11; size += 1) {
+    const leaf = randomBytes(20);
+    tree.append(leaf);
+    hashes.push(await digest('SHA-256', joined(Uint8Array.of(0), leaf)));
+    for (const [index, hash] of hashes.entries()) {
+      const { root, path } = await merkleTree(hashes, index);
+      t.is(root, tree.root());
+      t.is(await rootOfPath(hash, { index, path }, size), root);
+      if (size > 1) {
+        t.is(
+          await rootOfPath(hash, { index, path: path.slice(1) }, size),
+          undefined,
+          'a path that is too short',
+        );
+        t.not(await rootOfPath(hash, { index: (index + 1) % size, path }, size), root, 'another place');
+      }
+      t.is(
+        await rootOfPath(hash, { index, path: [...path, root] }, size),
+        undefined,
+        'a path that is too long',
+      );
+      t.is(await rootOfPath(hash, { index: size, path }, size), undefined, 'a place outside');
+    }
+  }
+});
+
+test('the signature of an anchor holds for its contents alone', async (t) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const statement = { events: 3, root: 'a'.repeat(64), previous: null, madeAt: '2026-01-01T00:00:00.000Z' };
+  const anchor = signAnchor(statement, privateKey);
+  t.true(await isSignedByItsKey(anchor));
+  t.false(await isSignedByItsKey({ ...anchor, events: 4 }));
+  const pem = publicKey.export({ type: 'spki', format: 'pem' });
+  t.deepEqual(publicKeysIn(`${pem}\n${pem}`), [anchor.publicKey, anchor.publicKey]);
+});
+
+test('directories have the identifiers that the service gives them, whatever their names', async (t) => {
+  const entries = ['a', 'a.b', 'a0', '\xe9', '\xc3\xa9', 'Z'].flatMap((name, index) => [
+    { mode: '40000' as const, name, id: String(index).repeat(40) },
+    { mode: '100644' as const, name: `${name}-`, id: String(index + 1).repeat(40) },
+  ]);
+  t.is(await directoryId(entries), gitObjectId('tree', directoryBodyOf(entries)));
+  t.is(await directoryId([]), '4b825dc642cb6eb9a060e54bf8d69288fbee4904');
+});
+
+test('every loaded deposit is proven by its evidence alone, also after a save and with a key kept elsewhere', async (t) => {
+  const folder = await service.copy(t);
+  const key = await keyIn(folder);
+  const all = await evidenceIn(folder);
+  t.true(all.length >= 6);
+  t.true(all.filter(({ manifest }) => manifest !== null).length >= 3);
+  for (const evidence of all) {
+    const again = readEvidence(JSON.stringify(evidence));
+    const outcomes = await outcomesOf(again, [key]);
+    const identifiers = evidence.manifest === null ? 'open' : 'proven';
+    t.deepEqual(outcomes, { chain: 'proven', signature: 'proven', root: 'proven', identifiers });
+  }
+  const [evidence] = all as [Evidence];
+  t.is((await outcomesOf(evidence, [])).signature, 'open', 'without a key');
+  t.is((await outcomesOf(evidence, ['AAAA'])).signature, 'broken', 'with another key');
+});
+
+test('one byte changed in the file of the log: the proof names the event, as verify.py does', async (t) => {
+  const folder = await service.copy(t);
+  const [name, revision] = changeOneByte(path.join(folder, 'event-log.sqlite'));
+  for (const evidence of await evidenceIn(folder)) {
+    const steps = await Array.fromAsync(prove(evidence, []));
+    const chain = steps.find((step) => step.name === 'chain');
+    if (name === `deposit-${evidence.deposit}`) t.like(chain, { outcome: 'broken', revisions: [revision] });
+    else t.like(chain, { outcome: 'proven' });
+  }
+  const verifier = path.join(import.meta.dirname, '../../../docs/auditing/verify.py');
+  const args = ['-B', verifier, path.join(folder, 'event-log.sqlite')];
+  const { stdout, error } = spawnSync('python3', args, { encoding: 'utf8' });
+  if (!error)
+    t.true(stdout.includes(`${name} revision ${revision}: does not carry the hash of its contents`));
+});
+
+test('a stream that was rewritten with valid hashes does not give the root of the anchor', async (t) => {
+  const [kept, altered] = [await service.copy(t), await service.copy(t)];
+  const stream = rewriteStream(path.join(altered, 'event-log.sqlite'));
+  for (const evidence of await evidenceIn(altered, path.join(kept, 'anchors.ndjson'))) {
+    const { chain, root } = await outcomesOf(evidence, []);
+    t.is(chain, 'proven');
+    t.is(
+      root,
+      'broken',
+      `deposit ${evidence.deposit}: the log is not the one of the anchor, ${stream} was rewritten`,
+    );
+  }
+});
+
+test('a manifest, an identifier or a path that was changed is named', async (t) => {
+  const all = await evidenceIn(await service.copy(t));
+  const evidence = all.find(({ manifest }) => manifest !== null) as Evidence;
+  const manifest = evidence.manifest as string;
+  t.is((await outcomesOf({ ...evidence, manifest: `${manifest}\n` }, [])).identifiers, 'broken');
+  const other = { ...(evidence.covered as NonNullable<Evidence['covered']>), index: 0 };
+  t.is((await outcomesOf({ ...evidence, covered: other }, [])).root, 'broken');
+  for (const name of ['directory', 'revision', 'snapshot', 'manifest'] as const) {
+    const events = evidence.events.map((event) =>
+      event.type === 'DepositLoaded' ? { ...event, data: { ...event.data, [name]: '0'.repeat(40) } } : event,
+    );
+    const { chain, identifiers } = await outcomesOf({ ...evidence, events }, []);
+    t.deepEqual([chain, identifiers], ['broken', 'broken'], name);
+  }
+});
+
+test('a file that is no evidence is refused with what is wrong', async (t) => {
+  const [evidence] = (await evidenceIn(await service.copy(t))) as [Evidence];
+  const refused = (change: object) => () => readEvidence(JSON.stringify({ ...evidence, ...change }));
+  t.throws(() => readEvidence('{'), { name: 'SyntaxError' });
+  t.throws(() => readEvidence('null'), { message: /its evidence is missing or malformed/ });
+  t.throws(refused({ evidence: 2 }), { message: /its evidence is/ });
+  t.throws(refused({ events: [] }), { message: /its events is/ });
+  t.throws(refused({ events: [{ ...evidence.events[0], revision: -1 }] }), { message: /its events is/ });
+  t.throws(refused({ anchor: { ...evidence.anchor, root: 'x' } }), { message: /its anchor is/ });
+  t.throws(refused({ covered: { revision: 0, index: 0, path: ['x'] } }), { message: /its covered is/ });
+  t.throws(refused({ manifest: 1 }), { message: /its manifest is/ });
+});
+
+test('the offline verifier is one file whose SHA-256 the documentation states, and it may request nothing', async (t) => {
+  const { html, sha256 } = await verifierPage();
+  t.deepEqual(await verifierPage(), { html, sha256 }, 'the same bytes again');
+  t.is(sha256, hash('sha256', html));
+  const documented = readFileSync(new URL('../../../docs/auditing.md', import.meta.url), 'utf8');
+  t.true(documented.includes(sha256), `docs/auditing.md does not state ${sha256}`);
+  const [, script = ''] = /<script type="module">([\s\S]*)<\/script>/.exec(html) ?? [];
+  t.notThrows(() => new Script(script), 'it is one script, in which every name is declared once');
+  t.true(html.includes(`script-src 'sha256-${hash('sha256', script, 'base64')}'`));
+  t.true(html.includes("default-src 'none'") && html.includes("connect-src 'none'"));
+  t.notRegex(html, /\bimport\b\s*[({'"]|https?:|src=|href=/);
+});
+
+/** Returns the outcome of each step. */
+async function outcomesOf(evidence: Evidence, keys: readonly string[]) {
+  const steps = await Array.fromAsync(prove(evidence, keys));
+  return Object.fromEntries(steps.map(({ name, outcome }) => [name, outcome])) as Record<
+    (typeof steps)[number]['name'],
+    string
+  >;
+}
+
+/** Collects the evidence of every deposit in a folder, with the newest anchor of its log or of a file. */
+async function evidenceIn(folder: string, anchors?: string): Promise<Evidence[]> {
+  await using log = await openLog(configOf(folder));
+  await using store = await openStore(configOf(folder));
+  const every = await Array.fromAsync(log.readAll());
+  const ids = new Set(every.flatMap(({ stream }) => /^deposit-(\d+)$/.exec(stream)?.[1] ?? []));
+  const loadedIn = (deposit: number) =>
+    every.find(({ stream, type }) => stream === `deposit-${deposit}` && type === 'DepositLoaded');
+  const line = anchors && readFileSync(anchors, 'utf8').trimEnd().split('\n').at(-1);
+  const source: EvidenceSource = {
+    events: (name) => Promise.resolve(every.filter(({ stream }) => stream === name)),
+    newestAnchor: () =>
+      Promise.resolve(
+        line ? anchorIn(line) : (every.findLast(({ type }) => type === 'AnchorMade')?.data as never),
+      ),
+    leaves: (count) =>
+      Promise.all(
+        every
+          .slice(0, count)
+          .map((event) => digest('SHA-256', joined(Uint8Array.of(0), coveredEvent(event)))),
+      ),
+    manifest: async (deposit) => {
+      const loaded = loadedIn(deposit);
+      if (!loaded) return null;
+      const manifest = loaded.data['manifest'] as string;
+      return await text((await store.get(manifest)).body);
+    },
+  };
+  const about = { service: 'http://127.0.0.1', savedAt: '2026-01-01T00:00:00.000Z' };
+  return Promise.all([...ids].map((id) => collectEvidence(source, { ...about, deposit: Number(id) })));
+}
+
+async function keyIn(folder: string): Promise<string> {
+  await using log = await openLog(configOf(folder));
+  const [made] = await Array.fromAsync(log.readStream('anchors', { limit: 1 }));
+  return made?.data['publicKey'] as string;
+}
+
+/** Changes one byte in the data of an event of a deposit. Returns its stream and revision. */
+function changeOneByte(file: string): [string, number] {
+  const database = new DatabaseSync(file);
+  const sql = `SELECT name, revision, position FROM events JOIN streams ON streams.id = events.stream
+    WHERE type = 'DepositLoaded' ORDER BY position LIMIT 1`;
+  const { name, revision, position } = database.prepare(sql).get() as {
+    name: string;
+    revision: number;
+    position: number;
+  };
+  database
+    .prepare(
+      `UPDATE events SET data = replace(data, '"policy":"swh-1"', '"policy":"swh-2"') WHERE position = ?`,
+    )
+    .run(position);
+  database.close();
+  return [name, revision];
+}
