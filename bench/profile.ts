@@ -76,7 +76,9 @@ async function underRequests(folder: string, request: LoadRequest): ReturnType<P
   const started = performance.now();
   let skip = 0;
   {
-    const nodeArgs = ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-interval', '200'];
+    const profiling = ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-interval', '200'];
+    // With its memory options the service does not replace its process, which the profiler would not survive.
+    const nodeArgs = ['--max-semi-space-size=2', ...profiling];
     await using service = await startBenched(dataDir, { nodeArgs });
     await using load = new LoadProcess();
     const { url } = service;

@@ -26,7 +26,8 @@ export class ServerProcess implements AsyncDisposable {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
     const server = new ServerProcess(child, `http://127.0.0.1:${port}`);
     while (!(await server.#answers(readyPath))) {
-      if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${said}`);
+      const end = child.exitCode ?? child.signalCode;
+      if (end !== null) throw new Error(`${args.join(' ')} ended with ${end}: ${said}`);
       await pause(2);
     }
     return server;
