@@ -4,11 +4,12 @@ import { EngineProcesses } from '../../drills/engine-processes.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
+import { depositsDone } from '../against/deposits.ts';
 import type { Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 import { LoadProcess } from '../load/load-process.ts';
 import { completeCreate } from '../load/request-kinds.ts';
-import { AUTHORIZATION, CLIENT, registerIn, startBenched } from '../servers/benched-service.ts';
+import { registerIn, startBenched } from '../servers/benched-service.ts';
 import type { ServerProcess } from '../servers/server-process.ts';
 
 const [DEPOSITS, CLIENTS] = [100, 8];
@@ -68,10 +69,4 @@ async function depositsPerSecond(load: LoadProcess, url: string): Promise<number
   await load.run({ url, clients: CLIENTS, request, seconds: 600, requests: DEPOSITS });
   while ((await depositsDone(url)) < before + DEPOSITS) await pause(20);
   return (DEPOSITS / (performance.now() - started)) * 1000;
-}
-
-async function depositsDone(url: string): Promise<number> {
-  const list = `${url}/1/${CLIENT.collection}/?status=done&page_size=1`;
-  const answer = await fetch(list, { headers: { Authorization: AUTHORIZATION } });
-  return Number(/depositns:count>(\d+)</.exec(await answer.text())?.[1]);
 }

@@ -15,9 +15,11 @@ export type BenchedOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments before the program, such as `--cpu-prof`. */
   readonly nodeArgs?: readonly string[];
+  /** The checkout whose service is started; by default, this one. */
+  readonly release?: string;
 };
 
-const MAIN = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const THIS_RELEASE = path.join(import.meta.dirname, '..', '..');
 
 /** Registers the client in the embedded log of a new folder. */
 export async function prepareFolder(dataDir: string): Promise<void> {
@@ -35,7 +37,7 @@ export async function registerIn(log: EventLog): Promise<void> {
 /** Starts the service on a folder in which the client is registered. */
 export async function startBenched(
   dataDir: string,
-  { env = {}, nodeArgs = [] }: BenchedOptions = {},
+  { env = {}, nodeArgs = [], release = THIS_RELEASE }: BenchedOptions = {},
 ): Promise<ServerProcess> {
   const port = await freePort();
   const settings = {
@@ -46,7 +48,7 @@ export async function startBenched(
     ...env,
   };
   return ServerProcess.start({
-    args: [...nodeArgs, MAIN],
+    args: [...nodeArgs, path.join(release, 'src', 'main.ts')],
     env: settings,
     port,
     readyPath: '/health/ready',

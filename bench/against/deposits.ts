@@ -1,0 +1,130 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { LogProcess } from '../../drills/log-process.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
+import { atLeast, atMost, type Bench, type Comparison, type Goal } from '../frame/goal.ts';
+import { interleave } from '../frame/interleave.ts';
+import { LoadProcess } from '../load/load-process.ts';
+import { completeCreate } from '../load/request-kinds.ts';
+import { AUTHORIZATION, CLIENT, registerIn, startBenched } from '../servers/benched-service.ts';
+import type { ServerProcess } from '../servers/server-process.ts';
+
+export type MeasuredEngine = 'embedded' | 'eventstoredb';
+
+const WARM_UP_DEPOSITS = { embedded: 2000, eventstoredb: 500 } as const;
+const DEPOSITS = { embedded: 1000, eventstoredb: 200 } as const;
+/** The least ratio of the rates, by engine and number of clients. */
+const RATES: Record<MeasuredEngine, (clients: number) => number> = {
+  embedded: (clients) => (clients >= 32 ? 3.5 : 2.5),
+  eventstoredb: () => 4,
+};
+/** The most CPU milliseconds of a deposit. */
+const CPU_MS = { embedded: 2, eventstoredb: 7 } as const;
+
+type Sides = { readonly ours: ServerProcess; readonly other: ServerProcess; readonly load: LoadProcess };
+
+/** Compares this release with the one in another checkout: one node that does everything. */
+export function depositsAgainst(other: string, engine: MeasuredEngine, clients: number): Goal {
+  return {
+    id: `${engine} ${clients}`,
+    what: `deposits from request to done, ${clients} clients, against ${other}`,
+    async measure(bench) {
+      await using running = new AsyncDisposableStack();
+      const start = async (name: string, release?: string): Promise<ServerProcess> =>
+        startOn(running, path.join(bench.folder, name), engine, release);
+      const sides = {
+        ours: await start('ours'),
+        other: await start('other', other),
+        load: running.use(new LoadProcess()),
+      };
+      return await compare(bench, sides, engine, clients); // before what runs is disposed of
+    },
+  };
+}
+
+async function startOn(
+  running: AsyncDisposableStack,
+  folder: string,
+  engine: MeasuredEngine,
+  release?: string,
+): Promise<ServerProcess> {
+  const env =
+    engine === 'embedded'
+      ? {}
+      : { DEPOSIT_EVENT_LOG: running.use(await LogProcess.start()).connectionString };
+  await mkdir(folder);
+  {
+    await using log = await openLog(readConfig({ ...env, DEPOSIT_DATA_DIR: folder }));
+    await registerIn(log);
+  }
+  return running.use(await startBenched(folder, { env, ...(release !== undefined && { release }) }));
+}
+
+async function compare(
+  bench: Bench,
+  { ours, other, load }: Sides,
+  engine: MeasuredEngine,
+  clients: number,
+): Promise<Comparison[]> {
+  const cpu = { ours: [] as number[], other: [] as number[] };
+  const measure = (name: keyof typeof cpu, server: ServerProcess, deposits: number) => async () => {
+    const before = server.facts.cpuSeconds;
+    const rate = await depositsPerSecond(load, server.url, clients, deposits);
+    cpu[name].push(((server.facts.cpuSeconds - before) / deposits) * 1000);
+    return rate;
+  };
+  bench.tell(`${engine} ${clients}: ${WARM_UP_DEPOSITS[engine]} deposits of each release before`);
+  await measure('ours', ours, WARM_UP_DEPOSITS[engine])();
+  await measure('other', other, WARM_UP_DEPOSITS[engine])();
+  const rates = await interleave(bench, `${engine} ${clients}`, {
+    ours: measure('ours', ours, DEPOSITS[engine]),
+    other: measure('other', other, DEPOSITS[engine]),
+  });
+  const cpuOf = (name: keyof typeof cpu) => cpu[name].slice(-bench.pairs);
+  return [
+    {
+      what: 'from request to done',
+      unit: 'deposits/s',
+      ours: { name: 'this release', values: rates.ours },
+      reference: { name: 'the other release', values: rates.other },
+      wanted: atLeast(RATES[engine](clients)),
+    },
+    {
+      what: 'CPU time of a deposit',
+      unit: 'ms',
+      ours: { name: 'this release', values: cpuOf('ours') },
+      wanted: atMost(CPU_MS[engine]),
+    },
+    {
+      what: 'CPU time beside the other release',
+      unit: 'ms',
+      ours: { name: 'this release', values: cpuOf('ours') },
+      reference: { name: 'the other release', values: cpuOf('other') },
+      wanted: undefined,
+    },
+  ];
+}
+
+async function depositsPerSecond(
+  load: LoadProcess,
+  url: string,
+  clients: number,
+  deposits: number,
+): Promise<number> {
+  const before = await depositsDone(url);
+  const started = performance.now();
+  const request = completeCreate(helloZip, helloEntry);
+  await load.run({ url, clients, request, seconds: 600, requests: deposits });
+  while ((await depositsDone(url)) < before + deposits) await pause(20);
+  return (deposits / (performance.now() - started)) * 1000;
+}
+
+/** Asks the service for the number of deposits that are done. */
+export async function depositsDone(url: string): Promise<number> {
+  const list = `${url}/1/${CLIENT.collection}/?status=done&page_size=1`;
+  const answer = await fetch(list, { headers: { Authorization: AUTHORIZATION } });
+  return Number(/depositns:count>(\d+)</.exec(await answer.text())?.[1]);
+}
