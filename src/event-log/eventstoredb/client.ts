@@ -4,7 +4,15 @@ import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { CallLost } from './errors.ts';
 import { BadConnection } from './settings.ts';
 
-type Channel = { close(): void; internalChannel?: { options?: Record<string, unknown> } };
+type Channel = {
+  close(): void;
+  readonly internalChannel?: {
+    readonly options?: Record<string, unknown>;
+    /** The factories of the filters of each call; the last one changes what is sent last. */
+    readonly filterStackFactory?: { readonly factories: { createFilter(): object }[] };
+  };
+};
+type CallMetadata = { set(name: string, value: string): void };
 
 /**
  * Parts of the client without a public name. The client looks each of them up at every call, so they can be
@@ -21,6 +29,23 @@ const DISPOSE_TIMEOUT_MS = 2000;
 const CLOSE_DELAY_MS = 1000;
 /** Reconnect delays. The defaults of the client are up to two minutes, across all clients of the process. */
 const RECONNECTING = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2000 };
+
+const unchanged = <Value>(value: Value): Value => value;
+/**
+ * A filter of the gRPC library that asks the server not to compress. The library announces gzip; then the server
+ * compresses each event by itself, and the library decompresses each by a zlib stream of its own.
+ */
+const UNCOMPRESSED = {
+  sendMetadata: async (metadata: Promise<CallMetadata>) => {
+    const sent = await metadata;
+    sent.set('grpc-accept-encoding', 'identity');
+    return sent;
+  },
+  receiveMetadata: unchanged,
+  sendMessage: unchanged,
+  receiveMessage: unchanged,
+  receiveTrailers: unchanged,
+};
 
 /**
  * Wraps a client of @eventstore/db-client 6.2.1 and the connections it has opened, which it cannot close
@@ -77,6 +102,7 @@ export class EventStoreDbClient {
     internals.createChannel = async () => {
       const channel = await create();
       Object.assign(channel.internalChannel?.options ?? {}, RECONNECTING);
+      channel.internalChannel?.filterStackFactory?.factories.push({ createFilter: () => UNCOMPRESSED });
       const close = channel.close.bind(channel);
       const closeNow = () => {
         this.#channels.delete(closeNow);

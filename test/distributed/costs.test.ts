@@ -1,0 +1,46 @@
+import test from 'ava';
+import { SentMessages } from '../../testing/eventstoredb-double/cluster/sent-messages.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { until } from '../../testing/service/running-service.ts';
+
+/** 1,000 for the figures of the documentation. */
+const DEPOSITS = Number(process.env['COUNTED_DEPOSITS'] ?? 100);
+const CALLS = ['append', 'read'] as const;
+const FINAL = { ...formType, ...final };
+
+test('what a deposit costs on EventStoreDB, on one node that does everything', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const { faults, ports } = nodes.double;
+  using sent = new SentMessages(ports);
+  const node = await nodes.add(['http', 'reactors']);
+  const alice = await nodes.register(node);
+  const done = async (): Promise<number> => {
+    const list = await (await alice.get('/1/software/?status=done&page_size=1')).text();
+    return Number(/depositns:count>(\d+)</.exec(list)?.[1]);
+  };
+  const deposit = async (count: number): Promise<void> => {
+    const all = (await done()) + count;
+    for (let left = count; left > 0; left -= 4) {
+      const form = formOf([archivePart(), entryPart()]);
+      const answers = await Promise.all([1, 2, 3, 4].map(() => alice.post('/1/software/', form, FINAL)));
+      t.deepEqual(
+        answers.map(({ status }) => status),
+        [201, 201, 201, 201],
+      );
+    }
+    await until(async () => (await done()) === all);
+  };
+  await deposit(4);
+  const before = { calls: CALLS.map((call) => faults.seen(call)), messages: sent.total };
+  await deposit(DEPOSITS);
+  const [appends = NaN, reads = NaN] = CALLS.map(
+    (call, index) => (faults.seen(call) - (before.calls[index] ?? 0)) / DEPOSITS,
+  );
+  const messages = (sent.total - before.messages) / DEPOSITS;
+  t.log({ appends, reads, messages, byMethod: Object.fromEntries(sent.byMethod) });
+  t.is(sent.compressible, 0, 'compressed messages cost both sides more than their bytes');
+  t.true(appends <= 5.1, `${appends} appends`);
+  t.true(reads <= 9, `${reads} reads`);
+  t.true(messages <= 55, `${messages} messages`);
+});
