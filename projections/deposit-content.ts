@@ -28,7 +28,7 @@ export type EntryObject = Pick<MetadataEntry, 'sha256' | 'length' | 'encoding'>;
 
 export const depositContent: Projection<DepositContentView, DepositEvent> = {
   name: 'deposit-content',
-  version: 3,
+  version: 4,
   source: deposits,
   when: {
     DepositCreated: (_, event) => {

@@ -31,7 +31,7 @@ type DepositedArchive = NumberedArchive & {
 
 export const depositStatement: Projection<DepositStatementView, DepositEvent> = {
   name: 'deposit-statement',
-  version: 2,
+  version: 3,
   source: deposits,
   when: {
     DepositCreated: (_, event) => {

@@ -47,7 +47,7 @@ const {
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
-  version: 4,
+  version: 5,
   source: deposits,
   indexes: [...Object.values(depositLists), ['status', 'updatedAt']],
   countedBy: ['client', 'collection', 'status'],

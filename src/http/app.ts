@@ -138,9 +138,10 @@ function routes(
   const edit = editIri(writes);
   const forModules = { ...parts, queries, language: parts, lookup, checks };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
+  const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
-    serviceDocument: serviceDocumentIri(collections, parts),
-    collectionService: collectionServiceIri(collections, parts),
+    serviceDocument: serviceDocumentIri(collections, served),
+    collectionService: collectionServiceIri(collections, served),
     resolve: resolveIri(parts.resolver, parts.objects, parts),
     collection: collectionIri(writes, parts, dryRun),
     metadata: edit,

@@ -1,8 +1,13 @@
 import test from 'ava';
-import { type ArchiveVerdict, type CheckInput, check } from '../../src/domain/deposit/checks.ts';
+import {
+  type ArchiveVerdict,
+  type CheckInput,
+  check,
+  missingParts,
+} from '../../src/domain/deposit/checks.ts';
 import { parseGitDate } from '../../src/domain/deposit/metadata/git-date.ts';
 import { revisionDates } from '../../src/domain/deposit/metadata/revision-dates.ts';
-import { statusDetail } from '../../src/domain/deposit/status-detail.ts';
+import { dryRunDetail, missingDetail, statusDetail } from '../../src/domain/deposit/status-detail.ts';
 import {
   aliceArchive,
   aliceEntry,
@@ -17,7 +22,7 @@ const input: CheckInput = { entries: [aliceEntry], archives: [good], conflicts: 
 /** Returns the detail that a depositor reads. */
 function detailOf(changes: Partial<CheckInput>): string {
   const outcome = check({ ...input, ...changes });
-  return outcome.verified ? 'verified' : statusDetail('rejected', outcome.reasons);
+  return outcome.verified ? 'verified' : dryRunDetail(outcome.reasons, []);
 }
 
 test('a good deposit is verified with its readings', (t) => {
@@ -76,6 +81,22 @@ test('without an archive or without metadata a deposit is rejected', (t) => {
   t.is(detailOf({ entries: [] }), '- The deposit has no metadata (metadata)');
 });
 
+test('what is missing before the checks is what they then reject', (t) => {
+  for (const missing of [{ archives: [] }, { entries: [] }, { archives: [], entries: [] }]) {
+    const deposit = { ...input, ...missing };
+    t.is(missingDetail(missingParts(deposit)), `The checks will reject this deposit:\n${detailOf(missing)}`);
+  }
+  t.deepEqual(missingParts(input), []);
+});
+
+test('a rejected deposit says what to do next, before its warnings', (t) => {
+  const reason = { code: 'X', text: 'Broken', fields: ['archive'] };
+  t.is(
+    statusDetail('rejected', [reason], [{ ...reason, text: 'Odd' }]),
+    '- Broken (archive)\nA rejected deposit cannot be changed: correct this and make a new deposit.\nWarnings:\n- Odd (archive)',
+  );
+});
+
 test('a url host counts when it is the domain or below it', (t) => {
   const withHost = (host: string) =>
     detailOf({ entries: [entryWith({ urlHosts: [host] })], clientDomain: 'alice.example' });
@@ -108,7 +129,7 @@ test('however much is wrong, an event stays small', (t) => {
   const outcome = check({ ...input, archives: [{ ...good, reading: null, faults }] });
   t.false(outcome.verified);
   t.true(JSON.stringify(outcome).length < 8000);
-  t.regex(outcome.verified ? '' : statusDetail('rejected', outcome.reasons), /and 481 more/);
+  t.regex(outcome.verified ? '' : dryRunDetail(outcome.reasons, []), /and 481 more/);
 });
 
 test('what is wrong with one thing never hides that something else is wrong', (t) => {

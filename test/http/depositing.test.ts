@@ -747,23 +747,38 @@ const rejections: Record<string, { parts: FormPart[]; detail: RegExp }> = {
   },
 };
 
+const AFTER_REJECTION = '\nA rejected deposit cannot be changed: correct this and make a new deposit.';
+
 for (const [what, { parts, detail }] of Object.entries(rejections)) {
   test(`${what} ends in rejected, with the reason in the status`, async (t) => {
     const { alice } = t.context;
     const answer = await alice.post('/1/software/', formOf(parts), { ...formType, ...final });
     t.is(answer.status, 201, 'what checks find is no error of HTTP');
-    const id = idIn(parsedBody(await answer.text()));
+    const receipt = parsedBody(await answer.text());
+    const id = idIn(receipt);
+    // The receipt says it at once, whether or not the checks have run.
+    if (what === 'no archive' || what === 'no metadata')
+      t.regex(child(receipt, `${DEPOSIT}deposit_status_detail`).text, new RegExp(detail.source.slice(1, -1)));
     const status = parsedBody(await alice.waitFor(`/1/software/${id}/status/`, 'rejected', 'done'));
     t.is(child(status, `${DEPOSIT}deposit_status`).text, 'rejected');
     const [reasons = '', warnings] = child(status, `${DEPOSIT}deposit_status_detail`).text.split(
       '\nWarnings:\n',
     );
-    t.regex(reasons, detail);
+    t.regex(reasons.replace(AFTER_REJECTION, ''), detail);
+    t.true(reasons.endsWith(AFTER_REJECTION));
     const unvouched = '- Suggested fields are missing (metadata-provenance)';
     t.is(warnings, parts.length > 1 || what === 'no archive' ? unvouched : undefined);
     t.deepEqual(texts(status, `${DEPOSIT}deposit_ref_id`), []);
   });
 }
+
+test('the service document names the domain that the urls of a client must be under', async (t) => {
+  for (const [client, domain] of [[t.context.acme, 'acme.example'], [t.context.alice]] as const) {
+    const answer = await client.get('/1/servicedocument/', { Accept: 'application/json' });
+    const { client_domain: found } = (await answer.json()) as { client_domain?: string };
+    t.is(found, domain);
+  }
+});
 
 test('all failures are told together: metadata, archives, url', async (t) => {
   const { acme } = t.context;
@@ -779,7 +794,11 @@ test('all failures are told together: metadata, archives, url', async (t) => {
     lines[3],
     "- At least one url field must be compatible with the client's domain name (codemeta:url): expected acme.example, found elsewhere.example",
   );
-  t.deepEqual(lines.slice(4), ['Warnings:', '- Suggested fields are missing (metadata-provenance)']);
+  t.deepEqual(lines.slice(4), [
+    AFTER_REJECTION.trim(),
+    'Warnings:',
+    '- Suggested fields are missing (metadata-provenance)',
+  ]);
 });
 
 /** A deposit with an archive and an entry; partial, unless told otherwise. */

@@ -88,6 +88,7 @@ test('whatever clients have said, each document tells it as it was', (t) => {
         externalId: other,
         origin: text,
         treatment: text,
+        rejection: null,
         archives: [{ ...archive, number: 1, length: 1, sha256: 'a'.repeat(64), md5: null }],
         terms: [{ name: 'abstract', value: other }],
       } as const;
@@ -123,7 +124,12 @@ test('whatever clients have said, each document tells it as it was', (t) => {
         xml(statusDocument(shown, language)),
         xml(statementFeed(statement, language)),
         xml(errorDocument(error, language)),
-        xml(serviceDocument({ title: text, maxUploadSize: 1, collections: [collection] }, language)),
+        xml(
+          serviceDocument(
+            { title: text, maxUploadSize: 1, dryRun: true, collections: [collection] },
+            language,
+          ),
+        ),
       ]) {
         t.true(XMLValidator.validate(body) === true, body);
         const said = new Set(textsOf(parsedBody(body)));

@@ -43,6 +43,7 @@ const orbitals = {
   externalId: 'hal-01234567',
   origin: 'https://a.example/o?a=1&b=2',
   treatment: 'Checked, identified, kept.',
+  rejection: null,
   archives: [
     {
       number: 2,
@@ -308,7 +309,7 @@ test('JSON tells the same facts under the names of the elements', (t) => {
 });
 
 test('the service document describes each collection of the client', (t) => {
-  const served = { title: 'Deposits', maxUploadSize: 20971520, collections: [physics] };
+  const served = { title: 'Deposits', maxUploadSize: 20971520, dryRun: true, collections: [physics] };
   const root = parsedBody(xml(serviceDocument(served, language)));
   t.is(root.name, app('service'));
   t.is(root.qname, 'service');
@@ -337,6 +338,7 @@ test('the service document describes each collection of the client', (t) => {
       [sword('service'), 'https://deposit.example/1/servicedocument/physics/'],
       [sword('name'), 'physics'],
       ['{https://deposit.example/schema}idempotencyKey', 'true'],
+      ['{https://deposit.example/schema}dryRun', 'true'],
     ],
   );
   t.like(JSON.parse(asJson(serviceDocument(served, language))), {
@@ -349,8 +351,23 @@ test('the service document describes each collection of the client', (t) => {
   });
 });
 
+test('the service document names the domain of the client, if it has one', (t) => {
+  const served = { title: 'Deposits', maxUploadSize: 1, dryRun: false, collections: [physics] };
+  const clientDomain = 'alice.example';
+  const withDomain = serviceDocument({ ...served, clientDomain }, language);
+  t.is(child(parsedBody(xml(withDomain)), '{https://deposit.example/schema}clientDomain').text, clientDomain);
+  t.like(JSON.parse(asJson(withDomain)), { client_domain: clientDomain });
+  t.notRegex(asJson(serviceDocument(served, language)), /client_domain/);
+});
+
 test('the service document of a collection leads to no other', (t) => {
-  const served = { title: 'Deposits', maxUploadSize: 1, collections: [physics], isOfCollection: true };
+  const served = {
+    title: 'Deposits',
+    maxUploadSize: 1,
+    dryRun: true,
+    collections: [physics],
+    isOfCollection: true,
+  };
   const root = parsedBody(xml(serviceDocument(served, language)));
   const collection = child(child(root, app('workspace')), app('collection'));
   t.deepEqual(texts(collection, sword('service')), []);
@@ -360,7 +377,7 @@ test('the service document of a collection leads to no other', (t) => {
 
 test('a client without collections still has its workspace', (t) => {
   const root = parsedBody(
-    xml(serviceDocument({ title: 'Deposits', maxUploadSize: 1, collections: [] }, language)),
+    xml(serviceDocument({ title: 'Deposits', maxUploadSize: 1, dryRun: true, collections: [] }, language)),
   );
   t.deepEqual(
     child(root, app('workspace')).children.map(({ name }) => name),
@@ -561,7 +578,12 @@ test('whatever a text holds, every document is well-formed and gives the text ba
     const { name } = physics;
     const collection = { name, title: text, accept: [text], policy: text, abstract: text, treatment: text };
     const service = parsedBody(
-      xml(serviceDocument({ title: text, maxUploadSize: 1, collections: [collection] }, oddLanguage)),
+      xml(
+        serviceDocument(
+          { title: text, maxUploadSize: 1, dryRun: true, collections: [collection] },
+          oddLanguage,
+        ),
+      ),
     );
     const workspace = child(service, app('workspace'));
     t.is(child(workspace, atom('title')).text, want);

@@ -85,3 +85,12 @@ export type Undelivered = {
   readonly waiting: readonly number[];
   readonly givenUp: readonly number[];
 };
+
+/** Returns what this release shows for a frozen document: a rejected deposit also says what to do next. */
+export function shownNow(document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { deposit_status: status, deposit_status_detail: detail } = document;
+  if (status !== 'rejected' || typeof detail !== 'string') return document;
+  const [reasons = '', ...warnings] = detail.split(/(?=\nWarnings:)/);
+  const next = '\nA rejected deposit cannot be changed: correct this and make a new deposit.';
+  return { ...document, deposit_status_detail: [reasons, next, ...warnings].join('') };
+}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import type { Expected } from './expected.ts';
+import { type Expected, shownNow } from './expected.ts';
 import { testNotifications } from './notified-after-upgrade.ts';
 import { testOperators } from './operated-after-upgrade.ts';
 import { settled } from './settled.ts';
@@ -72,7 +72,7 @@ async function assertShown(
     label,
   );
   if (wanted.document === null) return;
-  t.like(await upgraded.statusOf(deposit), withoutTime(deposit, wanted.document), label);
+  t.like(await upgraded.statusOf(deposit), shownNow(withoutTime(deposit, wanted.document)), label);
   for (const [number, sha256] of Object.entries(wanted.archives)) {
     const answer = await upgraded.client(deposit.client).get(`${pathOf(deposit)}media/${number}/`);
     const found = createHash('sha256')

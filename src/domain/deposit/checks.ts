@@ -1,7 +1,7 @@
 import type { Archive, ArchiveReading, EntryFacts, MetadataEntry, Reason } from './events.ts';
 import { isSubdomainOf } from './metadata/host-name.ts';
 import { mergeFacts } from './metadata/merge-facts.ts';
-import { validateMetadata } from './metadata/metadata-checks.ts';
+import { NO_METADATA, validateMetadata } from './metadata/metadata-checks.ts';
 
 /** The input of a check. It is collected beforehand, so that the rules themselves are pure. */
 export type CheckInput = {
@@ -48,10 +48,25 @@ export function check(input: CheckInput): CheckOutcome {
   return { verified: true, readings, warnings: truncateWarnings(readings, all) };
 }
 
+const NO_ARCHIVE: Reason = {
+  code: 'NO_ARCHIVE',
+  text: 'The deposit has no software archive',
+  fields: ['archive'],
+};
+
+/** Returns the reasons to reject that are known before the checks: no metadata, no archive. */
+export function missingParts(deposit: {
+  readonly entries: readonly unknown[];
+  readonly archives: readonly unknown[];
+}): readonly Reason[] {
+  return [
+    ...(deposit.entries.length === 0 ? [NO_METADATA] : []),
+    ...(deposit.archives.length === 0 ? [NO_ARCHIVE] : []),
+  ];
+}
+
 function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
-  if (archives.length === 0) {
-    return [{ code: 'NO_ARCHIVE', text: 'The deposit has no software archive', fields: ['archive'] }];
-  }
+  if (archives.length === 0) return [NO_ARCHIVE];
   return [
     ...archives.flatMap(({ archive, faults }) => toReasons(archive, faults)),
     ...conflicts.map(({ code, text }) => ({ code, text, fields: ['archive'] })),

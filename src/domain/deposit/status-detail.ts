@@ -32,14 +32,28 @@ export const UNFINISHED = [
   'loading',
 ] as const satisfies readonly Status[];
 
+/** Next step of a client whose deposit was rejected. */
+const AFTER_REJECTION = 'A rejected deposit cannot be changed: correct this and make a new deposit.';
+
 /** Returns the reasons as lines `- <reason> (<fields>)`, or a sentence for the status; warnings follow separately. */
 export function statusDetail(
   status: Status,
   reasons: readonly Reason[],
   warnings: readonly Reason[] = [],
 ): string {
-  const main = reasons.length > 0 ? lines(reasons) : SENTENCES[status];
+  if (reasons.length === 0) return withWarnings(SENTENCES[status], warnings);
+  const main = status === 'rejected' ? `${lines(reasons)}\n${AFTER_REJECTION}` : lines(reasons);
   return withWarnings(main, warnings);
+}
+
+/** Returns the detail of a dry run that found reasons to reject. */
+export function dryRunDetail(reasons: readonly Reason[], warnings: readonly Reason[]): string {
+  return withWarnings(lines(reasons), warnings);
+}
+
+/** Returns the detail of a complete deposit in which something is missing, before the checks reject it. */
+export function missingDetail(reasons: readonly Reason[]): string {
+  return `The checks will reject this deposit:\n${lines(reasons)}`;
 }
 
 /** Returns the status detail of a deposit that is done and has no software. */

@@ -17,6 +17,8 @@ export type ServiceDocumentOptions = {
   readonly maxUploadSize: number;
   /** `undefined`: archives come whole. */
   readonly maxResumableUploadSize: number | undefined;
+  /** Whether dry runs are possible. */
+  readonly dryRun: boolean;
 };
 
 /** SD-IRI: the collections of the client that asks. */
@@ -63,6 +65,8 @@ function answer(
     title: 'Source code deposits',
     maxUploadSize: options.maxUploadSize,
     maxResumableUploadSize: options.maxResumableUploadSize,
+    clientDomain: ctx.state.login.domain ?? undefined,
+    dryRun: options.dryRun,
     collections: collections.map(({ collection: name, ...described }) => ({ name, ...described })),
     isOfCollection,
   };

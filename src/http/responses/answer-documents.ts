@@ -1,7 +1,9 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import { missingParts } from '../../domain/deposit/checks.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
+import { missingDetail } from '../../domain/deposit/status-detail.ts';
 import { depositIdentifiers } from '../../swhid/deposit-identifiers.ts';
 import { contentDocument } from '../../sword/documents/content-document.ts';
 import { depositReceipt } from '../../sword/documents/deposit-receipt.ts';
@@ -51,6 +53,7 @@ export class DepositDocuments {
       archive: latest ? { filename: latest.filename, mediaType: mediaTypeOf(deposit) } : null,
       treatment,
       terms: terms ?? [],
+      rejection: rejectionOf(deposit),
     };
     // A receipt without the terms must not be stored under the entity tag of its revision.
     const isWhole = terms !== undefined;
@@ -95,6 +98,13 @@ export class DepositDocuments {
     this.#rendered.set(key, body);
     return body;
   }
+}
+
+/** Returns why the deposit is rejected, or will be for what is missing in it; `null` without a reason. */
+function rejectionOf(deposit: DepositContentView): string | null {
+  if (deposit.status === 'rejected') return deposit.statusDetail;
+  const missing = deposit.status === 'deposited' ? missingParts(deposit) : [];
+  return missing.length === 0 ? null : missingDetail(missing);
 }
 
 /** Returns the media type of the deposit's content; several archives are served as one zip. */

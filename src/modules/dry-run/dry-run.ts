@@ -5,7 +5,7 @@ import type { ReceivedContent } from '../../deposits/client-write.ts';
 import { collectionEntryValidator, type LoadedDepositsLookup } from '../../deposits/validate-entry.ts';
 import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
-import { statusDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
+import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import { WRITES, type WriteChecks } from '../../http/requests/write-checks.ts';
 import { setDocumentType } from '../../http/responses/document-type.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
@@ -95,7 +95,7 @@ export class DryRuns {
         statusDetail: withWarnings('The deposit would pass its checks.', warnings),
       };
     }
-    return { status: 'rejected', statusDetail: statusDetail('rejected', outcome.reasons, warnings) };
+    return { status: 'rejected', statusDetail: dryRunDetail(outcome.reasons, warnings) };
   }
 }
 

@@ -19,6 +19,8 @@ import {
 } from './document.ts';
 
 export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
+  /** Why the deposit is rejected, or will be; `null` if there is no reason yet. */
+  readonly rejection: string | null;
   /** Treatment of deposits of this collection, in a sentence. */
   readonly treatment: string;
   /** In upload order. */
@@ -43,7 +45,7 @@ export function depositReceipt(
   receipt: Receipt,
   { iris, generator }: Pick<RenderContext, 'iris' | 'generator'>,
 ): Document {
-  const { archive, archives, depositId, createdAt, status, terms } = receipt;
+  const { archive, archives, depositId, createdAt, status, rejection, terms } = receipt;
   return {
     element: 'entry',
     isHot: true,
@@ -57,7 +59,10 @@ export function depositReceipt(
         ...fact,
         value: archive?.filename ?? null,
       })),
-      ...depositFields({ deposit_status: status }),
+      ...depositFields({
+        deposit_status: status,
+        ...(rejection !== null && { deposit_status_detail: rejection }),
+      }),
       contentFact(receipt, iris),
       linksFact(linksOf(receipt, iris)),
       {

@@ -11,6 +11,10 @@ export type ServiceDocument = {
   readonly maxUploadSize: number;
   /** Maximum bytes of a resumable upload (tus); absent if they are disabled. */
   readonly maxResumableUploadSize?: number | undefined;
+  /** Domain that a URL in the metadata of the client must be under; absent if it has none. */
+  readonly clientDomain?: string | undefined;
+  /** Whether a POST to a collection may be a dry run. */
+  readonly dryRun: boolean;
   /** Collections granted to the client. */
   readonly collections: readonly ServedCollection[];
   /** True in the service document of a collection, which links to no further service document. */
@@ -36,7 +40,7 @@ export const SWORD_VERSION = '2.0';
 
 /** Describes the service document (SD-IRI). */
 export function serviceDocument(document: ServiceDocument, { iris }: Pick<RenderContext, 'iris'>): Document {
-  const { title, maxUploadSize, maxResumableUploadSize: resumable, collections } = document;
+  const { title, maxUploadSize, maxResumableUploadSize: resumable, clientDomain, collections } = document;
   return {
     element: 'service',
     namespace: APP,
@@ -46,6 +50,7 @@ export function serviceDocument(document: ServiceDocument, { iris }: Pick<Render
       ...(resumable === undefined
         ? []
         : [text('max_resumable_upload_size', resumable, 'depositns:maxResumableUploadSize')]),
+      ...(clientDomain === undefined ? [] : [text('client_domain', clientDomain, 'depositns:clientDomain')]),
       {
         name: 'workspace',
         parts: {
@@ -62,7 +67,7 @@ export function serviceDocument(document: ServiceDocument, { iris }: Pick<Render
 
 function collectionPart(
   { name, accept, ...collection }: ServedCollection,
-  { maxResumableUploadSize, isOfCollection }: ServiceDocument,
+  { maxResumableUploadSize, dryRun, isOfCollection }: ServiceDocument,
   iris: Iris,
 ): Part {
   const href = iris.collection(name);
@@ -101,6 +106,7 @@ function collectionPart(
         ? []
         : [text('resumable_uploads', iris.uploads(name), 'depositns:resumableUploads')]),
       text('idempotency_key', true, 'depositns:idempotencyKey'), // a client may repeat a POST with its key
+      text('dry_run', dryRun, 'depositns:dryRun'),
     ],
   };
 }

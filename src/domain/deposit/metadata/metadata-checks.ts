@@ -6,16 +6,19 @@ import { mergeFacts } from './merge-facts.ts';
 /** Reasons to reject the metadata of a deposit, and warnings. */
 export type MetadataFindings = { readonly reasons: readonly Reason[]; readonly warnings: readonly Reason[] };
 
+export const NO_METADATA: Reason = {
+  code: 'NO_METADATA',
+  text: 'The deposit has no metadata',
+  fields: ['metadata'],
+};
+
 /**
  * Validates all entries together. Only what Software Heritage rejects is a reason to reject; other deviations from Atom
  * and CodeMeta are warnings.
  */
 export function validateMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[]): MetadataFindings {
   const facts = mergeFacts(entries);
-  if (!facts) {
-    const noMetadata = { code: 'NO_METADATA', text: 'The deposit has no metadata', fields: ['metadata'] };
-    return { reasons: [noMetadata], warnings: [] };
-  }
+  if (!facts) return { reasons: [NO_METADATA], warnings: [] };
   const faults = entries.flatMap(({ facts: { fieldFaults = [] } }, index) =>
     fieldFaults.map((fault) => ({
       fault,
