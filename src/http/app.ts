@@ -27,11 +27,12 @@ import { statusIri } from './iris/status.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import type { Credentials } from './middleware/credentials.ts';
-import { health, type ReadinessChecks, refuseUntil } from './middleware/health.ts';
-import { landingPage, unasked } from './middleware/landing-page.ts';
+import { health, type ReadinessChecks, unavailable } from './middleware/health.ts';
+import { landingPage, noIcon, robots } from './middleware/landing-page.ts';
 import { limitUnsent } from './middleware/limit-unsent.ts';
 import { limitWrites } from './middleware/limit-writes.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
+import { publicResources } from './middleware/public-resource.ts';
 import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
 import type { ReceiveOptions } from './requests/receive-content.ts';
@@ -41,7 +42,7 @@ import { WriteChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
 import { ResponseCache } from './responses/response-cache.ts';
-import { ROUTES, type RouteName } from './route-table.ts';
+import { OPEN_ROUTES, ROUTES, type RouteName } from './route-table.ts';
 import type { Handler } from './server/server.ts';
 import type { ServiceMiddleware, ServiceState } from './service-context.ts';
 
@@ -94,7 +95,7 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
   app.use(answerErrors(options.logger, options));
   app.use(limitUnsent());
   app.use(readTarget());
-  app.use(health(options.readiness, options.parked));
+  app.use(publicResources(health(options.readiness, options.parked)));
   const answers = clients && new ResponseCache({ ...options, scheme, credentials: clients.credentials });
   if (clients && answers)
     useClients(app, { ...options, ...clients, answers, iris: new Iris(clients.baseUrl) });
@@ -113,11 +114,21 @@ function useClients(app: Koa<ServiceState>, parts: Parts): void {
   const { maxResumableUploadSize } =
     modules.find((module) => module.maxResumableUploadSize !== undefined) ?? {};
   const served = { ...parts, maxResumableUploadSize };
-  app.use(landingPage(iris));
-  app.use(unasked());
-  app.use(serveOpenApi({ ...served, modules: new Set(modules.map(({ name }) => name)) }));
+  app.use(
+    publicResources(
+      new Map([
+        [OPEN_ROUTES.landingPage, landingPage(iris)],
+        [OPEN_ROUTES.openApi, serveOpenApi({ ...served, modules: new Set(modules.map(({ name }) => name)) })],
+        ['/robots.txt', robots],
+        ['/favicon.ico', noIcon],
+      ]),
+    ),
+  );
   for (const middleware of modules.flatMap((module) => module.middleware ?? [])) app.use(middleware);
-  app.use(refuseUntil(parts.ready));
+  app.use((_ctx, next) => {
+    if (parts.ready()) return next();
+    throw unavailable('The views of the service are behind the event log: try again in a moment.');
+  });
   app.use(authenticate(parts.credentials, parts.trustProxy));
   app.use(limitWrites(parts.maxWrites));
   app.use(routes(served));

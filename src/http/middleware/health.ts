@@ -1,7 +1,8 @@
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
-import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { OPEN_ROUTES } from '../route-table.ts';
+import type { ServiceContext } from '../service-context.ts';
 
 /** Checks by name. Each rejects, with the reason, while the service cannot work. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
@@ -13,42 +14,38 @@ const CHECK_TIMEOUT_MS = 2000;
 const CACHE_MS = { ready: 500, notReady: 50 } as const;
 
 /**
- * Serves `/health/live` and `/health/ready` without credentials; a 503 names the failed checks. A ready node also
- * reports the number of parked events, over all nodes.
+ * Returns the resources that answer whether the service lives, and whether it is ready: a 503 names the failed checks. A
+ * ready node also reports the number of parked events, over all nodes.
  */
-export function health(checks: ReadinessChecks, parked: () => Promise<number>): ServiceMiddleware {
+export function health(checks: ReadinessChecks, parked: () => Promise<number>) {
   const probe = cacheBriefly(async () => {
     const problems = await problemsOf(checks);
     if (problems.size > 0) return { problems };
     return { problems, parked: await withTimeout(parked(), CHECK_TIMEOUT_MS).catch(() => undefined) };
   });
-  return (ctx, next) => {
-    const path = ctx.path.replace(/\/$/, '');
-    return path === '/health/live' || path === '/health/ready' ? answer(ctx, path) : next();
+  const live = (ctx: ServiceContext): void => {
+    beginAnswer(ctx);
+    ctx.body = { status: 'live' };
   };
-
-  async function answer(ctx: ServiceContext, path: string): Promise<void> {
-    ctx.set('Cache-Control', 'no-store');
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-      const headers = { Allow: 'GET, HEAD' };
-      throw new SwordError('MethodNotAllowed', `${ctx.method} is not possible here.`, { headers });
-    }
-    if (path === '/health/live') {
-      ctx.body = { status: 'live' };
-      return;
-    }
+  const ready = async (ctx: ServiceContext): Promise<void> => {
+    beginAnswer(ctx);
     const found = await probe();
     assertReady(found.problems);
     ctx.body = { status: 'ready', parked: found.parked };
-  }
+  };
+  return new Map([
+    [OPEN_ROUTES.live, live],
+    [`${OPEN_ROUTES.live}/`, live],
+    [OPEN_ROUTES.ready, ready],
+    [`${OPEN_ROUTES.ready}/`, ready],
+  ]);
 }
 
-/** Refuses requests until the views have caught up with the log; earlier responses would be stale. */
-export function refuseUntil(ready: () => boolean): ServiceMiddleware {
-  return (_ctx, next) => {
-    if (ready()) return next();
-    throw unavailable('The views of the service are behind the event log: try again in a moment.');
-  };
+function beginAnswer(ctx: ServiceContext): void {
+  ctx.set('Cache-Control', 'no-store');
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
+  const headers = { Allow: 'GET, HEAD' };
+  throw new SwordError('MethodNotAllowed', `${ctx.method} is not possible here.`, { headers });
 }
 
 /** Reasons by the name of the check. */
@@ -98,7 +95,7 @@ function removeFolders(text: string): string {
   return text.replace(/(?<=^|\s)\/\S*\//g, '');
 }
 
-function unavailable(summary: string): SwordError {
+export function unavailable(summary: string): SwordError {
   return new SwordError('ServiceUnavailable', summary, { headers: { 'Retry-After': '2' } });
 }
 

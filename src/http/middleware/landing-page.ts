@@ -1,9 +1,8 @@
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { OPEN_ROUTES } from '../route-table.ts';
-import type { ServiceMiddleware } from '../service-context.ts';
-import { publicResource } from './public-resource.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { publicDocument } from './public-resource.ts';
 
 export const LANDING_OFFERS: Offers<'html' | 'json'> = [
   { contentType: 'text/html', format: 'html' },
@@ -24,10 +23,10 @@ const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-a
 
 const TITLE = 'Source code deposits';
 
-/** Serves a page at `/`, without credentials, from which clients and people find the service document. */
-export function landingPage(iris: Iris): ServiceMiddleware {
+/** Serves a page from which clients and people find the service document. */
+export function landingPage(iris: Iris) {
   const bodies = { html: pageOf(iris), json: factsOf(iris) };
-  return publicResource(OPEN_ROUTES.landingPage, (ctx) => {
+  return publicDocument((ctx) => {
     const { contentType, format } = negotiateAmong(LANDING_OFFERS, ctx.req.headers.accept);
     ctx.set('Content-Security-Policy', POLICY);
     ctx.set('Link', serviceDescriptionLink(iris));
@@ -36,14 +35,15 @@ export function landingPage(iris: Iris): ServiceMiddleware {
   });
 }
 
-/** Answers what browsers and crawlers ask for unasked: there is no icon, and nothing to index. */
-export function unasked(): ServiceMiddleware {
-  return (ctx, next) => {
-    if (ctx.path === '/favicon.ico') throw notFound('There is no icon.');
-    if (ctx.path !== '/robots.txt') return next();
-    ctx.set('Cache-Control', 'max-age=86400');
-    ctx.body = 'User-agent: *\nDisallow: /\n';
-  };
+/** Answers a browser that looks for an icon without being asked to. */
+export function noIcon(): never {
+  throw notFound('There is no icon.');
+}
+
+/** Answers crawlers: there is nothing to index. */
+export function robots(ctx: ServiceContext): void {
+  ctx.set('Cache-Control', 'max-age=86400');
+  ctx.body = 'User-agent: *\nDisallow: /\n';
 }
 
 function factsOf(iris: Iris): string {

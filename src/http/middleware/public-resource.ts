@@ -1,16 +1,21 @@
 import { notAllowed } from '../iris/resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
+type Answer = (ctx: ServiceContext) => void | Promise<void>;
+
+/** Serves the resources that need no credentials, by path. */
+export function publicResources(resources: ReadonlyMap<string, Answer>): ServiceMiddleware {
+  return (ctx, next) => {
+    const answer = resources.get(ctx.path);
+    return answer ? answer(ctx) : next();
+  };
+}
+
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/** Serves a resource at a path without credentials; caches may store it. */
-export function publicResource(
-  path: string,
-  answer: (ctx: ServiceContext) => void | Promise<void>,
-): ServiceMiddleware {
-  return (ctx, next) => (ctx.path === path ? serve(ctx) : next());
-
-  async function serve(ctx: ServiceContext): Promise<void> {
+/** Returns a document that caches may store. */
+export function publicDocument(answer: Answer): Answer {
+  return async (ctx) => {
     if (ctx.method === 'OPTIONS') {
       ctx.set('Allow', ALLOW);
       ctx.status = 204;
@@ -20,5 +25,5 @@ export function publicResource(
     ctx.set('Cache-Control', 'max-age=3600');
     ctx.vary('Accept');
     await answer(ctx);
-  }
+  };
 }

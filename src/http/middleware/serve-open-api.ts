@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
-import { OPEN_ROUTES } from '../route-table.ts';
-import type { ServiceMiddleware } from '../service-context.ts';
 import { type DescribedService, openApiDocument } from './open-api-document.ts';
-import { publicResource } from './public-resource.ts';
+import { publicDocument } from './public-resource.ts';
 
 const OFFERS: Offers<'json' | 'openapi'> = [
   { contentType: 'application/json', format: 'json' },
@@ -14,9 +12,9 @@ const OFFERS: Offers<'json' | 'openapi'> = [
 type Rendered = { readonly body: string; readonly tag: string };
 
 /** Serves the description of every operation without credentials. It never changes while the service runs. */
-export function serveOpenApi(service: DescribedService): ServiceMiddleware {
+export function serveOpenApi(service: DescribedService) {
   let rendered: Promise<Rendered> | undefined;
-  return publicResource(OPEN_ROUTES.openApi, async (ctx) => {
+  return publicDocument(async (ctx) => {
     rendered ??= render(service).catch((error: unknown) => {
       rendered = undefined; // the file may be readable for the next request
       throw error;
