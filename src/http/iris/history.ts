@@ -7,8 +7,7 @@ import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { type HistoryEntry, historyFeed } from '../../sword/documents/history-feed.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
-import { chooseRepresentation } from '../responses/choose-representation.ts';
-import { setDocumentType } from '../responses/document-type.ts';
+import { chooseRepresentation, setDocumentType } from '../responses/representation.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 

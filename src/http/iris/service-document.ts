@@ -6,7 +6,7 @@ import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
 import { serviceDescriptionLink } from '../middleware/landing-page.ts';
-import { setDocumentType } from '../responses/document-type.ts';
+import { setDocumentType } from '../responses/representation.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';

@@ -5,7 +5,7 @@ import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { chooseRepresentation } from '../responses/choose-representation.ts';
+import { chooseRepresentation } from '../responses/representation.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';

@@ -10,7 +10,7 @@ import type { Logger } from '../../tools/logger.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../requests/deposit-request.ts';
 import { isClientGone, waitsToContinue } from '../requests/request-body.ts';
-import { setDocumentType } from '../responses/document-type.ts';
+import { setDocumentType } from '../responses/representation.ts';
 import type { ServiceState } from '../service-context.ts';
 
 export type ErrorOptions = {

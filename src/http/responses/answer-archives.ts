@@ -12,7 +12,7 @@ import { ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../../sword/namespaces.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
-import type { AtRevision } from './choose-representation.ts';
+import type { AtRevision } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 
 /**

@@ -9,8 +9,8 @@ import { clock } from '../../tools/clock.ts';
 import { depositQueryIn, linkHeader, PAGE_SIZE, pageLinks } from '../requests/deposit-query.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { identifiersOf } from './answer-documents.ts';
-import { setDocumentType } from './document-type.ts';
 import { type LongAnswers, sendInPieces } from './long-answers.ts';
+import { setDocumentType } from './representation.ts';
 
 export const LIST_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },

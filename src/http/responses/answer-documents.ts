@@ -14,9 +14,8 @@ import { notFound } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { View } from '../../views/view.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
-import { setDocumentType } from './document-type.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
+import { type AtRevision, chooseRepresentation, setDocumentType } from './representation.ts';
 
 export type DocumentOptions = RenderContext & {
   readonly refIdAliases: boolean;

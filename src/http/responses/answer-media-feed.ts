@@ -6,8 +6,7 @@ import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/hea
 import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { mediaTypeOf } from './answer-documents.ts';
-import { chooseRepresentation } from './choose-representation.ts';
-import { setDocumentType } from './document-type.ts';
+import { chooseRepresentation, setDocumentType } from './representation.ts';
 
 export const MEDIA_FEED_OFFERS: Offers<'xml' | 'json'> = [
   { contentType: FEED_TYPE, format: 'xml' },

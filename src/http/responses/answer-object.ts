@@ -9,7 +9,7 @@ import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { setDocumentType } from './document-type.ts';
+import { setDocumentType } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 
 type Format = 'xml' | 'json' | 'html' | 'bytes' | 'tar';

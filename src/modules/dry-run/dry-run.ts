@@ -7,7 +7,7 @@ import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import { WRITES, type WriteChecks } from '../../http/requests/write-checks.ts';
-import { setDocumentType } from '../../http/responses/document-type.ts';
+import { setDocumentType } from '../../http/responses/representation.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
 import { render } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';

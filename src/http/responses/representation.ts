@@ -1,3 +1,5 @@
+import type { Context } from 'koa';
+import { HTML_POLICY } from '../../sword/documents/html-page.ts';
 import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -38,4 +40,16 @@ export function chooseRepresentation<Format extends Tagged>(
 
 function isRead({ method }: ServiceContext): boolean {
   return method === 'GET' || method === 'HEAD';
+}
+
+/** Policy of XML documents: viewers of browsers add a style of their own. */
+const XML_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Sets the media type of a document, and the policy under which browsers may show it. */
+export function setDocumentType(ctx: Pick<Context, 'set'>, contentType: string): void {
+  const isPage = contentType === 'text/html';
+  if (isPage) ctx.set('Content-Security-Policy', HTML_POLICY);
+  else if (/[/+]xml\b/.test(contentType)) ctx.set('Content-Security-Policy', XML_POLICY);
+  ctx.set('Content-Type', isPage ? `${contentType}; charset=utf-8` : contentType);
 }
