@@ -7,11 +7,11 @@ import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
 import { collectionNamed, WRITES } from '../requests/write-checks.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
+import { answerCreated, type WriteParts } from '../responses/answer-documents.ts';
 import { LongAnswers } from '../responses/long-answers.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
-import { answerCreated, type WriteParts } from './write-parts.ts';
 
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
 export function collectionIri(

@@ -12,10 +12,10 @@ import { assertMd5 } from '../requests/receive-entry.ts';
 import { isEmptyBody, waitsToContinue } from '../requests/request-body.ts';
 import { assertDigests } from '../requests/verify-digests.ts';
 import { WRITES } from '../requests/write-checks.ts';
+import { answerCreated, type WriteParts, withTag } from '../responses/answer-documents.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';
 import type { Handlers, Method } from './resource.ts';
-import { answerCreated, type WriteParts, withTag } from './write-parts.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editIri(parts: WriteParts): ServiceMiddleware {

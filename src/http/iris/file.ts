@@ -5,10 +5,10 @@ import type { ObjectStore } from '../../object-store/object-store.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { WRITES } from '../requests/write-checks.ts';
 import { answerArchive } from '../responses/answer-archives.ts';
+import { type WriteParts, withTag } from '../responses/answer-documents.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { findDeposit, isPossible, paramsOf } from './deposit-resource.ts';
 import { resource } from './resource.ts';
-import { type WriteParts, withTag } from './write-parts.ts';
 
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 

@@ -7,10 +7,10 @@ import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { WRITES } from '../requests/write-checks.ts';
 import { answerArchives } from '../responses/answer-archives.ts';
+import { answerCreated, type WriteParts, withTag } from '../responses/answer-documents.ts';
 import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/answer-media-feed.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
-import { answerCreated, type WriteParts, withTag } from './write-parts.ts';
 
 /** The archives of a deposit as a feed, whatever the client accepts: many clients send no `Accept`. */
 export function mediaFeedIri(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {

@@ -1,6 +1,8 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import { type DepositParts, type Written, writtenDeposit } from '../../deposits/client-write.ts';
+import type { LoadedDepositsLookup } from '../../deposits/validate-entry.ts';
 import { missingParts } from '../../domain/deposit/checks.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { missingDetail } from '../../domain/deposit/status-detail.ts';
@@ -9,10 +11,13 @@ import { contentDocument } from '../../sword/documents/content-document.ts';
 import { depositReceipt } from '../../sword/documents/deposit-receipt.ts';
 import { type Document, type RenderContext, render } from '../../sword/documents/document.ts';
 import { statusDocument } from '../../sword/documents/status-document.ts';
+import { entityTag } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
+import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { View } from '../../views/view.ts';
+import type { WriteChecks } from '../requests/write-checks.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 import { type AtRevision, chooseRepresentation, setDocumentType } from './representation.ts';
@@ -121,4 +126,33 @@ export function identifiersOf({
   about,
 }: Pick<DepositStatusView, 'loaded' | 'about'>): { refId: string; refIdContext: string } | null {
   return depositIdentifiers(loaded) ?? about ?? null;
+}
+
+/** The parts that handlers of writes share: the checks before, the use cases, the documents after. */
+export type WriteParts = {
+  readonly checks: WriteChecks;
+  readonly deposits: DepositParts;
+  readonly collections: View<CollectionView>;
+  readonly lookup: LoadedDepositsLookup;
+  readonly documents: DepositDocuments;
+  readonly iris: Iris;
+};
+
+/** Answers 201 with the receipt; `Location` is the IRI that the write was about. */
+export async function answerCreated(
+  ctx: ServiceContext,
+  written: Written,
+  location: 'edit' | 'media',
+  { deposits, documents, iris }: Pick<WriteParts, 'deposits' | 'documents' | 'iris'>,
+): Promise<void> {
+  const deposit = await writtenDeposit(deposits, written);
+  ctx.status = 201;
+  ctx.set('Location', iris[location](deposit.collection, deposit.depositId));
+  await documents.receipt(ctx, deposit);
+}
+
+/** Sets the entity tag of the changed deposit. */
+export function withTag(ctx: ServiceContext, written: Written): Written {
+  ctx.set('ETag', entityTag(written.depositId, written.revision));
+  return written;
 }
