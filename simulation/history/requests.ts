@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { changeContent, updateMetadata } from '../../src/deposits/change.ts';
+import { changeContent, completeDeposit, removeDeposit, updateMetadata } from '../../src/deposits/change.ts';
 import type { ClientWrite, DepositParts, ReceivedContent, Written } from '../../src/deposits/client-write.ts';
-import { completeDeposit } from '../../src/deposits/complete.ts';
 import { createDeposit } from '../../src/deposits/create.ts';
-import { removeDeposit } from '../../src/deposits/remove.ts';
 import type { EntryFacts, MetadataEntry } from '../../src/domain/deposit/events.ts';
 import { depositIdentifiers } from '../../src/swhid/deposit-identifiers.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';

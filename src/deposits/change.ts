@@ -45,11 +45,30 @@ export function updateMetadata(
   });
 }
 
+/** Completes a partial deposit. One that is already completed stays as it is. */
+export function completeDeposit(
+  parts: DepositParts,
+  depositId: number,
+  write: ClientWrite,
+): Promise<Written> {
+  return changeDeposit(parts, depositId, write, (_content, now) => ({
+    type: 'CompleteDeposit',
+    depositId,
+    now,
+  }));
+}
+
+/** Deletes a partial deposit. Its events stay in the log. */
+export function removeDeposit(parts: DepositParts, depositId: number, write: ClientWrite): Promise<Written> {
+  const reason = 'Deleted by the client.';
+  return changeDeposit(parts, depositId, write, () => ({ type: 'DeleteDeposit', depositId, reason }));
+}
+
 /**
  * Changes a deposit by a command that is made of the content of the request. A refused request leaves its idempotency
  * key unused.
  */
-export async function changeDeposit(
+async function changeDeposit(
   parts: DepositParts,
   depositId: number,
   write: ClientWrite,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
+import { completeDeposit } from '../../src/deposits/change.ts';
 import { openDeposits } from '../../src/deposits/client-write.ts';
-import { completeDeposit } from '../../src/deposits/complete.ts';
 import { createDeposit } from '../../src/deposits/create.ts';
 import {
   EventLogUnavailable,

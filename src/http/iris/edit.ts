@@ -1,8 +1,6 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import { changeContent, updateMetadata } from '../../deposits/change.ts';
+import { changeContent, completeDeposit, removeDeposit, updateMetadata } from '../../deposits/change.ts';
 import { type Written, writtenDeposit } from '../../deposits/client-write.ts';
-import { completeDeposit } from '../../deposits/complete.ts';
-import { removeDeposit } from '../../deposits/remove.ts';
 import { assertMetadataUpdate } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../../swhid/swhid.ts';
 import { headerText } from '../../sword/headers/raw-header.ts';
