@@ -6,8 +6,8 @@ import type { EventLog, Position } from '../event-log/event-log.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { Projector } from '../views/projector.ts';
 import type { CommandContext } from './command-handler.ts';
+import { DepositIdAllocator } from './deposit-ids.ts';
 import { type IdempotencyKey, type IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
-import { DepositIdAllocator } from './ids/deposit-id-allocator.ts';
 import { type OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
 import { DepositQueries } from './queries.ts';
 

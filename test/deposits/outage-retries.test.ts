@@ -2,8 +2,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
-import { DepositIdAllocator } from '../../src/deposits/ids/deposit-id-allocator.ts';
 import { OutageRetries } from '../../src/deposits/outage-retries.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import {
