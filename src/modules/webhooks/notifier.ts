@@ -10,7 +10,7 @@ import {
 } from '../../domain/notifications/notifications.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { commandContext, depositIdOf } from '../../reactors/command-context.ts';
-import { ownerOf } from '../../reactors/owner-of.ts';
+import { ownerOf } from '../../reactors/deposit-reactors.ts';
 import type { EventLogParking } from '../../reactors/parking.ts';
 import type { Reactor } from '../../reactors/reactor.ts';
 import { clock } from '../../tools/clock.ts';

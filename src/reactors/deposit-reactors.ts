@@ -1,4 +1,6 @@
+import { type CheckParts, checkDeposit } from '../deposits/check.ts';
 import { type CommandContext, handleCommand, load } from '../deposits/command-handler.ts';
+import { failLoading, type LoadParts, loadDeposit, type ToLoad } from '../deposits/load.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositEvent, UnreadableCopy } from '../domain/deposit/events.ts';
@@ -7,8 +9,40 @@ import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { ObjectError } from '../object-store/object-store.ts';
 import { random } from '../tools/random.ts';
 import { commandContext, depositIdOf } from './command-context.ts';
-import { ownerOf } from './owner-of.ts';
 import type { Reactor } from './reactor.ts';
+
+/** Returns the reactor that checks each complete deposit. */
+export function checker(parts: CheckParts): Reactor {
+  return new DepositReactor<Extract<Deposit, { status: 'deposited' }>>(parts.log, {
+    name: 'checker',
+    work: 'check',
+    causes: ['DepositCompleted', 'ChecksRetried'],
+    statuses: ['deposited'],
+    attemptOf: ({ checkAttempt }) => checkAttempt,
+    run: (deposit, record) => checkDeposit(parts, deposit, record),
+    fail: ({ depositId, checkAttempt: attempt }, code, record) => {
+      const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
+      const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
+      return record({ type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
+    },
+  });
+}
+
+/** Returns the reactor that loads each verified deposit. */
+export function loader({ log, ...parts }: LoadParts & { readonly log: EventLog }): Reactor {
+  return new DepositReactor<ToLoad>(log, {
+    name: 'loader',
+    work: 'load',
+    causes: ['DepositVerified', 'LoadingRetried'],
+    statuses: ['verified', 'loading'],
+    attemptOf: ({ loadAttempt }) => loadAttempt,
+    run: (deposit, record) => loadDeposit(parts, deposit, record),
+    fail: (deposit, code, record) => {
+      const text = `The deposit could not be loaded (${code}); the operator of the service has to repeat it`;
+      return failLoading(deposit, 'LOADING_IMPOSSIBLE', text, record);
+    },
+  });
+}
 
 /** A task that a reactor does for each deposit in some states. */
 type Task<State extends Waiting> = {
@@ -30,7 +64,7 @@ type Task<State extends Waiting> = {
 type RecordStep = (command: DepositCommand, step?: string) => Promise<Deposit>;
 
 /** Does a task for each deposit that waits for it. */
-export class DepositReactor<State extends Waiting> implements Reactor {
+class DepositReactor<State extends Waiting> implements Reactor {
   readonly name: string;
   readonly streamPrefix = deposits.prefix;
   readonly #log: EventLog;
@@ -93,4 +127,13 @@ export class DepositReactor<State extends Waiting> implements Reactor {
     const options = { atLeast: event.revision };
     return (await handleCommand(this.#log, deposits, depositIdOf(event), command, context, options)).state;
   }
+}
+
+/** Returns the client that owns the deposit of an event, from the first event of its stream. */
+export async function ownerOf(log: EventLog, { stream }: RecordedEvent): Promise<string> {
+  for await (const stored of log.readStream(stream, { limit: 1 })) {
+    const first = deposits.codec.read(stored);
+    if (first.type === 'DepositCreated') return first.data.client;
+  }
+  return stream;
 }
