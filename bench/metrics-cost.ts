@@ -28,10 +28,7 @@ const metrics = new Metrics(silentLogger);
 const folder = await mkdtemp(path.join(tmpdir(), 'deposit-bench-'));
 try {
   await using plain = await openEventLog({ kind: 'sqlite', file: path.join(folder, 'log.sqlite') });
-  const measured = observed(
-    plain,
-    logMetrics(metrics, () => undefined),
-  );
+  const measured = observed(plain, logMetrics(metrics));
   for (const writers of [1, 64]) {
     await compare(
       `append, ${writers} at a time`,

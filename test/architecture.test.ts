@@ -83,11 +83,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
       ...SHOWN,
     ],
   },
-  // Of other rooms, only the types of the ports that it observes.
+  // Of other rooms, only the types of the ports that it observes, and of the events that it counts.
   'src/observability/': {
     rooms: [
       'src/tools/',
       'src/archives/inspection.ts',
+      'src/domain/deposit/events.ts',
       'src/event-log/event-log.ts',
       'src/http/http-observer.ts',
       'src/object-store/object-store.ts',

@@ -1,3 +1,4 @@
+import type { DepositEvent, Reason } from '../domain/deposit/events.ts';
 import type { EventLog, NewEvent } from '../event-log/event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
@@ -18,11 +19,8 @@ const BROKEN = ['MD5_MISMATCH', 'SHA256_MISMATCH', 'LENGTH_MISMATCH', 'TOO_LARGE
 
 const APPEND_OUTCOMES = ['appended', 'conflict', 'unavailable', 'failed'] as const;
 
-/** Counts and times the appends of this node. `onAppended` is called with the appended events. */
-export function logMetrics(
-  metrics: Metrics,
-  onAppended: (events: readonly NewEvent[]) => void,
-): Observer<EventLog> {
+/** Counts and times the appends of this node, and counts the outcomes of checks and loads among their events. */
+export function logMetrics(metrics: Metrics): Observer<EventLog> {
   const appends = metrics.counter('event_log_appends_total', 'Appends of this node, by what became of them', [
     'outcome',
   ]);
@@ -38,6 +36,7 @@ export function logMetrics(
   const appended = metrics.counter('event_log_events_appended_total', 'Events that this node appended', [
     'type',
   ]);
+  const countOutcomes = outcomeCounter(metrics);
   for (const outcome of APPEND_OUTCOMES) appends.inc({ outcome }, 0);
   return {
     append: async (append, stream, expected, events, options) => {
@@ -55,11 +54,48 @@ export function logMetrics(
         appends.inc({ outcome });
         if (outcome === 'appended') {
           for (const { type } of events) appended.inc({ type });
-          onAppended(events);
+          countOutcomes(events);
         }
       }
     },
   };
+}
+
+const OUTCOMES = {
+  DepositVerified: 'verified',
+  DepositRejected: 'rejected',
+  DepositLoaded: 'loaded',
+  LoadingFailed: 'failed',
+} as const satisfies Partial<Record<DepositEvent['type'], string>>;
+
+/** Returns a function that counts the outcomes of checks and loads among events. */
+function outcomeCounter(metrics: Metrics): (events: readonly NewEvent[]) => void {
+  const outcomes = metrics.counter('outcomes_total', 'Checks and loads of this node, by how they ended', [
+    'outcome',
+  ]);
+  const reasons = metrics.counter(
+    'outcome_reasons_total',
+    'Reasons why deposits were rejected or could not be loaded, each once a deposit',
+    ['outcome', 'reason'],
+  );
+  for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
+  return (events) => {
+    for (const { type, data } of events) {
+      if (!(type in OUTCOMES)) continue;
+      const outcome = OUTCOMES[type as keyof typeof OUTCOMES];
+      outcomes.inc({ outcome });
+      for (const reason of codesIn(data)) reasons.inc({ outcome, reason });
+    }
+  };
+}
+
+/**
+ * Returns the codes of the reasons. Codes are constants of this service, so their number is limited. The data
+ * are those of the events above.
+ */
+function codesIn(data: object): ReadonlySet<string> {
+  const { reasons = [], reason } = data as { reasons?: readonly Reason[]; reason?: Reason };
+  return new Set([...reasons, ...(reason ? [reason] : [])].map(({ code }) => code));
 }
 
 function appendOutcome(error: unknown): (typeof APPEND_OUTCOMES)[number] {

@@ -15,7 +15,6 @@ import { openDeliveriesOf, openLog } from './backends/open-backends.ts';
 import { viewDirectory } from './backends/view-directory.ts';
 import { LeftoverSweep } from './leftover-sweep.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
-import { outcomeCounter } from './metrics/reactor-metrics.ts';
 
 /** The resources that the parts of a running node share. */
 export type NodeResources = {
@@ -41,7 +40,7 @@ export async function openNode(
   fail: (error: unknown) => void,
 ): Promise<NodeResources> {
   const metrics = new Metrics(logger);
-  const engine = observed(await openLog(config), logMetrics(metrics, outcomeCounter(metrics)));
+  const engine = observed(await openLog(config), logMetrics(metrics));
   const log = resources.use(observed(engine, logObserver(logger)));
   const opened = await openBoundStore(config, engine, {
     onLost: (reason) => logger.error({ reason }, 'the archive store lost objects'),

@@ -1,8 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { ArchiveWorkers } from '../../archives/workers/archive-workers.ts';
-import type { DepositEvent, Reason } from '../../domain/deposit/events.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
-import type { EventLog, NewEvent } from '../../event-log/event-log.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
 import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
 import { EventLogParking } from '../../reactors/parking.ts';
@@ -165,41 +164,4 @@ export function observeStuck(metrics: Metrics, statuses: View<DepositStatusView>
     const limit = new Date(clock.now() - stuckAfter).toISOString();
     for (const [status, count] of Object.entries(countStuck(statuses, limit))) stuck.set({ status }, count);
   });
-}
-
-const OUTCOMES = {
-  DepositVerified: 'verified',
-  DepositRejected: 'rejected',
-  DepositLoaded: 'loaded',
-  LoadingFailed: 'failed',
-} as const satisfies Partial<Record<DepositEvent['type'], string>>;
-
-/** Returns a function that counts the outcomes of checks and loads among the events that this node has appended. */
-export function outcomeCounter(metrics: Metrics): (events: readonly NewEvent[]) => void {
-  const outcomes = metrics.counter('outcomes_total', 'Checks and loads of this node, by how they ended', [
-    'outcome',
-  ]);
-  const reasons = metrics.counter(
-    'outcome_reasons_total',
-    'Reasons why deposits were rejected or could not be loaded, each once a deposit',
-    ['outcome', 'reason'],
-  );
-  for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
-  return (events) => {
-    for (const { type, data } of events) {
-      if (!(type in OUTCOMES)) continue;
-      const outcome = OUTCOMES[type as keyof typeof OUTCOMES];
-      outcomes.inc({ outcome });
-      for (const reason of codesIn(data)) reasons.inc({ outcome, reason });
-    }
-  };
-}
-
-/**
- * Returns the codes of the reasons. Codes are constants of this service, so their number is limited. The data
- * are those of the events above.
- */
-function codesIn(data: object): ReadonlySet<string> {
-  const { reasons = [], reason } = data as { reasons?: readonly Reason[]; reason?: Reason };
-  return new Set([...reasons, ...(reason ? [reason] : [])].map(({ code }) => code));
 }
