@@ -2,12 +2,13 @@ import { readConfig } from '../src/config/config.ts';
 import { runCommand, say, warn } from '../src/operations/command/command.ts';
 import { printHistory } from '../src/operations/history/print-history.ts';
 
-const HELP = `Shows everything that happened to a deposit, a client or a collection, and computes every hash again.
+const HELP = `Shows everything that happened to a deposit, a client, a collection or a person, and computes every hash again.
 
 Usage: deposit-service history ID [--at TIME|REVISION] [--json]
        deposit-service history SWHID [--at TIME|REVISION] [--json]
        deposit-service history client:NAME [--at TIME|REVISION] [--json]
        deposit-service history collection:NAME [--at TIME|REVISION] [--json]
+       deposit-service history person:NAME [--at TIME|REVISION] [--json]
 
 ID      number of a deposit, also of a deleted one
 SWHID   the histories of all deposits with it: of any kind, also of a file or folder inside, with or without qualifiers.
