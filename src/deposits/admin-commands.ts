@@ -1,10 +1,11 @@
-import { clients, collections, deposits, notifications, parkings } from '../domain/aggregates.ts';
+import { clients, collections, deposits, notifications, parkings, people } from '../domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from '../domain/client/client.ts';
 import type { CollectionCommand } from '../domain/collection/collection.ts';
 import type { DepositCommand, RetryChecks, RetryLoading } from '../domain/deposit/commands.ts';
 import type { NotificationsCommand } from '../domain/notifications/notifications.ts';
 import type { ParkedEvent, Parking, ParkingCommand } from '../domain/parking/parking.ts';
-import type { EventLog } from '../event-log/event-log.ts';
+import type { PersonCommand } from '../domain/person/person.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { credentialOf } from '../tools/password.ts';
 import { random } from '../tools/random.ts';
@@ -90,6 +91,12 @@ export class AdminCommands {
 
   async parking(command: ParkingCommand): Promise<void> {
     await handleCommand(this.#log, parkings, command.reactor, command, this.#context());
+  }
+
+  /** Resolves to the position of the last event of the person. */
+  async person(command: PersonCommand): Promise<Position> {
+    const { position } = await handleCommand(this.#log, people, command.person, command, this.#context());
+    return position;
   }
 
   /** Yields each event once its retry is recorded. Reads the stream of parked events once for all. */

@@ -27,7 +27,11 @@ export type CommandContext = {
   readonly causationId?: string;
 };
 
-export type Actor = { readonly kind: 'client' | 'operator' | 'reactor' | 'service'; readonly name: string };
+/** Causes a command. An `operator` names themselves; a `person` has signed in to the console. */
+export type Actor = {
+  readonly kind: 'client' | 'operator' | 'person' | 'reactor' | 'service';
+  readonly name: string;
+};
 
 /** The state folded from a stream, and the end of the stream. */
 export type StreamState<State> = {

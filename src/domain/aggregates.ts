@@ -19,6 +19,7 @@ import {
   notificationsDecider,
 } from './notifications/notifications.ts';
 import { type Parking, type ParkingCommand, type ParkingEvent, parkingDecider } from './parking/parking.ts';
+import { type Person, type PersonCommand, type PersonEvent, personDecider } from './person/person.ts';
 
 /** An aggregate: the prefix of its streams, its decider, and the codec of its events. */
 export type Aggregate<State, Command, Event> = {
@@ -80,5 +81,18 @@ export const notifications: Aggregate<Notifications, NotificationsCommand, Notif
     NotificationsDelivered: [],
     NotificationsGivenUp: [],
     NotificationsRequeued: [],
+  }),
+};
+
+/** People who may use the console: one stream per person, named by the person. */
+export const people: Aggregate<Person, PersonCommand, PersonEvent> = {
+  prefix: 'person-',
+  decider: personDecider,
+  codec: codec<PersonEvent>({
+    PersonAdded: [],
+    RoleChanged: [],
+    PersonDisabled: [],
+    PersonEnabled: [],
+    SessionsEnded: [],
   }),
 };

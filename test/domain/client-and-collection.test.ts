@@ -1,6 +1,7 @@
 import test from 'ava';
 import { type ClientEvent, clientDecider } from '../../src/domain/client/client.ts';
 import { collectionDecider } from '../../src/domain/collection/collection.ts';
+import { type PersonEvent, personDecider } from '../../src/domain/person/person.ts';
 import { scenario } from '../../testing/domain/given.ts';
 
 const credential = { scheme: 'scrypt', N: 2, r: 1, p: 1, salt: '', digest: '' } as const;
@@ -115,4 +116,41 @@ test('a webhook is an absolute URL without credentials, and set anew each time',
   const removed: ClientEvent = { type: 'WebhookRemoved', data: { client } };
   given(t, registered, set).when({ type: 'RemoveWebhook', client }).thenEvents(removed);
   given(t, registered, set, removed).when({ type: 'RemoveWebhook', client }).thenNothing();
+});
+
+test('a person has one role; only a depositor has it for a client', (t) => {
+  const given = scenario(personDecider);
+  const person = 'rosa';
+  const added: PersonEvent = { type: 'PersonAdded', data: { person, role: 'auditor', client: null } };
+  given(t).when({ type: 'AddPerson', person, role: 'auditor', client: null }).thenEvents(added);
+  given(t, added)
+    .when({ type: 'AddPerson', person, role: 'auditor', client: null })
+    .thenRefused('PERSON_EXISTS');
+  given(t, added).when({ type: 'ChangeRole', person, role: 'auditor', client: null }).thenNothing();
+  given(t, added)
+    .when({ type: 'ChangeRole', person, role: 'depositor', client: 'alice' })
+    .thenEvents({ type: 'RoleChanged', data: { person, role: 'depositor', client: 'alice' } });
+  given(t, added)
+    .when({ type: 'ChangeRole', person, role: 'depositor', client: null })
+    .thenRefused('BAD_ROLE');
+  given(t, added)
+    .when({ type: 'ChangeRole', person, role: 'operator', client: 'alice' })
+    .thenRefused('BAD_ROLE');
+  for (const name of ['', 'a:b', 'a b', '.hidden', 'x'.repeat(65)])
+    given(t)
+      .when({ type: 'AddPerson', person: name, role: 'auditor', client: null })
+      .thenRefused('BAD_PERSON_NAME');
+});
+
+test('a person is disabled and enabled once, and their sessions can end as often as wanted', (t) => {
+  const given = scenario(personDecider);
+  const person = 'rosa';
+  const added: PersonEvent = { type: 'PersonAdded', data: { person, role: 'operator', client: null } };
+  const disabled: PersonEvent = { type: 'PersonDisabled', data: { person } };
+  given(t).when({ type: 'DisablePerson', person }).thenRefused('PERSON_UNKNOWN');
+  given(t, added).when({ type: 'DisablePerson', person }).thenEvents(disabled);
+  given(t, added, disabled).when({ type: 'DisablePerson', person }).thenNothing();
+  given(t, added).when({ type: 'EnablePerson', person }).thenNothing();
+  const ended: PersonEvent = { type: 'SessionsEnded', data: { person } };
+  given(t, added, ended).when({ type: 'EndSessions', person }).thenEvents(ended);
 });

@@ -6,6 +6,7 @@ import { codec } from '../../src/domain/codec.ts';
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
 import { type Parking, waitingEvents } from '../../src/domain/parking/parking.ts';
+import { describePersonEvent } from '../../src/domain/person/describe.ts';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 
@@ -113,6 +114,7 @@ test('everything that ever happened can be told in a sentence', (t) => {
     'deposit-': describeDepositEvent,
     'client-': describeClientEvent,
     'collection-': describeCollectionEvent,
+    'person-': describePersonEvent,
   } as Readonly<Record<string, (event: never) => { sentence: string }>>; // each gets the events of its own streams
   for (const stored of streams) {
     const { prefix, codec } = aggregateOf(stored);

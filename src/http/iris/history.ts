@@ -64,7 +64,7 @@ function toHistoryEntry(stored: RecordedEvent): HistoryEntry {
 /** Returns the actor's name as clients may see it: neither names of operators nor internal parts of the service. */
 function by({ actor }: RecordedEvent['metadata']): string {
   const { kind, name } = actor as { kind: string; name: string }; // every event of this service names its actor
-  if (kind === 'operator') return 'operator';
+  if (kind === 'operator' || kind === 'person') return 'operator';
   return kind === 'client' || name === 'checker' || name === 'loader' ? name : 'service';
 }
 

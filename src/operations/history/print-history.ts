@@ -13,6 +13,7 @@ import {
   clientSubject,
   collectionSubject,
   depositSubject,
+  personSubject,
   type Step,
   type Subject,
 } from './stream-history.ts';
@@ -23,7 +24,7 @@ export type Output = { readonly say: (line: string) => void; readonly warn: (lin
 /** Prints one or more histories according to the arguments. Resolves to the exit code. */
 export async function printHistory(args: string[], config: EngineSettings, output: Output): Promise<number> {
   const { values, positionals } = readArguments(args, { at: { type: 'string' }, json: { type: 'boolean' } });
-  const what = onlyPositional(positionals, 'ID, client:NAME or collection:NAME');
+  const what = onlyPositional(positionals, 'ID, client:NAME, collection:NAME or person:NAME');
   const named = subjectNamed(what);
   const term = named ? undefined : termIn(what);
   const moment = values.at === undefined ? undefined : momentIn(values.at);
@@ -122,9 +123,10 @@ function momentIn(text: string): Moment {
 
 /** Returns the subject that the text names; `undefined` if deposits with this value must be searched for. */
 function subjectNamed(text: string): Subject | undefined {
-  const [, kind, name = ''] = /^(client|collection):(.+)$/s.exec(text) ?? [];
+  const [, kind, name = ''] = /^(client|collection|person):(.+)$/s.exec(text) ?? [];
   if (kind === 'client') return clientSubject(name);
   if (kind === 'collection') return collectionSubject(name);
+  if (kind === 'person') return personSubject(name);
   return wholeNumber(text) === undefined ? undefined : depositSubject(text);
 }
 

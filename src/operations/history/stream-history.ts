@@ -1,9 +1,10 @@
-import { type Aggregate, clients, collections, deposits } from '../../domain/aggregates.ts';
+import { type Aggregate, clients, collections, deposits, people } from '../../domain/aggregates.ts';
 import { clientFacts, describeClientEvent } from '../../domain/client/describe.ts';
 import { collectionFacts, describeCollectionEvent } from '../../domain/collection/describe.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { depositFacts } from '../../domain/deposit/metadata/facts.ts';
 import { type Description, description, type Fact } from '../../domain/description.ts';
+import { describePersonEvent, personFacts } from '../../domain/person/describe.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import { chainHash, hashOf, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
 import { toPosition } from '../../event-log/position.ts';
@@ -39,6 +40,10 @@ export function clientSubject(name: string): Subject {
 
 export function collectionSubject(name: string): Subject {
   return subject(`Collection ${name}`, name, collections, describeCollectionEvent, collectionFacts);
+}
+
+export function personSubject(name: string): Subject {
+  return subject(`Person ${name}`, name, people, describePersonEvent, personFacts);
 }
 
 function subject<State extends { readonly status: string }, Command, Event>(

@@ -1,11 +1,18 @@
-import { clients, collections, deposits, notifications, parkings } from '../../../domain/aggregates.ts';
+import {
+  clients,
+  collections,
+  deposits,
+  notifications,
+  parkings,
+  people,
+} from '../../../domain/aggregates.ts';
 import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
 import type { Report } from '../report.ts';
 
 /** Finds events that this release cannot read. */
 export function codecCheck(report: Report): LogCheck {
-  const kinds = [deposits, clients, collections, notifications, parkings];
+  const kinds = [deposits, clients, collections, notifications, parkings, people];
   return {
     see(event) {
       const kind = kinds.find(({ prefix }) => event.stream.startsWith(prefix));
