@@ -19,6 +19,8 @@ export type Projection<View, Event extends { type: string }> = {
    * dimension.
    */
   readonly countedBy?: readonly string[];
+  /** Fields that queries search for text. All must be strings that every view has. */
+  readonly texts?: readonly string[];
   readonly when: {
     readonly [Type in Event['type']]?: (
       view: View | undefined,
@@ -31,7 +33,7 @@ export type Projection<View, Event extends { type: string }> = {
 export type AnyProjection = Projection<unknown, { type: string }>;
 
 /** The part of a projection that a store needs. */
-export type ViewSchema = Pick<AnyProjection, 'name' | 'version' | 'indexes' | 'countedBy'>;
+export type ViewSchema = Pick<AnyProjection, 'name' | 'version' | 'indexes' | 'countedBy' | 'texts'>;
 
 /** When and where an event was recorded. */
 export type Recorded = {

@@ -22,6 +22,9 @@ export interface View<Type> {
   counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number>;
 }
 
+/** Minimum number of characters of a text to search for: the index has all sequences of three characters. */
+export const SHORTEST_TEXT = 3;
+
 export type ViewQuery = {
   /** One of the indexes of the projection, to override the choice of the store. */
   readonly index?: readonly string[];
@@ -30,6 +33,10 @@ export type ViewQuery = {
   readonly from?: { readonly field: string; readonly value: string | number };
   /** A field and its maximum, inclusive. */
   readonly upTo?: { readonly field: string; readonly value: string | number };
+  /**
+   * Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters.
+   */
+  readonly contains?: Readonly<Record<string, readonly string[]>>;
   readonly orderBy?: string;
   readonly descending?: boolean;
   readonly limit: number;

@@ -65,6 +65,31 @@ test('views are counted by several fields together, as they come, change and go'
   t.is(file.counts().size, 0);
 });
 
+test('texts are found within their field, as values come, change and go', async (t) => {
+  const file = await viewFile(t, { name: 'things', version: 1, texts: ['words', 'terms'] });
+  const take = (position: string, ...values: readonly [key: string, words?: string, terms?: string][]) =>
+    file.take(
+      new Map(
+        values.map(([key, words, terms = '']) => [
+          key,
+          words === undefined ? undefined : { key, words, terms },
+        ]),
+      ),
+      eventAt(position),
+    );
+  const found = (contains: Readonly<Record<string, readonly string[]>>) =>
+    (file.find({ contains, limit: 10 }) as { key: string }[]).map(({ key }) => key);
+  take('1', ['1', 'Red Paint'], ['2', 'red "lamp" OR *', ' id=paint '], ['3', 'été 100%']);
+  t.deepEqual(found({ words: ['red'] }), ['1', '2']);
+  t.deepEqual(found({ words: ['red', 'aint'] }), ['1']);
+  t.deepEqual(found({ words: ['"lamp" OR'] }), ['2'], 'operators of the query language are plain text');
+  t.deepEqual(found({ terms: [' id=paint '] }), ['2']);
+  t.deepEqual(found({ words: ['ÉTÉ'] }), ['3']);
+  take('2', ['1', 'blue'], ['2'], ['4', 'red']);
+  t.deepEqual(found({ words: ['red'] }), ['4']);
+  t.deepEqual(found({ words: ['blue'] }), ['1']);
+});
+
 test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {
   const file = await viewFile(t);
   file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));

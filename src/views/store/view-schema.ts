@@ -28,14 +28,16 @@ export function createView(database: DatabaseSync, { name, version }: ViewSchema
 
 /** Drops a view with its indexes and counters. As in a new file, refilling is faster without them. */
 export function dropView(database: DatabaseSync, name: string): void {
-  database.exec(`DROP TABLE ${quoted(name)}; DROP TABLE IF EXISTS ${countsOf(name)}`);
+  database.exec(
+    `DROP TABLE ${quoted(name)}; DROP TABLE IF EXISTS ${countsOf(name)}; DROP TABLE IF EXISTS ${textsOf(name)}`,
+  );
   database.prepare('DELETE FROM view_versions WHERE name = ?').run(name);
 }
 
 /** Creates the missing indexes and counters: over many values at once far faster than one by one. */
 export function addLookups(database: DatabaseSync, schemas: readonly ViewSchema[]): void {
   inTransaction(database, () => {
-    for (const { name, indexes = [], countedBy = [] } of schemas) {
+    for (const { name, indexes = [], countedBy = [], texts = [] } of schemas) {
       for (const fields of indexes) {
         const expressions = fields.map((field) => expression(field)).join();
         database.exec(
@@ -44,6 +46,7 @@ export function addLookups(database: DatabaseSync, schemas: readonly ViewSchema[
       }
       if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
         database.exec(counterSql(name, countedBy));
+      if (texts.length > 0 && !hasTable(database, `${name} texts`)) database.exec(textSql(name, texts));
     }
   });
 }
@@ -57,16 +60,21 @@ export function countedFields(database: DatabaseSync, name: string): readonly st
 /** Returns the part of a query after `FROM`, and its parameters. */
 export function selection(
   view: string,
-  { index, equal = {}, from, upTo }: Omit<ViewQuery, 'limit'>,
+  { index, equal = {}, from, upTo, contains = {} }: Omit<ViewQuery, 'limit'>,
 ): { readonly sql: string; readonly values: readonly (string | number)[] } {
   const conditions = Object.keys(equal).map((field) => `${expression(field)} = ?`);
   if (from) conditions.push(`${expression(from.field)} >= ?`);
   if (upTo) conditions.push(`${expression(upTo.field)} <= ?`);
   const bounds = [from, upTo].flatMap((bound) => (bound ? [bound.value] : []));
+  const match = matchOf(contains);
+  if (match !== '') {
+    const texts = textsOf(view);
+    conditions.push(`${quoted(view)}.rowid IN (SELECT rowid FROM ${texts} WHERE ${texts} MATCH ?)`);
+  }
   const using = index ? `INDEXED BY ${indexOf(view, index)}` : '';
   return {
     sql: `${quoted(view)} ${using} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
-    values: [...Object.values(equal), ...bounds],
+    values: [...Object.values(equal), ...bounds, ...(match === '' ? [] : [match])],
   };
 }
 
@@ -82,6 +90,19 @@ export function quoted(name: string): string {
 /** Returns the name of the table of counters of a view. */
 export function countsOf(view: string): string {
   return quoted(`${view} counts`);
+}
+
+/** Returns the name of the table that indexes the texts of a view. */
+function textsOf(view: string): string {
+  return quoted(`${view} texts`);
+}
+
+/** Returns the query of FTS5 for texts, each within the field that is named. */
+function matchOf(contains: NonNullable<ViewQuery['contains']>): string {
+  const conditions = Object.entries(contains).flatMap(([field, texts]) =>
+    texts.map((text) => `{${quoted(field)}} : "${text.replaceAll('"', '""')}"`),
+  );
+  return conditions.join(' AND ');
 }
 
 function indexOf(view: string, fields: readonly string[]): string {
@@ -104,6 +125,24 @@ function counterSql(view: string, fields: readonly string[]): string {
     CREATE TRIGGER ${quoted(`${view} added`)} AFTER INSERT ON ${table} BEGIN ${more} END;
     CREATE TRIGGER ${quoted(`${view} removed`)} AFTER DELETE ON ${table} BEGIN ${less} END;
     CREATE TRIGGER ${quoted(`${view} changed`)} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${less} ${more} END;
+  `;
+}
+
+/**
+ * Returns the SQL that creates the index of texts, fills it, and adds triggers. It holds no copy of the texts, and is
+ * changed only when one of them changes.
+ */
+function textSql(view: string, fields: readonly string[]): string {
+  const [table, texts, names] = [quoted(view), textsOf(view), fields.map(quoted).join()];
+  const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
+  const add = `INSERT INTO ${texts} (rowid, ${names}) VALUES (NEW.rowid, ${after});`;
+  const remove = `DELETE FROM ${texts} WHERE rowid = OLD.rowid;`;
+  return `
+    CREATE VIRTUAL TABLE ${texts} USING fts5(${names}, content = '', contentless_delete = 1, tokenize = 'trigram');
+    INSERT INTO ${texts} (rowid, ${names}) SELECT rowid, ${valuesOf(fields, 'view')} FROM ${table};
+    CREATE TRIGGER ${quoted(`${view} text added`)} AFTER INSERT ON ${table} BEGIN ${add} END;
+    CREATE TRIGGER ${quoted(`${view} text removed`)} AFTER DELETE ON ${table} BEGIN ${remove} END;
+    CREATE TRIGGER ${quoted(`${view} text changed`)} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${remove} ${add} END;
   `;
 }
 
