@@ -66,9 +66,28 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'src/modules/status-events/': { rooms: ['src/tools/', 'src/http/', ...CORE, ...PORTS, ...SHOWN] },
   // The proof imports nothing of the service, so that the two are two opinions; it runs in browsers and in Node.
   'src/modules/console/proof/': {},
-  'src/modules/console/browser/': { rooms: ['src/modules/console/proof/'] },
   'src/modules/console/verifier/': { rooms: ['src/tools/'] },
   'src/modules/anchors/': { rooms: ['src/tools/', 'src/deposits/outage-retries.ts', 'src/event-log/'] },
+  // The console: what runs in the browser, what runs in both places, and the server. Files of the browser are served as
+  // they are, so they import only what src/modules/console/server/assets.ts serves.
+  'src/modules/console/browser/': {
+    rooms: ['src/modules/console/shared/', 'src/modules/console/proof/', 'src/domain/', 'projections/'],
+    packages: ['preact', 'preact/hooks'],
+  },
+  'src/modules/console/shared/': { rooms: ['src/domain/'], packages: ['preact', 'htm'] },
+  'src/modules/console/': {
+    rooms: [
+      'src/tools/',
+      'src/config/',
+      'src/http/',
+      'src/reactors/',
+      'src/modules/console/shared/',
+      ...CORE,
+      ...PORTS,
+      ...SHOWN,
+    ],
+    packages: ['preact', 'preact-render-to-string'],
+  },
   'src/operations/': {
     rooms: [
       'src/tools/',
@@ -221,7 +240,10 @@ test('the domain and the projections use nothing of the machine', (t) => {
 });
 
 test('time, timers, randomness, files, workers and requests are used through src/tools alone', (t) => {
-  const outside = files.filter((file) => !/^(src\/tools|simulation)\//.test(file));
+  // Browsers have their own clock, requests and workers.
+  const outside = files.filter(
+    (file) => !/^(src\/tools|simulation|src\/modules\/console\/browser)\//.test(file),
+  );
   const uses = outside.flatMap((file) => {
     const source = readFileSync(path.join(root, file), 'utf8');
     const banned = file.startsWith('src/') ? [...CLOCK_AND_CHANCE, ...FILES_AND_REQUESTS] : CLOCK_AND_CHANCE;

@@ -68,9 +68,14 @@ export type Config = {
   /** Minutes between anchors; 0 for no anchors. */
   readonly anchorInterval: number;
   readonly webhooks: NotificationSettings;
+  /** From where the console may be used. */
+  readonly console: ConsoleAccess;
   /** Name of the user who runs commands, as recorded in events. */
   readonly operator: string;
 };
+
+/** `loopback`: by browsers on this machine, without a proxy. */
+export type ConsoleAccess = 'off' | 'loopback' | 'public';
 
 /** Role of a node: serve clients, or check and load deposits. */
 export type Role = 'http' | 'reactors';
@@ -218,6 +223,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
       firstPause: 1000,
       longestPause: 3_600_000,
     },
+    console: read('DEPOSIT_CONSOLE') as ConsoleAccess, // the parser admits no other word
   };
 }
 

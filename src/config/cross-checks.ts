@@ -14,6 +14,7 @@ export function combinationProblems(config: Checked): string[] {
     ...keyProblems(config),
     ...roleProblems(config),
     ...uploadProblems(config),
+    ...consoleProblems(config),
   ];
 }
 
@@ -67,4 +68,12 @@ function operatorProblems(config: Checked): string[] {
   const text =
     'other machines could read the metrics, in clear and without a password: set DEPOSIT_OPERATOR_TRUST_NETWORK=true if all that reach this address may';
   return [...taken, `DEPOSIT_OPERATOR_HOST=${operatorHost}: ${text}`];
+}
+
+/** Requires https for a console that other machines reach: its cookie is as good as a password. */
+function consoleProblems({ console, trustProxy, tls }: Checked): string[] {
+  if (console !== 'public' || tls || trustProxy !== false) return [];
+  const text =
+    'sessions would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
+  return [`DEPOSIT_CONSOLE=public: ${text}`];
 }

@@ -183,6 +183,11 @@ export const SETTINGS = {
     boolean,
   ),
   DEPOSIT_WEBHOOK_GIVE_UP_AFTER: number('72', 'hours for which a notification is retried', 1, 10_000),
+  DEPOSIT_CONSOLE: setting(
+    'loopback',
+    'the console at /console: off, loopback (for this machine, without a proxy) or public (needs https)',
+    oneOf('off', 'loopback', 'public'),
+  ),
   DEPOSIT_OPERATOR: setting(
     '',
     'name of the operator in events; default: the user, under sudo the one who called it',

@@ -118,12 +118,17 @@ function useClients(app: Koa<ServiceState>, parts: Parts): void {
     publicResources(
       new Map([
         [OPEN_ROUTES.landingPage, landingPage(iris)],
-        [OPEN_ROUTES.openApi, serveOpenApi({ ...served, modules: new Set(modules.map(({ name }) => name)) })],
+        [
+          OPEN_ROUTES.openApi,
+          serveOpenApi({ ...served, modules: new Set<string>(modules.map(({ name }) => name)) }),
+        ],
         ['/robots.txt', robots],
         ['/favicon.ico', noIcon],
       ]),
     ),
   );
+  for (const { pages } of modules)
+    if (pages) app.use(pages({ ...parts, queries: parts.deposits.queries, isReady: parts.ready }));
   for (const middleware of modules.flatMap((module) => module.middleware ?? [])) app.use(middleware);
   app.use((_ctx, next) => {
     if (parts.ready()) return next();

@@ -1,4 +1,6 @@
 import type { CollectionView } from '../../projections/collections.ts';
+import type { ObjectReader } from '../contents/object-reader.ts';
+import type { Resolver } from '../contents/resolver.ts';
 import type { DepositQueries } from '../deposits/queries.ts';
 import type { LoadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { RenderContext } from '../sword/documents/document.ts';
@@ -22,9 +24,27 @@ type HttpParts = {
   readonly checks: WriteChecks;
 };
 
+/** The parts of the core that pages of a module may use. */
+export type PageParts = {
+  readonly queries: DepositQueries;
+  readonly credentials: Credentials;
+  readonly resolver: Resolver;
+  readonly objects: ObjectReader;
+  readonly baseUrl: string;
+  readonly trustProxy: boolean;
+  readonly isReady: () => boolean;
+};
+
+/** A command of operators: the body of the request, and the result that is sent as JSON. */
+export type OperatorRoute = (request: unknown) => Promise<unknown>;
+
 /** The additions of an optional module to HTTP. */
 export type HttpModule = {
-  readonly name: OptionalModule;
+  readonly name: OptionalModule | 'console';
+  /** Answers requests for paths of its own, with an authentication of its own; calls `next` for all others. */
+  readonly pages?: (parts: PageParts) => ServiceMiddleware;
+  /** Commands at the operator port, by method and path. */
+  readonly operatorRoutes?: Readonly<Record<string, OperatorRoute>>;
   /** Runs before authentication, in the order given. */
   readonly middleware?: readonly ServiceMiddleware[];
   /** Maximum bytes of an archive that arrives in several requests. */

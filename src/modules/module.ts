@@ -36,7 +36,7 @@ type Maker = { readonly name: string; readonly version: string };
  * that stored events stay readable without it. Each function is called once, on the nodes that need it.
  */
 export type Module = {
-  readonly name: 'resumable-uploads' | 'dry-run' | 'status-events' | 'webhooks' | 'anchors';
+  readonly name: 'resumable-uploads' | 'dry-run' | 'status-events' | 'webhooks' | 'anchors' | 'console';
   /** Opens what it adds to HTTP, on a node that serves clients. Resolves to `undefined` if its settings switch it off. */
   readonly serve?: (parts: ModuleParts) => Promise<HttpModule | undefined>;
   /**

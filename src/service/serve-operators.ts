@@ -1,5 +1,6 @@
 import { packageInfo } from '../config/package-info.ts';
 import type { GroupStatus } from '../event-log/consumer-groups/consumer-group.ts';
+import type { OperatorRoute } from '../http/http-module.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { enginePlaces } from './backends/open-backends.ts';
@@ -11,6 +12,8 @@ import type { startReactors } from './start-reactors.ts';
 /** The parts of a node that depend on its roles. */
 type Parts = {
   readonly reactors: ReturnType<typeof startReactors> | undefined;
+  /** Commands of optional modules. */
+  readonly moduleRoutes: Readonly<Record<string, OperatorRoute>>;
 };
 
 /** Time limit of the log for the status of reactors. Commands wait longer than that for this service. */
@@ -24,6 +27,7 @@ export async function serveOperators(node: NodeResources, url: string, parts: Pa
   const { config, logger, metrics, projector, resources } = node;
   const startedAt = clock.date().toISOString();
   const routes = {
+    ...parts.moduleRoutes,
     'GET /state': async () => ({ ...about(node, url), startedAt, ...(await stateOf(node, parts)) }),
     'POST /views': async (built: unknown) => {
       const { views: generation } = built as { readonly views: number }; // of this command, or refused below
@@ -43,7 +47,7 @@ function about({ config }: NodeResources, url: string) {
   return { ...packageInfo(), pid: process.pid, url, roles, engines: enginePlaces(config), dataFolder };
 }
 
-async function stateOf({ deliveries, projector }: NodeResources, { reactors }: Parts) {
+async function stateOf({ deliveries, projector }: NodeResources, { reactors }: Pick<Parts, 'reactors'>) {
   const running = reactors
     ? [...reactors.runners, ...(reactors.notifications ? [reactors.notifications.runner] : [])]
     : [];

@@ -121,7 +121,11 @@ async function start(
     clients,
     reactors,
   });
-  await serveOperators(node, baseUrl, { reactors });
+  const moduleRoutes = Object.assign(
+    {},
+    ...(clients?.options.modules ?? []).map((one) => one.operatorRoutes),
+  );
+  await serveOperators(node, baseUrl, { reactors, moduleRoutes });
   resources.defer(() => {
     isStopping = true;
   });

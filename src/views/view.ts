@@ -33,6 +33,8 @@ export type ViewQuery = {
   readonly from?: { readonly field: string; readonly value: string | number };
   /** A field and its maximum, inclusive. */
   readonly upTo?: { readonly field: string; readonly value: string | number };
+  /** A field and the value that it is less than. */
+  readonly before?: { readonly field: string; readonly value: string | number };
   /**
    * Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters.
    */

@@ -15,7 +15,7 @@ export function authenticate(credentials: Credentials, trustProxy: boolean): Ser
 /**
  * Returns the client's address. Behind a trusted proxy it is the last one in `X-Forwarded-For`, which the proxy added.
  */
-function addressOf({ req }: ServiceContext, trustProxy: boolean): string {
+export function addressOf({ req }: ServiceContext, trustProxy: boolean): string {
   const forwarded = trustProxy
     ? String(req.headers['x-forwarded-for'] ?? '')
         .split(',')

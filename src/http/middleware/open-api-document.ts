@@ -18,7 +18,7 @@ export type DescribedService = {
   /** Bytes of an archive that comes in pieces; `undefined`: none can. */
   readonly maxResumableUploadSize: number | undefined;
   /** The optional capabilities that are on. */
-  readonly modules: ReadonlySet<OptionalModule>;
+  readonly modules: ReadonlySet<string>;
 };
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

@@ -132,6 +132,12 @@ export class ControlClient {
     return this.#ask('GET', '/state', STATE_TIMEOUT_MS) as Promise<ServiceState>;
   }
 
+  /** Resolves to a link by which the person signs in to the console, once, within a minute. */
+  async consoleCode(request: { readonly person: string; readonly position: string }): Promise<string> {
+    const answer = await this.#ask('POST', '/console/codes', ADOPT_TIMEOUT_MS, request);
+    return (answer as { readonly url: string }).url;
+  }
+
   /** Makes the service use a generation of the views; resolves to the milliseconds of the switch. */
   adopt(generation: { readonly views: number }): Promise<{ readonly views: number }> {
     return this.#ask('POST', '/views', ADOPT_TIMEOUT_MS, generation) as Promise<{ readonly views: number }>;

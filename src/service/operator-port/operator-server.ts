@@ -2,12 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { OperatorRoute } from '../../http/http-module.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
 import { controlFile } from './control-file.ts';
-
-/** Executes a command of an operator; its result is sent as JSON. */
-type OperatorRoute = (request: unknown) => Promise<unknown>;
 
 export type OperatorServerOptions = {
   readonly host: string;

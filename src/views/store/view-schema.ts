@@ -60,12 +60,13 @@ export function countedFields(database: DatabaseSync, name: string): readonly st
 /** Returns the part of a query after `FROM`, and its parameters. */
 export function selection(
   view: string,
-  { index, equal = {}, from, upTo, contains = {} }: Omit<ViewQuery, 'limit'>,
+  { index, equal = {}, from, upTo, before, contains = {} }: Omit<ViewQuery, 'limit'>,
 ): { readonly sql: string; readonly values: readonly (string | number)[] } {
   const conditions = Object.keys(equal).map((field) => `${expression(field)} = ?`);
   if (from) conditions.push(`${expression(from.field)} >= ?`);
   if (upTo) conditions.push(`${expression(upTo.field)} <= ?`);
-  const bounds = [from, upTo].flatMap((bound) => (bound ? [bound.value] : []));
+  if (before) conditions.push(`${expression(before.field)} < ?`);
+  const bounds = [from, upTo, before].flatMap((bound) => (bound ? [bound.value] : []));
   const match = matchOf(contains);
   if (match !== '') {
     const texts = textsOf(view);

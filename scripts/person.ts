@@ -1,0 +1,114 @@
+import { people as shownPeople } from '../projections/people.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { load } from '../src/deposits/command-handler.ts';
+import { clients, people } from '../src/domain/aggregates.ts';
+import { ROLES, type Role, type RoleOf } from '../src/domain/person/person.ts';
+import {
+  type Actions,
+  assertAction,
+  assertNoPositionals,
+  onlyPositional,
+  operator,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  UsageError,
+} from '../src/operations/command/command.ts';
+import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { foldByKey } from '../src/views/fold.ts';
+
+const HELP = `Adds people to the console, and changes what they may do there.
+
+Usage: deposit-service person add NAME --role ROLE [--client CLIENT]
+       deposit-service person role NAME --role ROLE [--client CLIENT]
+       deposit-service person disable NAME
+       deposit-service person enable NAME
+       deposit-service person end-sessions NAME
+       deposit-service person list [--json]
+
+--role    operator sees and does everything, auditor sees everything, depositor sees the deposits of one client,
+          moderator may sign in and sees nothing yet
+--client  the client of a depositor
+
+disable ends all sessions at once, as end-sessions does. "deposit-service console --as NAME" prints a link to sign in.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+const ACTIONS: Actions = {
+  add: ['role', 'client'],
+  role: ['role', 'client'],
+  disable: [],
+  enable: [],
+  'end-sessions': [],
+  list: ['json'],
+};
+
+await runCommand(HELP, async ([action = '', ...rest]) => {
+  const { values, positionals } = readArguments(rest, {
+    role: { type: 'string' },
+    client: { type: 'string' },
+    json: { type: 'boolean' },
+  });
+  assertAction(ACTIONS, action, values);
+  if (action === 'list') assertNoPositionals(positionals);
+  const person = action === 'list' ? '' : onlyPositional(positionals, 'NAME');
+  const role = action === 'add' || action === 'role' ? roleIn(values) : undefined;
+  const config = readConfig();
+  await using log = await (action === 'list' ? openLogReadOnly : openServiceLog)(config);
+  if (action === 'list') {
+    const all = [
+      ...(await foldByKey(shownPeople, log.readAll({ streamPrefixes: [people.prefix] }))).values(),
+    ];
+    if (values.json) return say(JSON.stringify(all));
+    for (const one of all) say(line(one));
+    if (all.length === 0) say('Nobody has been added.');
+    return;
+  }
+  const client = role?.client ?? null;
+  if (client !== null && (await load(log, clients, client)).state.status === 'unknown')
+    throw refused('CLIENT_UNKNOWN', `There is no client ${client}.`);
+  const administration = new AdminCommands(log, operator(config));
+  if (action === 'add' && role) {
+    await administration.person({ type: 'AddPerson', person, ...role });
+    return say(`Added ${person} with the role ${role.role}.`);
+  }
+  if (action === 'role' && role) {
+    await administration.person({ type: 'ChangeRole', person, ...role });
+    return say(`${person} has the role ${role.role}.`);
+  }
+  if (action === 'disable') {
+    await administration.person({ type: 'DisablePerson', person });
+    return say(`Disabled ${person}: every session has ended.`);
+  }
+  if (action === 'enable') {
+    await administration.person({ type: 'EnablePerson', person });
+    return say(`Enabled ${person}.`);
+  }
+  await administration.person({ type: 'EndSessions', person });
+  return say(`Ended all sessions of ${person}.`);
+});
+
+function roleIn({
+  role,
+  client = null,
+}: {
+  readonly role?: string | undefined;
+  readonly client?: string | null | undefined;
+}): RoleOf {
+  const known: readonly string[] = ROLES;
+  if (role === undefined || !known.includes(role))
+    throw new UsageError(`--role must be one of ${ROLES.join(', ')}.`);
+  return { role: role as Role, client }; // it is on the list
+}
+
+function line({
+  person,
+  role,
+  client,
+  disabled,
+}: { readonly person: string; readonly disabled: boolean } & RoleOf): string {
+  return `${person}  ${role}${client === null ? '' : ` of ${client}`}${disabled ? '  disabled' : ''}`;
+}

@@ -1,0 +1,125 @@
+import type { PersonView } from '../../../../projections/people.ts';
+import type { Role } from '../../../domain/person/person.ts';
+import type { Credentials } from '../../../http/middleware/credentials.ts';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { clock } from '../../../tools/clock.ts';
+import type { View } from '../../../views/view.ts';
+import type { SessionKey } from './session-key.ts';
+
+/** A signed-in person or client, with what the views say about them now. */
+export type Viewer = {
+  readonly kind: 'person' | 'client';
+  readonly name: string;
+  readonly role: Role;
+  /** The client whose deposits a depositor sees; `null` for all deposits. */
+  readonly client: string | null;
+  /** Whether the sign-in was recent enough for acts that cannot be undone. */
+  readonly isFresh: boolean;
+};
+
+/** The contents of a cookie. Times are milliseconds since 1970. */
+type Session = {
+  readonly kind: Viewer['kind'];
+  readonly name: string;
+  /** Revision of the person's sessions, or of the client's password. */
+  readonly revision: number;
+  readonly signedInAt: number;
+  readonly seenAt: number;
+};
+
+const MINUTE = 60_000;
+const [MAX_IDLE_MS, MAX_AGE_MS, FRESH_MS] = [30 * MINUTE, 12 * 60 * MINUTE, 10 * MINUTE];
+/** Milliseconds after which a cookie is renewed. */
+const RENEW_MS = MINUTE;
+
+/**
+ * Sessions as sealed cookies. No node stores them. Each use compares them with the views, so a disabled person, the end
+ * of all sessions and a changed password take effect immediately.
+ */
+export class Sessions {
+  readonly #key: SessionKey;
+  readonly #people: Pick<View<PersonView>, 'get'>;
+  readonly #credentials: Pick<Credentials, 'currentLogin'>;
+  readonly #cookie: { readonly name: string; readonly attributes: string };
+
+  constructor(
+    key: SessionKey,
+    people: Pick<View<PersonView>, 'get'>,
+    credentials: Pick<Credentials, 'currentLogin'>,
+    isHttps: boolean,
+  ) {
+    this.#key = key;
+    this.#people = people;
+    this.#credentials = credentials;
+    this.#cookie = {
+      name: isHttps ? '__Host-deposit-console' : 'deposit-console',
+      attributes: `Path=/; HttpOnly; SameSite=Strict${isHttps ? '; Secure' : ''}`,
+    };
+  }
+
+  /** Begins the session of a person. Returns `false` if they may not sign in. */
+  beginOfPerson(ctx: ServiceContext, name: string): boolean {
+    const person = this.#people.get(name);
+    if (!person || person.disabled) return false;
+    this.#begin(ctx, 'person', name, person.sessionRevision);
+    return true;
+  }
+
+  /** Begins the session of a client whose password was verified. */
+  beginOfClient(ctx: ServiceContext, name: string, credentialRevision: number): void {
+    this.#begin(ctx, 'client', name, credentialRevision);
+  }
+
+  /** Returns who sends the request, and renews the cookie unless a page asked by itself; `undefined` without a session. */
+  viewerOf(ctx: ServiceContext): Viewer | undefined {
+    const session = this.#sessionOf(ctx);
+    const viewer = session && this.#viewer(session);
+    const isAsked = ctx.req.headers['x-console-background'] === undefined;
+    if (viewer && isAsked && clock.now() - session.seenAt > RENEW_MS)
+      this.#set(ctx, { ...session, seenAt: clock.now() });
+    return viewer;
+  }
+
+  /** Returns a function that returns whether the session of the request is still valid, for answers that never end. */
+  watch(ctx: ServiceContext): () => boolean {
+    const session = this.#sessionOf(ctx);
+    return () =>
+      session !== undefined &&
+      clock.now() - session.signedInAt < MAX_AGE_MS &&
+      this.#viewer(session) !== undefined;
+  }
+
+  end(ctx: ServiceContext): void {
+    const { name, attributes } = this.#cookie;
+    ctx.append('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
+  }
+
+  #begin(ctx: ServiceContext, kind: Viewer['kind'], name: string, revision: number): void {
+    const now = clock.now();
+    this.#set(ctx, { kind, name, revision, signedInAt: now, seenAt: now });
+  }
+
+  #sessionOf(ctx: ServiceContext): Session | undefined {
+    const text = this.#key.open(ctx.cookies.get(this.#cookie.name) ?? '');
+    const session = text === undefined ? undefined : (JSON.parse(text) as Session); // as sealed below
+    const now = clock.now();
+    const isValid = session && now - session.seenAt < MAX_IDLE_MS && now - session.signedInAt < MAX_AGE_MS;
+    return isValid ? session : undefined;
+  }
+
+  #viewer({ kind, name, revision, signedInAt }: Session): Viewer | undefined {
+    const isFresh = clock.now() - signedInAt < FRESH_MS;
+    if (kind === 'client') {
+      const login = this.#credentials.currentLogin({ client: name, credentialRevision: revision });
+      return login && { kind, name, role: 'depositor', client: name, isFresh };
+    }
+    const person = this.#people.get(name);
+    if (!person || person.disabled || person.sessionRevision !== revision) return undefined;
+    return { kind, name, role: person.role, client: person.client, isFresh };
+  }
+
+  #set(ctx: ServiceContext, session: Session): void {
+    const { name, attributes } = this.#cookie;
+    ctx.append('Set-Cookie', `${name}=${this.#key.seal(JSON.stringify(session))}; ${attributes}`);
+  }
+}

@@ -1,0 +1,84 @@
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import { SHORTEST_TEXT, type View, type ViewQuery } from '../../../views/view.ts';
+import type { Viewer } from '../access/sessions.ts';
+import { ConsoleRefusal } from '../server/route.ts';
+import type { DepositRow, Filter } from '../shared/deposit-list.ts';
+
+type Selection = Omit<ViewQuery, 'limit'>;
+
+/** Fields that hold the identifier of an object, by its type in a SWHID. */
+const OBJECT_FIELDS: Readonly<Record<string, string>> = {
+  dir: 'directory',
+  rev: 'revisionId',
+  snp: 'snapshot',
+};
+
+/** Returns the query of the view for a filter, within what the viewer may see. @throws {ConsoleRefusal} */
+export function selectionOf(filter: Filter, { client }: Pick<Viewer, 'client'>): Selection {
+  const { status, collection, origin, since, until, swhid, reason, q = '' } = filter;
+  const wantedClient = client ?? filter.client;
+  const equal = {
+    ...(wantedClient !== undefined && { client: wantedClient }),
+    ...(status !== undefined && { status }),
+    ...(collection !== undefined && { collection }),
+    ...(origin !== undefined && { origin }),
+    ...(swhid !== undefined && objectIn(swhid)),
+  };
+  const words = q.split(/\s+/).filter((word) => word !== '');
+  const short = words.find((word) => Array.from(word).length < SHORTEST_TEXT);
+  if (short !== undefined) {
+    const text = `“${short}” is too short: a word to search for has at least ${SHORTEST_TEXT} characters.`;
+    throw new ConsoleRefusal(400, 'WORD_TOO_SHORT', text);
+  }
+  const contains = {
+    ...(words.length > 0 && { words }),
+    ...(reason !== undefined && { terms: [` reason=${reason} `] }),
+  };
+  return {
+    equal,
+    contains,
+    ...(since !== undefined && { from: { field: 'updatedAt', value: timeIn(since) } }),
+    ...(until !== undefined && { upTo: { field: 'updatedAt', value: timeIn(until) } }),
+  };
+}
+
+/** Returns the deposits of a page, the newest first, and one more if there is a next page. */
+export function pageOf(
+  view: View<DepositSearchView>,
+  selection: Selection,
+  before: number | undefined,
+  limit: number,
+): { readonly rows: readonly DepositRow[]; readonly next: number | null } {
+  const found = view.find({
+    ...selection,
+    ...(before !== undefined && { before: { field: 'depositId', value: before } }),
+    orderBy: 'depositId',
+    descending: true,
+    limit: limit + 1,
+  });
+  const rows = found.slice(0, limit).map(rowOf);
+  return { rows, next: found.length > limit ? (rows.at(-1)?.depositId ?? null) : null };
+}
+
+export function rowOf(view: DepositSearchView): DepositRow {
+  const { depositId, revision, title, client, collection, status, statusDetail, reasonCodes } = view;
+  const { createdAt, updatedAt, origin, directory } = view;
+  const swhid = directory === null ? null : `swh:1:dir:${directory}`;
+  const known = { depositId, revision, title, client, collection, status, statusDetail, reasonCodes };
+  return { ...known, createdAt, updatedAt, origin, swhid };
+}
+
+function objectIn(swhid: string): Readonly<Record<string, string>> {
+  const [, type = '', id = ''] = /^swh:1:([a-z]{3}):([0-9a-f]{40})(?:;.*)?$/.exec(swhid) ?? [];
+  const field = OBJECT_FIELDS[type];
+  if (field !== undefined) return { [field]: id };
+  const text = `“${swhid}” is no SWHID of a directory, revision or snapshot.`;
+  throw new ConsoleRefusal(400, 'BAD_SWHID', text);
+}
+
+/** Returns the time in the form in which events have it. */
+function timeIn(text: string): string {
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new ConsoleRefusal(400, 'BAD_TIME', `“${text}” is no time such as 2026-03-01T10:00:00Z.`);
+}

@@ -1,0 +1,38 @@
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { type DepositPage, filterIn } from '../shared/deposit-list.ts';
+import { pageOf, selectionOf } from './deposit-query.ts';
+
+const PAGE_SIZE = 50;
+
+/** Returns the routes of the list of deposits. */
+export function depositRoutes({ deposits: view }: ConsoleParts): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/deposits',
+      permission: 'deposits:read',
+      answer: ({ ctx, query, viewer }) => {
+        const { q, origin, reason, swhid, since, until, ...owner } = filterIn(query);
+        const isCounted = [q, origin, reason, swhid, since, until].every((value) => value === undefined);
+        const client = viewer.client ?? owner.client;
+        const counted = {
+          ...(client !== undefined && { client }),
+          ...(owner.collection !== undefined && { collection: owner.collection }),
+        };
+        const selection = selectionOf(filterIn(query), viewer);
+        ctx.body = {
+          ...pageOf(view, selection, cursorIn(query), PAGE_SIZE),
+          counts: isCounted ? Object.fromEntries(view.counts(counted)) : null,
+        } satisfies DepositPage;
+      },
+    },
+  ];
+}
+
+function cursorIn(query: URLSearchParams): number | undefined {
+  const before = query.get('before');
+  if (before === null) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(before)) return Number(before);
+  throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page has no such continuation.');
+}

@@ -1,0 +1,96 @@
+import { PassThrough } from 'node:stream';
+import { deposits } from '../../../domain/aggregates.ts';
+import { describeDepositEvent } from '../../../domain/deposit/describe.ts';
+import { occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
+import { clock } from '../../../tools/clock.ts';
+import type { Viewer } from '../access/sessions.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, type Route } from '../server/route.ts';
+import type { LiveChange } from '../shared/live-change.ts';
+
+/** Maximum number of open streams on this node, per person or client and in total. */
+const [MAX_PER_VIEWER, MAX_TOTAL] = [20, 500];
+/** Milliseconds between two comments, which keep the connection; each time, the session is checked again. */
+const HEARTBEAT_MS = 15_000;
+/** Bytes that a slow reader may leave unread; beyond them its stream ends, and its browser connects again. */
+const MAX_UNREAD_BYTES = 262_144;
+
+type LiveStream = { readonly viewer: Viewer; readonly body: PassThrough };
+
+/** Returns the route by which open pages learn of changes. The browser reads the present state by other routes. */
+export function liveRoutes({
+  projector,
+  deposits: views,
+  sessions,
+  resources,
+}: ConsoleParts): readonly Route[] {
+  const open = new Set<LiveStream>();
+  const stopListening = projector.listen((events) => {
+    if (open.size > 0) for (const event of events) publish(event);
+  });
+  resources.defer(() => {
+    stopListening();
+    for (const { body } of open) body.end();
+  });
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/live',
+      permission: 'deposits:read',
+      answer: ({ ctx, viewer }) => begin(ctx, viewer),
+    },
+  ];
+
+  function publish(event: RecordedEvent): void {
+    if (!event.stream.startsWith(deposits.prefix)) return;
+    const view = views.get(event.stream.slice(deposits.prefix.length));
+    const { actor } = event.metadata as { actor: LiveChange['actor'] }; // every event of this service names its actor
+    const change: LiveChange = {
+      depositId: Number(event.data['depositId']),
+      revision: event.revision,
+      type: event.type,
+      sentence: describeDepositEvent(deposits.codec.read(event)).sentence,
+      at: occurredAt(event),
+      actor,
+      status: view?.status ?? null,
+      title: view?.title ?? null,
+      client: view?.client ?? null,
+      collection: view?.collection ?? null,
+    };
+    const text = `event: change\ndata: ${JSON.stringify(change)}\n\n`;
+    for (const stream of open) if (maySee(stream.viewer, change)) write(stream, text);
+  }
+
+  function begin(ctx: ServiceContext, viewer: Viewer): void {
+    const own = [...open].filter((one) => one.viewer.kind === viewer.kind && one.viewer.name === viewer.name);
+    if (own.length >= MAX_PER_VIEWER || open.size >= MAX_TOTAL)
+      throw new ConsoleRefusal(429, 'TOO_MANY_STREAMS', 'Too many pages are open: close some.');
+    const stream: LiveStream = { viewer, body: new PassThrough() };
+    const isValid = sessions.watch(ctx);
+    const heartbeat = clock.setInterval(() => {
+      if (isValid()) write(stream, ': still here\n\n');
+      else stream.body.end('event: end\ndata: {}\n\n');
+    }, HEARTBEAT_MS);
+    open.add(stream);
+    stream.body.once('close', () => {
+      clock.clearInterval(heartbeat);
+      open.delete(stream);
+    });
+    ctx.status = 200;
+    ctx.set('Content-Type', EVENT_STREAM_TYPE);
+    ctx.set('X-Accel-Buffering', 'no');
+    ctx.body = stream.body;
+    write(stream, 'retry: 2000\n\n');
+  }
+}
+
+function maySee({ client }: Viewer, change: LiveChange): boolean {
+  return client === null || client === change.client;
+}
+
+function write({ body }: LiveStream, text: string): void {
+  if (body.writableLength > MAX_UNREAD_BYTES) body.destroy();
+  else if (!body.writableEnded) body.write(text);
+}

@@ -1,0 +1,46 @@
+import { lagAfter } from '../../../event-log/consumer-groups/lag.ts';
+import { EventLogParking } from '../../../reactors/parking.ts';
+import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
+import { clock } from '../../../tools/clock.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import type { Route } from '../server/route.ts';
+import type { OverviewData } from '../shared/overview.ts';
+import { permits } from '../shared/permissions.ts';
+import { rowOf } from './deposit-query.ts';
+
+/** Number of deposits that changed last. */
+const RECENT = 15;
+/** Lag beyond which the views need attention, as in deploy/prometheus-alerts.yml. */
+const MAX_LAG_SECONDS = 30;
+
+/** Returns the route of the overview. */
+export function overviewRoutes({ deposits: view, log, projector }: ConsoleParts): readonly Route[] {
+  const parking = new EventLogParking(log);
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/overview',
+      permission: 'deposits:read',
+      answer: async ({ ctx, viewer: { client, role } }) => {
+        const equal = client === null ? {} : { client };
+        const newest = { orderBy: 'updatedAt', descending: true, limit: RECENT };
+        ctx.body = {
+          counts: Object.fromEntries(view.counts(equal)),
+          recent: view.find({ equal, ...newest }).map(rowOf),
+          service: permits(role, 'service:read') ? await service() : null,
+        } satisfies OverviewData;
+      },
+    },
+  ];
+
+  async function service(): Promise<OverviewData['service']> {
+    const waiting = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parking.waiting(reactor)));
+    const { count = 0, oldest } = await lagAfter(log, projector.position, '');
+    const seconds = oldest === undefined ? 0 : Math.round((clock.now() - Date.parse(oldest)) / 1000);
+    return {
+      parked: waiting.flat().length,
+      views: seconds >= MAX_LAG_SECONDS ? { events: count, seconds } : null,
+      problem: projector.lastError ?? null,
+    };
+  }
+}

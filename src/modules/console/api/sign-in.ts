@@ -1,0 +1,135 @@
+import type { ComponentChild } from 'preact';
+import { AdminCommands } from '../../../deposits/admin-commands.ts';
+import { addressOf } from '../../../http/middleware/authenticate.ts';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { SwordError } from '../../../sword/sword-error.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { answerPage } from '../server/page.ts';
+import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { html } from '../shared/html.ts';
+
+/** Milliseconds to wait until the view shows the end of sessions. */
+const VIEW_TIMEOUT_MS = 5000;
+
+/** Returns the ways in and out. */
+export function signInRoutes(parts: ConsoleParts): readonly Route[] {
+  const { assets, codes, credentials, sessions, log, projector, trustProxy } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/console/sign-in',
+      permission: 'public',
+      answer: ({ ctx, query }) => {
+        if (sessions.viewerOf(ctx)) return seeOther(ctx, targetIn(query.get('to')));
+        return answerPage(ctx, assets, { title: 'Sign in', content: signInForm(query.get('to') ?? '') });
+      },
+    },
+    { method: 'POST', path: '/console/sign-in', permission: 'public', kind: 'form', answer: signInClient },
+    {
+      method: 'GET',
+      path: '/console/enter',
+      permission: 'public',
+      answer: ({ ctx }) => {
+        const content = signInFrame(html`<p id="entering" role="status">Signing in …</p>`);
+        answerPage(ctx, assets, { title: 'Sign in', script: 'enter.ts', content });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/console/enter',
+      permission: 'public',
+      answer: ({ ctx, body }) => {
+        const { code } = body as { readonly code?: unknown };
+        const person = typeof code === 'string' ? codes.redeem(code) : undefined;
+        if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
+          const text =
+            'The link was used before, or is older than a minute. Run the command again for a new one.';
+          throw new ConsoleRefusal(401, 'BAD_CODE', text);
+        }
+        ctx.status = 204;
+      },
+    },
+    {
+      method: 'POST',
+      path: '/console/api/sign-out',
+      permission: 'session',
+      answer: ({ ctx }) => {
+        sessions.end(ctx);
+        ctx.status = 204;
+      },
+    },
+    {
+      method: 'POST',
+      path: '/console/api/end-sessions',
+      permission: 'session',
+      answer: async ({ ctx, viewer: { kind, name } }) => {
+        if (kind === 'client') {
+          const text =
+            'The sessions of a client end when its password changes: deposit-service client password NAME.';
+          throw new ConsoleRefusal(409, 'NOT_A_PERSON', text);
+        }
+        const position = await new AdminCommands(log, { kind, name }).person({
+          type: 'EndSessions',
+          person: name,
+        });
+        await projector.passed(position, VIEW_TIMEOUT_MS);
+        sessions.end(ctx);
+        ctx.status = 204;
+      },
+    },
+  ];
+
+  async function signInClient({
+    ctx,
+    body,
+  }: {
+    readonly ctx: ServiceContext;
+    readonly body: unknown;
+  }): Promise<void> {
+    const { name = '', password = '', to = '' } = body as Readonly<Record<string, string>>; // fields of a form
+    const header = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+    try {
+      if (name.includes(':')) throw new SwordError('Unauthorized', 'Unknown client or wrong password.');
+      const login = await credentials.verify(header, addressOf(ctx, trustProxy));
+      sessions.beginOfClient(ctx, login.client, login.credentialRevision);
+      seeOther(ctx, targetIn(to));
+    } catch (error) {
+      if (!(error instanceof SwordError) || !['Unauthorized', 'TooManyRequests'].includes(error.code))
+        throw error;
+      ctx.status = error.code === 'Unauthorized' ? 401 : 429;
+      answerPage(ctx, assets, { title: 'Sign in', content: signInForm(to, error.message) });
+    }
+  }
+}
+
+/** Returns the page to continue at: only one of the console. */
+function targetIn(to: string | null): string {
+  return to?.startsWith('/console/') && !to.startsWith('/console/sign-in') ? to : '/console/';
+}
+
+function seeOther(ctx: ServiceContext, to: string): void {
+  ctx.redirect(to);
+  ctx.status = 303;
+}
+
+function signInFrame(content: ComponentChild): ComponentChild {
+  return html`<main class="sign-in"><h1>Deposits</h1>${content}</main>`;
+}
+
+function signInForm(to: string, problem?: string): ComponentChild {
+  return signInFrame(html`
+    ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+    <form method="post" action="/console/sign-in">
+      <h2>Depositors</h2>
+      <input type="hidden" name="to" value=${to} />
+      <label>Client <input name="name" required autocomplete="username" /></label>
+      <label>Password <input name="password" type="password" required autocomplete="current-password" /></label>
+      <button class="primary">Sign in</button>
+    </form>
+    <section>
+      <h2>Operators and auditors</h2>
+      <p>Run this where the service runs, and open the link that it prints:</p>
+      <pre><code>npx deposit-service console</code></pre>
+    </section>
+  `);
+}

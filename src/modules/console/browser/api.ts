@@ -1,0 +1,67 @@
+/** An error that the server reports, or that it does not answer. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(code: string, message: string, status: number) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+type Options = {
+  /** Whether the page asks by itself: the session is not prolonged. */
+  readonly background?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+/** Resolves to the JSON at a path of the console. @throws {ApiError} */
+export async function getJson<Answer>(path: string, options: Options = {}): Promise<Answer> {
+  return (await send('GET', path, undefined, options)) as Answer; // the server is of the same release
+}
+
+/** Sends JSON, and resolves to the JSON of the answer. @throws {ApiError} */
+export async function postJson<Answer>(path: string, body: unknown = {}): Promise<Answer> {
+  return (await send('POST', path, body, {})) as Answer;
+}
+
+async function send(method: string, path: string, body: unknown, options: Options): Promise<unknown> {
+  const headers = {
+    Accept: 'application/json',
+    'X-Console': '1',
+    ...(options.background && { 'X-Console-Background': '1' }),
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  };
+  const { signal = null } = options;
+  const answer = await fetch(path, {
+    method,
+    headers,
+    signal,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError('NO_ANSWER', 'The service does not answer.', 0);
+  });
+  if (answer.status === 401 && path !== '/console/enter') signIn();
+  const text = await answer.text();
+  if (answer.ok) return text === '' ? undefined : JSON.parse(text);
+  const { code, message } = errorIn(text);
+  throw new ApiError(code, message, answer.status);
+}
+
+/** Leads to the sign-in, and back to this page. */
+export function signIn(): void {
+  location.assign(`/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+function errorIn(text: string): { readonly code: string; readonly message: string } {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: string; message?: string } };
+    if (error?.code !== undefined && error.message !== undefined)
+      return { code: error.code, message: error.message };
+  } catch {
+    // not of the console: a proxy, or the service while it starts
+  }
+  return { code: 'UNAVAILABLE', message: 'The service cannot answer at the moment: try again.' };
+}

@@ -1,0 +1,43 @@
+import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Boot } from '../shared/boot.ts';
+import { html } from '../shared/html.ts';
+import { pathPattern } from '../shared/path-pattern.ts';
+import { SCREENS, type ScreenPath } from '../shared/screens.ts';
+import { live } from './live.ts';
+import { Frame } from './parts/frame.ts';
+import { followLinks, usePlace } from './router.ts';
+import { Deposits } from './screens/deposits.ts';
+import { Overview } from './screens/overview.ts';
+import type { ScreenProps } from './screens/screen-props.ts';
+
+/** The component of each page. */
+const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = {
+  '/console/': Overview,
+  '/console/deposits': Deposits,
+};
+
+/** The whole page: its frame, and the screen of the address. */
+export function App({ boot }: { readonly boot: Boot }): VNode {
+  const place = usePlace();
+  useEffect(() => {
+    live.start();
+    return followLinks();
+  }, []);
+  const found = SCREENS.flatMap((screen) => {
+    const match = pathPattern(screen.path).exec(place.path);
+    return match ? [{ screen, params: { ...match.groups } }] : [];
+  })[0];
+  const title = found?.screen.title ?? 'Not found';
+  useEffect(() => {
+    document.title = `${title} · Deposits`;
+  }, [title]);
+  const mayShow = found && boot.viewer.permissions.includes(found.screen.permission);
+  return html`<${Frame} boot=${boot} place=${place} title=${title}>
+    ${
+      found && mayShow
+        ? html`<${COMPONENTS[found.screen.path]} boot=${boot} place=${place} params=${found.params} />`
+        : html`<p>There is no such page for you.</p>`
+    }
+  </${Frame}>`;
+}

@@ -1,0 +1,15 @@
+/* Exchanges the one-time code in the fragment, which browsers send to no server, for a session. */
+import { ApiError, postJson } from './api.ts';
+
+const code = location.hash.slice(1);
+history.replaceState(null, '', location.pathname);
+
+try {
+  await postJson('/console/enter', { code });
+  location.replace('/console/');
+} catch (error) {
+  const shown = document.getElementById('entering');
+  if (!shown || !(error instanceof ApiError)) throw error;
+  shown.className = 'problem';
+  shown.textContent = error.message;
+}

@@ -1,0 +1,11 @@
+import { render } from 'preact';
+import type { Boot } from '../shared/boot.ts';
+import { html } from '../shared/html.ts';
+import { App } from './app.ts';
+
+const root = document.getElementById('app');
+if (root) {
+  const boot = JSON.parse(root.dataset['boot'] ?? '') as Boot; // written by the server
+  root.replaceChildren();
+  render(html`<${App} boot=${boot} />`, root);
+}

@@ -1,0 +1,20 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { html } from '../../shared/html.ts';
+import { setPreferences, usePreferences } from '../preferences.ts';
+import { Time, zoneName } from './time.ts';
+
+/** Shows the time, and switches between UTC and the zone of the reader. */
+export function Clock(): VNode {
+  const { zone } = usePreferences();
+  const [now, setNow] = useState(() => new Date().toISOString());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date().toISOString()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const other = zone === 'utc' ? 'local' : 'utc';
+  const label = `Times are in ${zoneName(zone)}. Show them in ${zoneName(other)}`;
+  return html`<button type="button" class="clock" title=${label} onClick=${() => setPreferences({ zone: other })}>
+    <${Time} at=${now} isShort /> ${zoneName(zone)}
+  </button>`;
+}

@@ -1,0 +1,156 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Boot } from '../../shared/boot.ts';
+import { html } from '../../shared/html.ts';
+import { SCREENS, type Screen } from '../../shared/screens.ts';
+import { postJson } from '../api.ts';
+import { live, useLiveState } from '../live.ts';
+import { setPreferences, usePreferences } from '../preferences.ts';
+import { navigate, type Place } from '../router.ts';
+import { Clock } from './clock.ts';
+import { Dialog } from './dialog.ts';
+
+type FrameProps = {
+  readonly boot: Boot;
+  readonly place: Place;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+};
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'search'],
+  ['?', 'this list'],
+  ['j, k', 'next and previous row'],
+  ['x', 'select the row'],
+  ['o or Enter', 'open the row'],
+];
+
+/** The frame of every page: skip link, top bar, navigation, and the keys that work everywhere. */
+export function Frame({ boot, place, title, children }: FrameProps): VNode {
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const screens: readonly Screen[] = SCREENS;
+  const shown = screens.filter(
+    ({ key, permission }) => key !== undefined && boot.viewer.permissions.includes(permission),
+  );
+  useKeys(shown, () => setHelpOpen(true));
+  return html`
+    <a class="skip" href="#content">Skip to the content</a>
+    <${TopBar} boot=${boot} place=${place} />
+    <nav aria-label="Pages">
+      ${shown.map(
+        ({ path, title: name }) =>
+          html`<a href=${path} aria-current=${isCurrent(path, place) ? 'page' : undefined}>${name}</a>`,
+      )}
+    </nav>
+    <main id="content" tabindex="-1"><h1>${title}</h1>${children}</main>
+    ${isHelpOpen && html`<${KeyList} screens=${shown} onClose=${() => setHelpOpen(false)} />`}
+  `;
+}
+
+function isCurrent(path: string, place: Place): boolean {
+  return path === '/console/' ? place.path === path : place.path.startsWith(path);
+}
+
+function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 'place'>): VNode {
+  const { theme } = usePreferences();
+  const field = useRef<HTMLInputElement>(null);
+  const search = (event: Event): void => {
+    event.preventDefault();
+    navigate(`/console/deposits?q=${encodeURIComponent(field.current?.value ?? '')}`);
+  };
+  const setTheme = (event: Event): void =>
+    setPreferences({ theme: (event.currentTarget as HTMLSelectElement).value as typeof theme });
+  const leave = async (path: string): Promise<void> => {
+    await postJson(path);
+    location.assign('/console/sign-in');
+  };
+  return html`<header>
+    <a class="brand" href="/console/">Deposits</a>
+    <span class="node" title=${`${service.name} ${service.version}`}>
+      ${new URL(service.url).host} · ${service.version}
+    </span>
+    <${LiveLight} />
+    <form role="search" onSubmit=${search}>
+      <input
+        ref=${field}
+        id="search"
+        type="search"
+        aria-label="Search"
+        placeholder="Search  /"
+        defaultValue=${place.query.get('q') ?? ''}
+      />
+    </form>
+    <${Clock} />
+    <select aria-label="Colours" value=${theme} onChange=${setTheme}>
+      <option value="system">system</option>
+      <option value="light">light</option>
+      <option value="dark">dark</option>
+    </select>
+    <details class="menu">
+      <summary>${viewer.name} <span class="role">${viewer.role}</span></summary>
+      <div>
+        <button type="button" onClick=${() => void leave('/console/api/sign-out')}>Sign out</button>
+        ${
+          viewer.kind === 'person' &&
+          html`<button type="button" onClick=${() => void leave('/console/api/end-sessions')}>
+            End all my sessions
+          </button>`
+        }
+      </div>
+    </details>
+  </header>`;
+}
+
+function LiveLight(): VNode {
+  const state = useLiveState();
+  const toggle = (): void => live.pause(state !== 'paused');
+  const label = state === 'paused' ? 'Continue the live view' : 'Pause the live view';
+  return html`<button type="button" class=${`live live-${state}`} title=${label} onClick=${toggle}>
+    <span aria-hidden="true">●</span> ${state}
+  </button>`;
+}
+
+function KeyList({
+  screens,
+  onClose,
+}: {
+  readonly screens: readonly Screen[];
+  readonly onClose: () => void;
+}): VNode {
+  const rows = [...KEYS, ...screens.map(({ key = '', title }) => [`g ${key}`, title] as const)];
+  return html`<${Dialog} title="Keys" onClose=${onClose}>
+    <dl class="keys">
+      ${rows.map(
+        ([key, meaning]) => html`<div>
+          <dt><kbd>${key}</kbd></dt>
+          <dd>${meaning}</dd>
+        </div>`,
+      )}
+    </dl>
+    <form method="dialog"><button>Close</button></form>
+  </${Dialog}>`;
+}
+
+/** Follows the keys of every page; not while a field has the focus. */
+function useKeys(screens: readonly Screen[], openHelp: () => void): void {
+  useEffect(() => {
+    let isAfterG = false;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
+      const target = isAfterG ? screens.find(({ key }) => key === event.key) : undefined;
+      isAfterG = event.key === 'g';
+      if (target) navigate(target.path);
+      else if (event.key === '/') {
+        event.preventDefault();
+        document.getElementById('search')?.focus();
+      } else if (event.key === '?') openHelp();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [screens.length]);
+}
+
+/** Returns whether keys that are typed there are text. */
+function isField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, dialog') !== null;
+}

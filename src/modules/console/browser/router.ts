@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** The address of the page; everything that a page shows is in it. */
+export type Place = { readonly path: string; readonly query: URLSearchParams; readonly hash: string };
+
+const listeners = new Set<() => void>();
+
+function placeNow(): Place {
+  const { pathname, search, hash } = location;
+  return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
+}
+
+/** Returns the present address, and renders again when it changes. */
+export function usePlace(): Place {
+  const [place, setPlace] = useState(placeNow);
+  useEffect(() => {
+    const changed = (): void => setPlace(placeNow());
+    listeners.add(changed);
+    return () => void listeners.delete(changed);
+  }, []);
+  return place;
+}
+
+/** Opens a page of the console without loading it from the server. */
+export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  if (replace) history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+  for (const listener of listeners) listener();
+}
+
+/** Returns the address of this page with other values in its query; an empty value removes a parameter. */
+export function withQuery(changes: Readonly<Record<string, string | null>>): string {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.toString();
+  return `${location.pathname}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Opens links to pages of the console in this page, and follows the buttons back and forward. */
+export function followLinks(): () => void {
+  const onClick = (event: MouseEvent): void => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (!link || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin)
+      return;
+    if (!/^\/console\/(?!api\/|assets\/)/.test(link.pathname)) return;
+    if (link.pathname === location.pathname && link.search === location.search && link.hash !== '') return;
+    event.preventDefault();
+    navigate(link.pathname + link.search + link.hash);
+    window.scrollTo(0, 0);
+  };
+  const onPop = (): void => {
+    for (const listener of listeners) listener();
+  };
+  document.addEventListener('click', onClick);
+  window.addEventListener('popstate', onPop);
+  return () => {
+    document.removeEventListener('click', onClick);
+    window.removeEventListener('popstate', onPop);
+  };
+}

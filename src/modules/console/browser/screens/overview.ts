@@ -1,0 +1,123 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { html } from '../../shared/html.ts';
+import type { LiveChange } from '../../shared/live-change.ts';
+import type { OverviewData } from '../../shared/overview.ts';
+import { useFetched } from '../fetched.ts';
+import { useChanges } from '../live.ts';
+import { StatusMark } from '../parts/status.ts';
+import { Time } from '../parts/time.ts';
+import type { ScreenProps } from './screen-props.ts';
+
+/** Milliseconds between two readings of the numbers while deposits change. */
+const REFRESH_MS = 2000;
+/** Maximum number of lines of the feed. */
+const FEED_LENGTH = 40;
+
+/** Shows what needs a person, how many deposits there are, and what happens now. */
+export function Overview({ boot }: ScreenProps): VNode {
+  const [version, changed] = useThrottled(REFRESH_MS);
+  const { data, problem } = useFetched<OverviewData>('/console/api/overview', version);
+  const [feed, setFeed] = useState<readonly LiveChange[]>([]);
+  useChanges((change) => {
+    setFeed((before) => [change, ...before].slice(0, FEED_LENGTH));
+    changed();
+  }, []);
+  if (!data) return html`<p role="status">${problem ?? 'Loading …'}</p>`;
+  return html`
+    ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+    ${data.service && html`<${NeedsYou} data=${data} />`}
+    <section class="panel" aria-labelledby="counts">
+      <h2 id="counts">${boot.viewer.client === null ? 'Deposits' : `Deposits of ${boot.viewer.client}`}</h2>
+      <${Counts} counts=${data.counts} />
+    </section>
+    <section class="panel" aria-labelledby="feed">
+      <h2 id="feed">Now</h2>
+      <${Feed} feed=${feed} />
+    </section>
+    <section class="panel" aria-labelledby="recent">
+      <h2 id="recent">Changed last</h2>
+      <${Recent} rows=${data.recent} />
+    </section>
+  `;
+}
+
+function NeedsYou({ data: { counts, service } }: { readonly data: OverviewData }): VNode {
+  const needs = [
+    item(counts['failed'], 'failed load', 'failed loads', '/console/deposits?status=failed'),
+    item(counts['rejected'], 'rejected deposit', 'rejected deposits', '/console/deposits?status=rejected'),
+    item(service?.parked, 'parked event', 'parked events', '/console/work'),
+    ...(service?.views ? [html`<li>The views are ${service.views.seconds} s behind the log.</li>`] : []),
+    ...(service?.problem != null ? [html`<li>${service.problem}</li>`] : []),
+  ].filter((need) => need !== undefined);
+  return html`<section class="panel needs" aria-labelledby="needs">
+    <h2 id="needs">Needs you</h2>
+    ${needs.length > 0 ? html`<ul>${needs}</ul>` : html`<p class="quiet">Nothing.</p>`}
+  </section>`;
+}
+
+function item(count: number | undefined, one: string, many: string, href: string): VNode | undefined {
+  if (count === undefined || count === 0) return undefined;
+  return html`<li><a href=${href}><strong class="number">${count.toLocaleString('en')}</strong> ${count === 1 ? one : many}</a></li>`;
+}
+
+const ORDER = ['partial', 'deposited', 'verified', 'loading', 'done', 'rejected', 'failed'];
+
+function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode {
+  return html`<ul class="counts">
+    ${ORDER.map(
+      (status) => html`<li>
+        <a href=${`/console/deposits?status=${status}`}>
+          <${StatusMark} status=${status} />
+          <strong class="number">${(counts[status] ?? 0).toLocaleString('en')}</strong>
+        </a>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
+  if (feed.length === 0) return html`<p class="quiet">Changes appear here as they happen.</p>`;
+  return html`<ol class="feed">
+    ${feed.map(
+      ({ depositId, revision, at, sentence, actor, status, client, collection }) => html`<li
+        key=${`${depositId} ${revision}`}
+      >
+        <${Time} at=${at} isShort />
+        <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
+        <span>${status !== null && html`<${StatusMark} status=${status} />`}</span>
+        <span>${sentence}</span>
+        <span class="quiet">${actor.kind} ${actor.name} · ${client ?? ''}/${collection ?? ''}</span>
+      </li>`,
+    )}
+  </ol>`;
+}
+
+function Recent({ rows }: { readonly rows: OverviewData['recent'] }): VNode {
+  if (rows.length === 0) return html`<p class="quiet">There is no deposit yet.</p>`;
+  return html`<ol class="feed">
+    ${rows.map(
+      ({ depositId, updatedAt, status, title, client, collection }) => html`<li key=${depositId}>
+        <${Time} at=${updatedAt} />
+        <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
+        <span><${StatusMark} status=${status} /></span>
+        <span>${title ?? '(no title)'}</span>
+        <span class="quiet">${client}/${collection}</span>
+      </li>`,
+    )}
+  </ol>`;
+}
+
+/** Returns a number that grows after `grow` was called, at most once in each interval. */
+function useThrottled(intervalMs: number): readonly [number, () => void] {
+  const [version, setVersion] = useState(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const grow = (): void => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      setVersion((before) => before + 1);
+    }, intervalMs);
+  };
+  return [version, grow];
+}

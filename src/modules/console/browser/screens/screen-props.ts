@@ -1,0 +1,10 @@
+import type { Boot } from '../../shared/boot.ts';
+import type { Place } from '../router.ts';
+
+/** The properties of each screen. */
+export type ScreenProps = {
+  readonly boot: Boot;
+  readonly place: Place;
+  /** Values of the `:name` segments of its path. */
+  readonly params: Readonly<Record<string, string>>;
+};

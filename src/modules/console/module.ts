@@ -1,0 +1,52 @@
+import type { Config } from '../../config/config.ts';
+import { isLoopback } from '../../config/loopback.ts';
+import type { HttpModule } from '../../http/http-module.ts';
+import type { Module } from '../module.ts';
+import { isConsolePath, mayReach } from './access/reach.ts';
+import type { Console } from './server/console.ts';
+
+/** The console: what operators, auditors and depositors see and do in a browser. Its code is loaded at its first use. */
+export const webConsole: Module = {
+  name: 'console',
+  async serve(node): Promise<HttpModule | undefined> {
+    const { config, projector } = node;
+    if (config.console === 'off') return undefined;
+    const [{ people }, { depositSearch }, { OneTimeCodes }] = await Promise.all([
+      import('../../../projections/people.ts'),
+      import('../../../projections/deposit-search.ts'),
+      import('./access/one-time-codes.ts'),
+    ]);
+    const views = { people: projector.add(people), deposits: projector.add(depositSearch) };
+    let [codes, opened]: [InstanceType<typeof OneTimeCodes>?, Promise<Console>?] = [];
+    return {
+      name: 'console',
+      pages: (parts) => {
+        const issued = new OneTimeCodes(projector, addressOf(config, parts.baseUrl));
+        codes = issued;
+        const open = async (): Promise<Console> => {
+          const { Console } = await import('./server/console.ts');
+          return Console.open({ ...node, ...parts, ...views, codes: issued });
+        };
+        return async (ctx, next) => {
+          if (!isConsolePath(ctx.path) || !mayReach(ctx.req, config)) return next();
+          opened ??= open();
+          return (await opened).answer(ctx);
+        };
+      },
+      operatorRoutes: {
+        'POST /console/codes': async (request) => {
+          if (!codes) throw new Error('The service is starting: try again in a moment.');
+          return codes.issue(request);
+        },
+      },
+      stop: () => void opened?.then((one) => one[Symbol.dispose]()),
+    };
+  },
+};
+
+/** Returns the address that browsers use. A console for this machine alone has the one on which the node listens. */
+function addressOf({ console: access, host, port, tls, baseUrl: fixed }: Config, baseUrl: string): string {
+  if (access === 'public' || fixed === null) return baseUrl;
+  const name = isLoopback(host) ? host : 'localhost';
+  return `${tls ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
+import { files } from '../../../tools/files.ts';
+
+const compress = promisify(brotliCompress);
+
+const ROOT = path.join(import.meta.dirname, '../../../..');
+/** Sources that browsers may read: none knows a secret, and none runs in the service alone. */
+const FOLDERS = [
+  'src/modules/console/browser/**/*.{ts,css}',
+  'src/modules/console/proof/**/*.ts',
+  'src/modules/console/shared/*.ts',
+  'src/domain/**/*.ts',
+  'projections/*.ts',
+];
+/** Packages by the names under which the sources import them. */
+const PACKAGES = ['preact', 'preact/hooks', 'htm'];
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.ts': 'text/javascript; charset=utf-8',
+};
+
+export type Asset = { readonly type: string; readonly body: Buffer; readonly compressed: Buffer };
+
+/**
+ * The scripts and styles of the console: sources without their types, each under an address with a hash of all, so
+ * that browsers may keep them for ever. They are read at the first use of the console, and compressed at their own.
+ */
+export class Assets {
+  readonly #files: ReadonlyMap<string, string>;
+  readonly #assets = new Map<string, Promise<Asset>>();
+  readonly #base: string;
+
+  static async open(): Promise<Assets> {
+    const names = FOLDERS.flatMap((pattern) => files.globSync(pattern, { cwd: ROOT })).toSorted();
+    const found = new Map(names.map((name) => [name.split(path.sep).join('/'), path.join(ROOT, name)]));
+    for (const name of PACKAGES) found.set(`${name}.mjs`, new URL(import.meta.resolve(name)).pathname);
+    const hash = createHash('sha256').update(process.version);
+    for (const [name, file] of found) hash.update(name).update(await files.readFile(file));
+    return new Assets(found, hash.digest('hex').slice(0, 16));
+  }
+
+  private constructor(found: ReadonlyMap<string, string>, hash: string) {
+    this.#files = found;
+    this.#base = `/console/assets/${hash}/`;
+  }
+
+  /** Returns the address of a file of the console. */
+  urlOf(name: string): string {
+    return `${this.#base}${name}`;
+  }
+
+  /** Returns the addresses of the scripts that a page imports, for the browser to fetch them at once. */
+  importedBy(script: string): readonly string[] {
+    if (script !== 'main.ts') return [];
+    const names = [...this.#files.keys()].filter(
+      (name) => /console\/(?:browser|shared)\/.*\.ts$|\.mjs$/.test(name) && !name.endsWith('/enter.ts'),
+    );
+    return names.map((name) => this.urlOf(name));
+  }
+
+  /** Returns the import map, by which browsers find the packages. */
+  get importMap(): string {
+    return JSON.stringify({
+      imports: Object.fromEntries(PACKAGES.map((name) => [name, this.urlOf(`${name}.mjs`)])),
+    });
+  }
+
+  /** Resolves to the file at an address; `undefined` for one that browsers may not read, or of another release. */
+  async at(url: string): Promise<Asset | undefined> {
+    const name = url.startsWith(this.#base) ? url.slice(this.#base.length) : '';
+    const file = this.#files.get(name);
+    return file === undefined ? undefined : this.#assets.getOrInsertComputed(name, () => load(file));
+  }
+}
+
+async function load(file: string): Promise<Asset> {
+  const source = await files.readFile(file, 'utf8');
+  const extension = path.extname(file);
+  const body = Buffer.from(extension === '.ts' ? withoutTypes(source) : source);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+  return { type: TYPES[extension] ?? 'text/javascript', body, compressed: await compress(body, { params }) };
+}
+
+/** Removes the types, without the warning of Node that it does so by an experimental function. */
+function withoutTypes(source: string): string {
+  const own = Object.getOwnPropertyDescriptor(process, 'emitWarning');
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(source);
+  } finally {
+    if (own) Object.defineProperty(process, 'emitWarning', own);
+  }
+}

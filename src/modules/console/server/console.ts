@@ -1,0 +1,129 @@
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import type { PersonView } from '../../../../projections/people.ts';
+import type { Config } from '../../../config/config.ts';
+import { Refusal } from '../../../domain/decider.ts';
+import type { EventLog } from '../../../event-log/event-log.ts';
+import type { PageParts } from '../../../http/http-module.ts';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import type { ObjectStore } from '../../../object-store/object-store.ts';
+import { SwordError } from '../../../sword/sword-error.ts';
+import type { Logger } from '../../../tools/logger.ts';
+import type { Projector } from '../../../views/projector.ts';
+import type { View } from '../../../views/view.ts';
+import type { OneTimeCodes } from '../access/one-time-codes.ts';
+import { SessionKey } from '../access/session-key.ts';
+import { Sessions } from '../access/sessions.ts';
+import { permits } from '../shared/permissions.ts';
+import { Assets } from './assets.ts';
+import { setSecurityHeaders } from './page.ts';
+import { assertFromConsole, readBody } from './request-guard.ts';
+import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest, routeFinder } from './route.ts';
+import { openRoutes } from './routes.ts';
+
+/** The parts of a node that the console uses. */
+export type NodeParts = PageParts & {
+  readonly config: Config;
+  readonly log: EventLog;
+  readonly store: Pick<ObjectStore, 'id'>;
+  readonly projector: Projector;
+  readonly logger: Logger;
+  readonly people: View<PersonView>;
+  readonly deposits: View<DepositSearchView>;
+  readonly codes: OneTimeCodes;
+};
+
+/** The parts of a node and of the console that routes use. */
+export type ConsoleParts = NodeParts & {
+  readonly sessions: Sessions;
+  readonly assets: Assets;
+  /** Disposes of what routes open when the service stops. */
+  readonly resources: DisposableStack;
+};
+
+/** The console of one node. */
+export class Console implements Disposable {
+  readonly routes: readonly Route[];
+  readonly #parts: ConsoleParts;
+  readonly #find: ReturnType<typeof routeFinder>;
+
+  static async open(node: NodeParts): Promise<Console> {
+    const key = await SessionKey.open(node.config.dataDir);
+    const isHttps = node.baseUrl.startsWith('https:');
+    const sessions = new Sessions(key, node.people, node.credentials, isHttps);
+    return new Console({ ...node, sessions, assets: await Assets.open(), resources: new DisposableStack() });
+  }
+
+  private constructor(parts: ConsoleParts) {
+    this.#parts = parts;
+    this.routes = openRoutes(parts);
+    this.#find = routeFinder(this.routes);
+  }
+
+  /** Answers a request for a path of the console. */
+  async answer(ctx: ServiceContext): Promise<void> {
+    setSecurityHeaders(ctx, this.#parts.assets);
+    if (!this.#parts.isReady()) {
+      throw new SwordError(
+        'ServiceUnavailable',
+        'The views of the service are behind the event log: try again.',
+        {
+          headers: { 'Retry-After': '2' },
+        },
+      );
+    }
+    try {
+      await this.#dispatch(ctx);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!refusal) throw error;
+      ctx.status = refusal.status;
+      ctx.body = { error: { code: refusal.code, message: refusal.message } };
+    }
+  }
+
+  async #dispatch(ctx: ServiceContext): Promise<void> {
+    const { match, allow } = this.#find(ctx.method, ctx.path);
+    if (!match) {
+      if (allow.length === 0) throw notFoundHere();
+      ctx.set('Allow', allow.join(', '));
+      throw new ConsoleRefusal(405, 'METHOD_NOT_ALLOWED', `${ctx.method} is not possible here.`);
+    }
+    const { route, params } = match;
+    Object.assign(ctx, { _matchedRoute: route.path }); // read by routeOf
+    const viewer = this.#parts.sessions.viewerOf(ctx);
+    if (!permits(viewer?.role, route.permission)) return refuse(ctx, route, viewer !== undefined);
+    const request: RouteRequest = { ctx, params, query: ctx.URL.searchParams, body: undefined };
+    if (route.method === 'POST') assertFromConsole(ctx, route);
+    const body = route.method === 'POST' ? await readBody(ctx, route) : undefined;
+    if (route.permission === 'public') return route.answer({ ...request, body });
+    if (!viewer) throw notFoundHere(); // excluded by permits
+    if (route.needsFreshSession && !viewer.isFresh) {
+      const text = 'This needs a sign-in within the last ten minutes: sign in again.';
+      throw new ConsoleRefusal(403, 'SIGN_IN_AGAIN', text);
+    }
+    return route.answer({ ...request, body, viewer });
+  }
+
+  [Symbol.dispose](): void {
+    this.#parts.resources.dispose();
+  }
+}
+
+/** Answers a request without the permission: a page leads to the sign-in. */
+function refuse(ctx: ServiceContext, { kind }: Route, isSignedIn: boolean): void {
+  if (kind === 'page' && !isSignedIn) {
+    ctx.redirect(`/console/sign-in?to=${encodeURIComponent(ctx.url)}`);
+    ctx.status = 303;
+    return;
+  }
+  throw isSignedIn
+    ? new ConsoleRefusal(403, 'FORBIDDEN', 'Your role does not permit this.')
+    : new ConsoleRefusal(401, 'NOT_SIGNED_IN', 'Sign in first.');
+}
+
+function refusalOf(error: unknown): ConsoleRefusal | undefined {
+  if (error instanceof ConsoleRefusal) return error;
+  if (error instanceof Refusal) return new ConsoleRefusal(409, error.code, error.message);
+  if (error instanceof URIError) return notFoundHere();
+  return undefined;
+}

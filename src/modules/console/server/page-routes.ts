@@ -1,0 +1,56 @@
+import { packageInfo } from '../../../config/package-info.ts';
+import type { Boot } from '../shared/boot.ts';
+import { html } from '../shared/html.ts';
+import { permissionsOf } from '../shared/permissions.ts';
+import { SCREENS } from '../shared/screens.ts';
+import type { ConsoleParts } from './console.ts';
+import { answerPage } from './page.ts';
+import { notFoundHere, type Route } from './route.ts';
+
+/** Returns the routes of the pages, which the browser fills, and of what they are made of. */
+export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly Route[] {
+  const pages = SCREENS.map(({ path, title, permission }): Route => {
+    return {
+      method: 'GET',
+      path,
+      permission,
+      kind: 'page',
+      answer: ({ ctx, viewer: { name, role, client, kind } }) => {
+        const boot: Boot = {
+          viewer: { kind, name, role, client, permissions: permissionsOf(role) },
+          service: { ...packageInfo(), url: baseUrl, roles: config.roles },
+        };
+        const content = html`<div id="app" data-boot=${JSON.stringify(boot)}>
+          <noscript>The console needs JavaScript. The pages of a deposit do not.</noscript>
+        </div>`;
+        answerPage(ctx, assets, { title: `${title} · Deposits`, script: 'main.ts', content });
+      },
+    };
+  });
+  return [
+    {
+      method: 'GET',
+      path: '/console',
+      permission: 'public',
+      answer: ({ ctx }) => {
+        ctx.redirect('/console/');
+        ctx.status = 308;
+      },
+    },
+    ...pages,
+    { method: 'GET', path: '/console/assets/*path', permission: 'public', answer: asset },
+  ];
+
+  async function asset({
+    ctx,
+  }: Parameters<Extract<Route, { permission: 'public' }>['answer']>[0]): Promise<void> {
+    const found = await assets.at(ctx.path);
+    if (!found) throw notFoundHere();
+    const isCompressed = ctx.acceptsEncodings('br', 'identity') === 'br';
+    ctx.vary('Accept-Encoding');
+    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    if (isCompressed) ctx.set('Content-Encoding', 'br');
+    ctx.body = isCompressed ? found.compressed : found.body;
+    ctx.set('Content-Type', found.type);
+  }
+}

@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import type { ComponentChild } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { html } from '../shared/html.ts';
+import type { Assets } from './assets.ts';
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230b5c8a'/%3E%3Cpath d='M4 4h8v2H4zm0 3h8v2H4zm0 3h5v2H4z' fill='%23fff'/%3E%3C/svg%3E";
+
+/** Headers of every answer of the console. */
+export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Assets, 'importMap'>): void {
+  const map = hash('sha256', importMap, 'base64');
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      `script-src 'self' 'sha256-${map}'`,
+      "style-src 'self'",
+      "connect-src 'self'",
+      "worker-src 'self'",
+      "img-src 'self' data:",
+      "base-uri 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      'trusted-types deposit-console',
+    ].join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    'Referrer-Policy': 'no-referrer',
+  });
+}
+
+/** Answers with a page. `script` is a module of the browser that it starts with. */
+export function answerPage(
+  ctx: ServiceContext,
+  assets: Assets,
+  {
+    title,
+    script,
+    content,
+  }: { readonly title: string; readonly script?: string; readonly content: ComponentChild },
+): void {
+  const body = html`<body>
+    ${content}
+  </body>`;
+  const head = html`
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>${title}</title>
+      <link rel="icon" href=${ICON} />
+      <link rel="stylesheet" href=${assets.urlOf('src/modules/console/browser/style.css')} />
+    </head>
+  `;
+  const scripts = script === undefined ? '' : scriptTags(assets, script);
+  const parts = [renderToString(head).replace('</head>', () => `${scripts}</head>`), renderToString(body)];
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = `<!DOCTYPE html><html lang="en">${parts.join('')}</html>`;
+}
+
+/**
+ * Returns the script, the import map that it needs, and the scripts that it imports. The map must be the text whose hash
+ * is in the policy, so no renderer may touch it.
+ */
+function scriptTags(assets: Assets, script: string): string {
+  const preloads = assets.importedBy(script).map((url) => `<link rel="modulepreload" href="${url}">`);
+  const url = assets.urlOf(`src/modules/console/browser/${script}`);
+  return [
+    `<script type="importmap">${assets.importMap}</script>`,
+    ...preloads,
+    `<script type="module" src="${url}"></script>`,
+  ].join('');
+}

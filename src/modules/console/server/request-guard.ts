@@ -1,0 +1,43 @@
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { ConsoleRefusal, type Route } from './route.ts';
+
+/** Maximum bytes of the body of a request. */
+const MAX_BODY_BYTES = 65_536;
+
+/**
+ * Refuses a request that changes something unless a page of this console sent it. A page of another site cannot set
+ * `X-Console` or send JSON without a preflight, which is not answered; and its browser says so in `Sec-Fetch-Site`.
+ */
+export function assertFromConsole({ req }: ServiceContext, { kind }: Pick<Route, 'kind'>): void {
+  const { headers } = req;
+  const site = headers['sec-fetch-site'];
+  const isSameOrigin = site === undefined ? isOwn(headers.origin, headers.host) : site === 'same-origin';
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const isForm = kind === 'form' && type === 'application/x-www-form-urlencoded';
+  const isScript = type === 'application/json' && headers['x-console'] !== undefined;
+  if (isSameOrigin && (isForm || isScript)) return;
+  throw new ConsoleRefusal(403, 'NOT_FROM_CONSOLE', 'The request does not come from a page of this console.');
+}
+
+function isOwn(origin: string | undefined, host: string | undefined): boolean {
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** Resolves to the parsed body. */
+export async function readBody(ctx: ServiceContext, { kind }: Pick<Route, 'kind'>): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of ctx.req) {
+    length += (chunk as Buffer).length;
+    if (length > MAX_BODY_BYTES)
+      throw new ConsoleRefusal(413, 'TOO_LARGE', `The body exceeds ${MAX_BODY_BYTES} bytes.`);
+    chunks.push(chunk as Buffer);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (kind === 'form') return Object.fromEntries(new URLSearchParams(text));
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch {
+    throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is not JSON.');
+  }
+}

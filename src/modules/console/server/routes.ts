@@ -1,0 +1,18 @@
+import { depositRoutes } from '../api/deposits.ts';
+import { liveRoutes } from '../api/live.ts';
+import { overviewRoutes } from '../api/overview.ts';
+import { signInRoutes } from '../api/sign-in.ts';
+import type { ConsoleParts } from './console.ts';
+import { pageRoutes } from './page-routes.ts';
+import type { Route } from './route.ts';
+
+/** Returns all routes of the console. */
+export function openRoutes(parts: ConsoleParts): readonly Route[] {
+  return [
+    ...pageRoutes(parts),
+    ...signInRoutes(parts),
+    ...liveRoutes(parts),
+    ...overviewRoutes(parts),
+    ...depositRoutes(parts),
+  ];
+}

@@ -1,0 +1,19 @@
+import type { Role } from '../../../domain/person/person.ts';
+import type { Permission } from './permissions.ts';
+
+/** Facts that the server writes into each page. */
+export type Boot = {
+  readonly viewer: {
+    readonly kind: 'person' | 'client';
+    readonly name: string;
+    readonly role: Role;
+    readonly client: string | null;
+    readonly permissions: readonly Permission[];
+  };
+  readonly service: {
+    readonly name: string;
+    readonly version: string;
+    readonly url: string;
+    readonly roles: readonly string[];
+  };
+};

@@ -1,0 +1,48 @@
+import type { Status } from '../../../domain/deposit/status-detail.ts';
+
+/** Parameters of an address that select deposits; all of them together must fit. */
+const FILTERS = [
+  'q',
+  'status',
+  'client',
+  'collection',
+  'origin',
+  'reason',
+  'swhid',
+  'since',
+  'until',
+] as const;
+export type FilterName = (typeof FILTERS)[number];
+export type Filter = Readonly<Partial<Record<FilterName, string>>>;
+
+/** Returns the filter in the query of an address; parameters of other names and empty ones are ignored. */
+export function filterIn(query: URLSearchParams): Filter {
+  const given = FILTERS.map((name) => [name, query.get(name)?.trim() ?? ''] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ''));
+}
+
+/** One row of the list of deposits. */
+export type DepositRow = {
+  readonly depositId: number;
+  /** Number of the last event of the deposit. */
+  readonly revision: number;
+  readonly title: string | null;
+  readonly client: string;
+  readonly collection: string;
+  readonly status: Status;
+  readonly statusDetail: string;
+  readonly reasonCodes: readonly string[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly origin: string | null;
+  /** The SWHID of the directory, once the deposit is done. */
+  readonly swhid: string | null;
+};
+
+export type DepositPage = {
+  readonly rows: readonly DepositRow[];
+  /** Value of `before` for the next page; `null` on the last one. */
+  readonly next: number | null;
+  /** Numbers of deposits by status, for the same client and collection; `null` where other filters apply. */
+  readonly counts: Readonly<Record<string, number>> | null;
+};

@@ -1,0 +1,31 @@
+import { AdminCommands } from '../../deposits/admin-commands.ts';
+import { type Actor, load } from '../../deposits/command-handler.ts';
+import { people } from '../../domain/aggregates.ts';
+import { PersonRefusal, type Role } from '../../domain/person/person.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import type { ControlClient } from '../../service/operator-port/control-client.ts';
+import { refused } from '../command/command.ts';
+
+export type ConsoleLink = { readonly url: string; readonly person: string; readonly role: Role };
+
+/** Resolves to a link by which a person signs in once; without a name, the operator, who is added if necessary. */
+export async function consoleLink(
+  log: EventLog,
+  service: Pick<ControlClient, 'consoleCode'>,
+  actor: Actor,
+  named: string | undefined,
+): Promise<ConsoleLink> {
+  const person = named ?? actor.name;
+  const before = await load(log, people, person);
+  if (before.state.status === 'disabled') throw refused('PERSON_DISABLED', `Person ${person} is disabled.`);
+  if (before.state.status === 'unknown' && named !== undefined)
+    throw new PersonRefusal(
+      'PERSON_UNKNOWN',
+      `There is no person ${named}: "deposit-service person add" adds one.`,
+    );
+  const role = before.state.status === 'unknown' ? 'operator' : before.state.role;
+  const position =
+    before.position ??
+    (await new AdminCommands(log, actor).person({ type: 'AddPerson', person, role, client: null }));
+  return { url: await service.consoleCode({ person, position }), person, role };
+}
