@@ -44,6 +44,7 @@ const LONG = [
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
   'test/reactors/unreadable-objects.test.ts',
   'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,usage,wrong-engines}.test.ts',
+  'test/modules/console/browser/**/*.test.ts',
   'test/modules/modules.test.ts',
   'test/observability/tracing.test.ts',
   'test/service/{loaded-modules,starting,store-binding}.test.ts',

@@ -1,0 +1,68 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+export type TabOptions = {
+  readonly width?: number;
+  readonly height?: number;
+  readonly scheme?: 'light' | 'dark';
+};
+
+/** A tab of a browser on the console. It notes everything that a page must not do. */
+export class ConsoleTab implements AsyncDisposable {
+  readonly page: Page;
+  readonly #context: BrowserContext;
+  /** Violations of the policies, errors on the console, requests to other hosts, unhandled rejections. */
+  readonly faults: string[] = [];
+
+  static async open(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
+    const { width = 1280, height = 900, scheme = 'light' } = options;
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: scheme,
+      baseURL: url,
+      reducedMotion: 'reduce',
+      acceptDownloads: true,
+    });
+    const page = await context.newPage();
+    return new ConsoleTab(context, page, new URL(url).host);
+  }
+
+  private constructor(context: BrowserContext, page: Page, host: string) {
+    this.#context = context;
+    this.page = page;
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.faults.push(message.text());
+    });
+    page.on('pageerror', (error) => this.faults.push(`not caught: ${error.message}`));
+    page.on('dialog', (dialog) => {
+      this.faults.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (!['data:', 'blob:'].includes(url.protocol) && url.host !== host)
+        this.faults.push(`a request to ${request.url()}`);
+    });
+  }
+
+  /** Removes the expected fault of a request that the server refuses, which Chromium reports on its console. */
+  forgive(pattern: RegExp): void {
+    const others = this.faults.filter((fault) => !pattern.test(fault));
+    this.faults.splice(0, this.faults.length, ...others);
+  }
+
+  /** Resolves to what axe finds on the page, as one sentence each. */
+  async accessibilityFaults(): Promise<readonly string[]> {
+    await this.page.evaluate(axe.source); // by the debugger, to which the policy of the page does not apply
+    return await this.page.evaluate(async () => {
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+      );
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+  }
+}

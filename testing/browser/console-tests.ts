@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import type { ExecutionContext } from 'ava';
+import { type Browser, chromium } from 'playwright-core';
+import type { Config } from '../../src/config/config.ts';
+import type { Role } from '../../src/domain/person/person.ts';
+import type { ServiceWith } from '../service/test-of-service.ts';
+import { testOfService } from '../service/test-of-service.ts';
+import { ConsoleTab, type TabOptions } from './console-tab.ts';
+import { linkFor } from './sign-in.ts';
+
+/** Opens a tab and signs a person in, who is added if necessary. Without a role, the tab shows the sign-in. */
+export type OpenTab = (
+  options?: TabOptions & { readonly role?: Role; readonly client?: string },
+) => Promise<ConsoleTab>;
+
+/** Returns the Chromium for tests, or `undefined`. */
+function installedChromium(): string | undefined {
+  return [process.env['CHROMIUM_BIN'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
+    (file) => file !== undefined && existsSync(file),
+  );
+}
+
+/**
+ * Returns a function that declares tests in a browser. Each fails when a page violates a policy, writes an error on the
+ * console, asks another host or leaves a rejection unhandled. Without Chromium the tests say that they did not run,
+ * which fails where CI is set.
+ */
+export function consoleTests<Name extends string>(
+  clients: Readonly<Record<Name, { readonly collections: readonly string[] }>>,
+  settings: Partial<Config> = {},
+) {
+  const test = testOfService(clients, settings);
+  const executablePath = installedChromium();
+  let browser: Browser | undefined;
+  test.before(async () => {
+    if (executablePath !== undefined)
+      browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  });
+  test.after.always(async () => await browser?.close());
+  return (
+    title: string,
+    run: (t: ExecutionContext<ServiceWith<Name>>, open: OpenTab) => Promise<void>,
+  ): void => {
+    test.serial(title, async (t) => {
+      if (!browser) {
+        t.log('NOT RUN: there is no Chromium: DEPOSIT_CHROMIUM may name one');
+        return process.env['CI'] ? t.fail('CI has no Chromium') : t.pass();
+      }
+      await using stack = new AsyncDisposableStack();
+      const tabs: ConsoleTab[] = [];
+      const { service } = t.context;
+      const running = browser;
+      await run(t, async ({ role, client, ...options } = {}) => {
+        const tab = stack.use(await ConsoleTab.open(running, service.url, options));
+        tabs.push(tab);
+        tab.page.setDefaultTimeout(30_000);
+        if (role === undefined) await tab.page.goto('/console/');
+        else await tab.page.goto(await linkFor(service, role, client));
+        await tab.page.waitForURL(/\/console\/(sign-in.*)?$/);
+        return tab;
+      });
+      t.deepEqual(
+        tabs.flatMap(({ faults }) => faults),
+        [],
+      );
+    });
+  };
+}

@@ -1,0 +1,66 @@
+import type { Role } from '../../src/domain/person/person.ts';
+import { consoleLink } from '../../src/operations/people/console-link.ts';
+import { ControlClient } from '../../src/service/operator-port/control-client.ts';
+import type { RunningService } from '../service/running-service.ts';
+
+/** Resolves to a link that signs in a person with the role, who is named after it and added if necessary. */
+export async function linkFor(service: RunningService, role: Role, client?: string): Promise<string> {
+  const person = client === undefined ? role : `${role}-of-${client}`;
+  await service.administration
+    .person({ type: 'AddPerson', person, role, client: client ?? null })
+    .catch((error: { code?: string }) => {
+      if (error.code !== 'PERSON_EXISTS') throw error;
+    });
+  const control = await ControlClient.find(service.folder);
+  if (!control) throw new Error('The service does not answer at its operator port.');
+  const { url } = await consoleLink(service.service.log, control, { kind: 'operator', name: 'test' }, person);
+  return url;
+}
+
+/** A session in the console, for requests without a browser. */
+export class ConsoleSession {
+  readonly #url: string;
+  readonly cookie: string;
+
+  static async begin(service: RunningService, role: Role, client?: string): Promise<ConsoleSession> {
+    const link = new URL(await linkFor(service, role, client));
+    const answer = await fetch(new URL('/console/enter', link), {
+      method: 'POST',
+      headers: ownHeaders(service.url),
+      body: JSON.stringify({ code: link.hash.slice(1) }),
+    });
+    const cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0];
+    if (cookie === undefined) throw new Error(`No session: ${answer.status} ${await answer.text()}`);
+    return new ConsoleSession(service.url, cookie);
+  }
+
+  constructor(url: string, cookie: string) {
+    this.#url = url;
+    this.cookie = cookie;
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(new URL(path, this.#url), {
+      redirect: 'manual',
+      headers: { Cookie: this.cookie, ...headers },
+    });
+  }
+
+  post(
+    path: string,
+    body: unknown = {},
+    headers: Record<string, string> = ownHeaders(this.#url),
+  ): Promise<Response> {
+    return fetch(new URL(path, this.#url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Cookie: this.cookie, ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+}
+
+/** Returns the headers of a request that a page of the console sends. */
+export function ownHeaders(url: string): Record<string, string> {
+  return { 'Content-Type': 'application/json', 'X-Console': '1', Origin: new URL(url).origin };
+}
