@@ -19,7 +19,7 @@ export type DepositParts = {
   readonly log: EventLog;
   readonly ids: Pick<DepositIdAllocator, 'next'>;
   readonly keys: IdempotencyStore;
-  readonly projector: Pick<Projector, 'passed'>;
+  readonly projector: Pick<Projector, 'isCurrent' | 'passed'>;
   readonly queries: DepositQueries;
   readonly maxArchives: number;
 };

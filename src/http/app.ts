@@ -79,8 +79,6 @@ export type ClientOptions = HttpSettings & {
   readonly collections: View<CollectionView>;
   readonly resolver: Resolver;
   readonly objects: ObjectReader;
-  /** Whether the views get on with the log: they have caught up, and are not held up since. */
-  readonly ready: () => boolean;
   readonly baseUrl: string;
   /** The optional capabilities that are on. */
   readonly modules: readonly HttpModule[];
@@ -104,7 +102,8 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
   });
   const handle = app.callback();
   if (!clients || !answers) return handle;
-  return (req, res) => (clients.ready() && answers.answer(req, res) ? undefined : handle(req, res));
+  const { projector } = clients.deposits;
+  return (req, res) => (projector.isCurrent && answers.answer(req, res) ? undefined : handle(req, res));
 }
 
 type Parts = AppOptions & ClientOptions & { readonly answers: ResponseCache; readonly iris: Iris };
@@ -127,11 +126,12 @@ function useClients(app: Koa<ServiceState>, parts: Parts): void {
       ]),
     ),
   );
+  const { projector, queries } = parts.deposits;
   for (const { pages } of modules)
-    if (pages) app.use(pages({ ...parts, queries: parts.deposits.queries, isReady: parts.ready }));
+    if (pages) app.use(pages({ ...parts, queries, isReady: () => projector.isCurrent }));
   for (const middleware of modules.flatMap((module) => module.middleware ?? [])) app.use(middleware);
   app.use((_ctx, next) => {
-    if (parts.ready()) return next();
+    if (projector.isCurrent) return next();
     throw unavailable('The views of the service are behind the event log: try again in a moment.');
   });
   app.use(authenticate(parts.credentials, parts.trustProxy));

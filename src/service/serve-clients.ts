@@ -54,22 +54,15 @@ export async function serveClients(
     resolver: new Resolver({ deposits: loaded, log, store, search: objectReader }),
     objects: objectReader,
   };
-  let caughtUp = false;
-  const ready = projector.start(fail, progress).then(() => {
-    caughtUp = true;
-  });
+  const ready = projector.start(fail, progress);
   const options: ClientOptions = {
     ...httpSettings(config),
     baseUrl,
     ...parts,
     store,
     modules: served.filter((module) => module !== undefined),
-    ready: () => caughtUp && !projector.isHalted,
   };
-  const upToDate = async (): Promise<void> => {
-    if (!caughtUp) throw new Error(projector.lastError ?? 'they catch up with the event log.');
-    await assertUpToDate(projector, log);
-  };
+  const upToDate = () => assertUpToDate(projector, log);
   return { ready, projector, statuses, options, upToDate };
 }
 

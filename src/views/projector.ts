@@ -15,6 +15,9 @@ export type ProjectorProgress = (done: {
   readonly position: Position | undefined;
 }) => void;
 
+/** The reason why views are not ready that have not caught up. */
+export const BEHIND = 'they catch up with the event log.';
+
 const PAGE = 1000;
 /** Milliseconds until `head` is asked again after an error of the log. */
 const RETRY_DELAY_MS = 500;
@@ -35,6 +38,7 @@ export class Projector {
   readonly #stop = new AbortController();
   readonly #cutOff = new AbortGate();
   #logError: string | undefined;
+  #hasCaughtUp = false;
   /**
    * Set while the disk accepts no changes. `upTo` is the head of the log when the disk accepted changes
    * again.
@@ -98,17 +102,17 @@ export class Projector {
   }
 
   /**
-   * Whether the views are behind because the disk accepted no writes for long. Stays true until they have
-   * applied what was appended meanwhile.
+   * Whether the views get on with the log. They do not until they have caught up since the start, nor while the disk
+   * accepts no writes, nor until they have applied what was appended meanwhile.
    */
-  get isHalted(): boolean {
-    return this.#halted !== undefined;
+  get isCurrent(): boolean {
+    return this.#hasCaughtUp && this.#halted === undefined;
   }
 
   /** The reason why the views do not advance at the moment; `undefined` when there is no error. */
   get lastError(): string | undefined {
-    const behind = this.isHalted ? 'they catch up with the event log.' : undefined;
-    return this.#store.file.damage ?? this.#saver.lastError ?? behind ?? this.#logError;
+    const held = this.#halted && BEHIND;
+    return this.#store.file.damage ?? this.#saver.lastError ?? held ?? this.#logError;
   }
 
   /** The event that was applied last, which identifies a point of the log also after a migration or a restore. */
@@ -193,6 +197,7 @@ export class Projector {
         this.#moveTo(message.position);
         if (!live) this.#store.file.addLookups();
         live = true;
+        this.#hasCaughtUp = true;
         caughtUp();
       }
     }

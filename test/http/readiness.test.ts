@@ -55,7 +55,7 @@ test('views that do not get on are no ready ones: the reason names a view, how m
   const { position } = await log.append('deposit-1', 'none', [event(ids[0], old ?? '')]);
   const view = { name: 'deposit-status', streamPrefix: 'deposit-', events: 0 };
   const at = (reached: typeof position | undefined, lastError?: string) =>
-    assertUpToDate({ reached: [{ ...view, position: reached }], lastError }, log);
+    assertUpToDate({ isCurrent: true, reached: [{ ...view, position: reached }], lastError }, log);
   const behind = await t.throwsAsync(at(undefined));
   t.regex(behind?.message ?? '', /^deposit-status does not show 1 event, the oldest of 1\d\d seconds ago\.$/);
   await t.notThrowsAsync(at(position));

@@ -9,12 +9,10 @@ import type { View } from '../../views/view.ts';
 
 /** The parts of a node that serves clients. */
 export type ObservedClients = {
-  readonly projector: Pick<Projector, 'reached' | 'switches'>;
+  readonly projector: Pick<Projector, 'isCurrent' | 'reached' | 'switches'>;
   readonly statuses: View<DepositStatusView>;
   readonly options: {
     readonly credentials: Pick<Credentials, 'waiting'>;
-    /** Whether the views have caught up since the start. */
-    readonly ready: () => boolean;
   };
 };
 
@@ -22,9 +20,9 @@ export type ObservedClients = {
 export function observeClients(
   metrics: Metrics,
   log: EventLog,
-  { projector, statuses, options: { credentials, ready } }: ObservedClients,
+  { projector, statuses, options: { credentials } }: ObservedClients,
 ): void {
-  observeViews(metrics, log, projector, ready);
+  observeViews(metrics, log, projector);
   observeDeposits(metrics, statuses);
   const waiting = metrics.gauge(
     'password_checks_waiting',
@@ -33,12 +31,7 @@ export function observeClients(
   metrics.onScrape('password_checks', () => waiting.set(credentials.waiting));
 }
 
-function observeViews(
-  metrics: Metrics,
-  log: EventLog,
-  projector: ObservedClients['projector'],
-  ready: () => boolean,
-): void {
+function observeViews(metrics: Metrics, log: EventLog, projector: ObservedClients['projector']): void {
   const rebuilding = metrics.gauge(
     'views_rebuilding',
     'Views that are brought up to the log since the start; until there are none, clients are refused',
@@ -57,10 +50,10 @@ function observeViews(
   metrics.onScrape('views', async () => {
     switches.reset();
     switches.inc(projector.switches);
-    rebuilding.set(ready() ? 0 : projector.reached.length);
+    rebuilding.set(projector.isCurrent ? 0 : projector.reached.length);
     for (const lag of [lagEvents, lagSeconds]) lag.reset(); // no value is better than an old one
     const lags = await lagsOf(projector, log);
-    if (!ready()) rebuilding.set([...lags.values()].filter(({ count }) => count !== 0).length);
+    if (!projector.isCurrent) rebuilding.set([...lags.values()].filter(({ count }) => count !== 0).length);
     for (const [view, { count, oldest }] of lags) {
       if (count === undefined) continue;
       lagEvents.set({ view }, count);
