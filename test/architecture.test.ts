@@ -67,7 +67,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // The proof imports nothing of the service, so that the two are two opinions; it runs in browsers and in Node.
   'src/modules/console/proof/': {},
   'src/modules/console/verifier/': { rooms: ['src/tools/'] },
-  'src/modules/anchors/': { rooms: ['src/tools/', 'src/deposits/outage-retries.ts', 'src/event-log/'] },
+  'src/modules/anchors/': { rooms: ['src/tools/', 'src/event-log/'] },
   // The console: what runs in the browser, what runs in both places, and the server. Files of the browser are served as
   // they are, so they import only what src/modules/console/server/assets.ts serves.
   'src/modules/console/browser/': {

@@ -1,5 +1,6 @@
 import { deposits } from '../domain/aggregates.ts';
 import type { Change, DepositCommand } from '../domain/deposit/commands.ts';
+import type { OutageRetries } from '../event-log/outage-retries.ts';
 import { badRequest } from '../sword/sword-error.ts';
 import { clock } from '../tools/clock.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from './client-write.ts';
 import { assertPossible, handleCommand } from './command-handler.ts';
 import type { IdempotencyKey, IdempotencyRecord } from './idempotency-store.ts';
-import type { OutageRetries } from './outage-retries.ts';
 
 /** Changes the content of a partial deposit, and completes it if this is its final request. */
 export function changeContent(

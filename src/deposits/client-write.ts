@@ -3,12 +3,12 @@ import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
+import { type OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { Projector } from '../views/projector.ts';
 import type { CommandContext } from './command-handler.ts';
 import { DepositIdAllocator } from './deposit-ids.ts';
 import { type IdempotencyKey, type IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
-import { type OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
 import { DepositQueries } from './queries.ts';
 
 /** Time limit for this node's views to contain a write; after that, they are folded from the stream. */

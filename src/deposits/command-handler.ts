@@ -10,10 +10,10 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { chainHash, eventId, sealAfter } from '../event-log/integrity/hash-chain.ts';
+import { isBeyond, OutageRetries } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 import { traceparent } from '../tools/span.ts';
-import { isBeyond, OutageRetries } from './outage-retries.ts';
 
 /** Actor and correlation of a command. */
 export type CommandContext = {

@@ -8,9 +8,9 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { chainHash, sealAfter } from '../event-log/integrity/hash-chain.ts';
+import { isBeyond, OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
-import { isBeyond, OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
 
 /** Maximum number of ids reserved ahead, and how long they may be used. */
 const [MAX_RESERVED, RESERVATION_TTL_MS] = [64, 100];

@@ -6,10 +6,10 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { sealAfter } from '../event-log/integrity/hash-chain.ts';
+import { OutageRetries } from '../event-log/outage-retries.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
-import { OutageRetries } from './outage-retries.ts';
 
 /** A request with an idempotency key, recorded before it is executed. */
 export type IdempotencyRecord = {

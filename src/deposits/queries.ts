@@ -8,6 +8,7 @@ import { isLoadedObject, isLoadedOrigin } from '../contents/loaded-lookup.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
+import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
 import { apply } from '../views/fold.ts';
 import type { Projection } from '../views/projection.ts';
@@ -16,7 +17,6 @@ import type { View } from '../views/view.ts';
 import { load } from './command-handler.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
 import type { IdempotencyRecord } from './idempotency-store.ts';
-import { OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
 
 /** Time limit for the check with the log whether a view is current. */
 const CURRENT_TIMEOUT_MS = 1000;

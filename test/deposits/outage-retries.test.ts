@@ -4,7 +4,6 @@ import test from 'ava';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
-import { OutageRetries } from '../../src/deposits/outage-retries.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import {
   type CallTimes,
@@ -13,6 +12,7 @@ import {
   type NewEvent,
   WrongExpectedRevision,
 } from '../../src/event-log/event-log.ts';
+import { OutageRetries } from '../../src/event-log/outage-retries.ts';
 import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
 import { anyContext, executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';

@@ -1,6 +1,5 @@
 import { type KeyObject } from 'node:crypto';
 import path from 'node:path';
-import { isBeyond, OutageRetries } from '../../deposits/outage-retries.ts';
 import {
   type EventLog,
   type JsonObject,
@@ -9,6 +8,7 @@ import {
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
 import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
+import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signAnchor } from './anchor.ts';

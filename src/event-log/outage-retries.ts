@@ -1,6 +1,6 @@
-import { EventLogUnavailable, type ExpectedRevision } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { type BackoffOptions, backoffDelay } from '../tools/concurrency/backoff.ts';
+import { EventLogUnavailable, type ExpectedRevision } from './event-log.ts';
 
 export type RetryLimits = BackoffOptions & {
   /** Milliseconds from the beginning of a request until its retries end. */
