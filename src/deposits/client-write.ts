@@ -3,7 +3,7 @@ import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
-import { type OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
+import type { OutageRetries, RetryLimits } from '../event-log/outage-retries.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { Projector } from '../views/projector.ts';
 import type { CommandContext } from './command-handler.ts';
@@ -33,7 +33,7 @@ export function openDeposits(
   projector: Projector,
   isShared: boolean,
   maxArchives: number,
-  limits: RetryLimits = RETRY_LIMITS,
+  limits?: RetryLimits,
 ): DepositParts {
   return {
     log,
