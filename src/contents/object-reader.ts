@@ -57,6 +57,11 @@ export class ObjectReader implements TreeSearch {
     return this.#permits.acquire(client, signal);
   }
 
+  /** Returns whether a read waits that could begin if this client's read ended. */
+  isWanted(client: string): boolean {
+    return this.#permits.isWanted(client);
+  }
+
   async find(manifest: string, query: EntryQuery, signal?: AbortSignal): Promise<TreeEntry | undefined> {
     await using object = await this.#store.materialize(manifest);
     const { source, length } = object;

@@ -41,6 +41,7 @@ import type { BodyTimeouts } from './requests/request-body.ts';
 import { WriteChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
+import { DOWNLOADS, LongAnswers } from './responses/long-answers.ts';
 import { ResponseCache } from './responses/response-cache.ts';
 import { OPEN_ROUTES, ROUTES, type RouteName } from './route-table.ts';
 import type { Handler } from './server/server.ts';
@@ -151,6 +152,7 @@ function routes(
   const lookup = loadedDepositsLookup(queries, parts.resolver);
   const checks = new WriteChecks({ deposits, collections, lookup, receive });
   const writes = { checks, deposits, collections, lookup, documents, iris };
+  const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editIri(writes);
   const forModules = { ...parts, queries, language: parts, lookup, checks };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
@@ -162,9 +164,9 @@ function routes(
     collection: collectionIri(writes, parts, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaIri(writes, store, parts),
+    media: mediaIri(writes, downloads, parts),
     mediaFeed: mediaFeedIri(queries, parts),
-    file: fileIri(writes, store),
+    file: fileIri(writes, downloads),
     status: statusIri(queries, documents, answers),
     content: contentIri(queries, documents, answers),
     statement: statementIri(queries, parts, answers),

@@ -9,7 +9,7 @@ import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { type RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
-const test = testOfService({ alice: { collections: ['software'] } });
+const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });
 
 /** Far more than the buffers of two sockets hold. */
 const BYTES = 12_000_000;
@@ -194,3 +194,33 @@ test.serial('who hangs up while a part is sent leaves no file open', async (t) =
   await until(async () => openFiles(service).length === 0);
   t.pass();
 });
+
+test.serial(
+  'downloads of a client are bounded, and one that ends makes room for one that resumes',
+  async (t) => {
+    const { service, alice, bob } = t.context;
+    const whole = archive('t', BYTES);
+    const { media } = await deposited(alice, whole);
+    const other = await deposited(bob, archive('u'));
+    const unread = Array.from({ length: 16 }, () => new AbortController());
+    // Held: fetch cancels the body of an answer that is collected as garbage.
+    const answers = await Promise.all(unread.map(({ signal }) => alice.send('GET', media, { signal })));
+    t.is(openFiles(service).length, 16);
+    let resumed = false;
+    const resuming = alice.get(media, { Range: 'bytes=6000000-' }).then((answer) => {
+      resumed = true;
+      return answer;
+    });
+    t.is((await alice.send('HEAD', media)).status, 200, 'what sends no archive does not wait');
+    t.is((await (await bob.get(other.media)).arrayBuffer()).byteLength, archive('u').length);
+    t.false(resumed);
+    t.is(openFiles(service).length, 16);
+    unread[0]?.abort();
+    const answer = await resuming;
+    t.is(answer.status, 206);
+    t.true(Buffer.from(await answer.arrayBuffer()).equals(whole.subarray(6_000_000)));
+    t.true(answers.every(({ status }) => status === 200));
+    for (const controller of unread) controller.abort();
+    await until(async () => openFiles(service).length === 0);
+  },
+);

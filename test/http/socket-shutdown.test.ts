@@ -9,7 +9,12 @@ import Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { answerErrors } from '../../src/http/middleware/answer-errors.ts';
 import { limitUnsent } from '../../src/http/middleware/limit-unsent.ts';
-import { LongAnswers, sendInPieces } from '../../src/http/responses/long-answers.ts';
+import {
+  LISTS,
+  type LongAnswerLimits,
+  LongAnswers,
+  sendInPieces,
+} from '../../src/http/responses/long-answers.ts';
 import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
 import { Server } from '../../src/http/server/server.ts';
 import { closeIdle, limitHalfOpen } from '../../src/http/server/socket-shutdown.ts';
@@ -352,7 +357,7 @@ function unread(url: string, client: string): Socket {
 }
 
 test('a client that reads none of its lists waits for itself alone, and what it has ends with it', async (t) => {
-  const answers = new LongAnswers();
+  const answers = new LongAnswers(LISTS);
   const begun: string[] = [];
   let made = 0;
   const piece = 'x'.repeat(1024 ** 2);
@@ -382,8 +387,73 @@ test('a client that reads none of its lists waits for itself alone, and what it 
   t.deepEqual(begun.slice(5), ['alice'], 'nothing is begun for a client that has gone');
 });
 
+/** Serves lists of 20 MiB, and lists the clients whose answer has begun. */
+async function serveLists(t: ExecutionContext<Context>, limits: Partial<LongAnswerLimits>) {
+  const answers = new LongAnswers({ ...LISTS, ...limits });
+  const begun: string[] = [];
+  const url = await serveApp(t, (app) =>
+    app.use(async (ctx) => {
+      await answers.begin(ctx);
+      begun.push(ctx.state.login.client);
+      await sendInPieces(
+        ctx,
+        Array.from({ length: 20 }, () => 'x'.repeat(1024 ** 2)),
+      );
+    }),
+  );
+  const read = async (client: string): Promise<number> =>
+    (await (await fetch(url, { headers: { 'User-Agent': client } })).text()).length;
+  return { url, begun, read };
+}
+
+test('answers that are not read give way to those that wait, of the client itself and of others', async (t) => {
+  const { url, begun, read } = await serveLists(t, { limit: 4, stalledAfterMs: 300 });
+  for (const waiting of ['alice', 'bob']) {
+    const sockets = Array.from({ length: 4 }, () => unread(url, 'alice'));
+    await until(async () => begun.length === 4);
+    t.is(await read(waiting), 20 * 1024 ** 2);
+    for (const socket of sockets) socket.destroy();
+    begun.length = 0;
+  }
+});
+
+test('an answer that is not read stays while no other one waits for its permit', async (t) => {
+  const { url, begun, read } = await serveLists(t, { stalledAfterMs: 50 });
+  const socket = unread(url, 'alice');
+  await until(async () => begun.length === 1);
+  await pause(500);
+  t.is(await read('bob'), 20 * 1024 ** 2);
+  let received = 0;
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  socket.resume();
+  await until(async () => received > 20 * 1024 ** 2);
+  t.pass();
+});
+
+test('an answer that is read slowly is sent to its end, though another one waits', async (t) => {
+  const { url, begun, read } = await serveLists(t, { limit: 1, ownerLimit: 1, stalledAfterMs: 1000 });
+  const socket = unread(url, 'alice');
+  await until(async () => begun.length === 1);
+  const other = read('bob');
+  let [received, burst] = [0, 0];
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    burst += chunk.length;
+    if (burst < 3 * 1024 ** 2) return;
+    burst = 0;
+    socket.pause();
+    setTimeout(() => socket.resume(), 200);
+  });
+  socket.resume();
+  await until(async () => received > 20 * 1024 ** 2 || socket.destroyed);
+  t.true(received > 20 * 1024 ** 2);
+  t.is(await other, 20 * 1024 ** 2);
+});
+
 test('other work goes on while a long list is made, also if the system buffers all of it', async (t) => {
-  const answers = new LongAnswers();
+  const answers = new LongAnswers(LISTS);
   let [turns, isCounting] = [0, true];
   const count = (): void => {
     turns += 1;
@@ -405,7 +475,7 @@ test('other work goes on while a long list is made, also if the system buffers a
 });
 
 test('too many lists of a client are refused, and others are served', async (t) => {
-  const answers = new LongAnswers();
+  const answers = new LongAnswers(LISTS);
   const url = await serveApp(t, (app) =>
     app.use(async (ctx) => {
       await answers.begin(ctx);

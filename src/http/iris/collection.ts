@@ -8,7 +8,7 @@ import { isDryRun } from '../requests/deposit-request.ts';
 import { collectionNamed, WRITES } from '../requests/write-checks.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
 import { answerCreated, type WriteParts } from '../responses/answer-documents.ts';
-import { LongAnswers } from '../responses/long-answers.ts';
+import { LISTS, LongAnswers } from '../responses/long-answers.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
@@ -20,7 +20,7 @@ export function collectionIri(
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
   const { checks, deposits, collections, lookup, iris } = parts;
-  const longAnswers = new LongAnswers();
+  const longAnswers = new LongAnswers(LISTS);
   return resource<CollectionView>({
     find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {

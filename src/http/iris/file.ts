@@ -1,10 +1,9 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { changeContent } from '../../deposits/change.ts';
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { WRITES } from '../requests/write-checks.ts';
-import { answerArchive } from '../responses/answer-archives.ts';
+import { answerArchive, type Downloads } from '../responses/answer-archives.ts';
 import { type WriteParts, withTag } from '../responses/answer-documents.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { findDeposit, isPossible, paramsOf } from './deposit-resource.ts';
@@ -13,7 +12,7 @@ import { resource } from './resource.ts';
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 
 /** File-IRI: one archive of a deposit. */
-export function fileIri({ checks, deposits }: WriteParts, store: ObjectStore): ServiceMiddleware {
+export function fileIri({ checks, deposits }: WriteParts, downloads: Downloads): ServiceMiddleware {
   return resource<File>({
     find: async (ctx) => {
       const deposit = await findDeposit(ctx, (id, client) => deposits.queries.ownContent(id, client));
@@ -24,7 +23,7 @@ export function fileIri({ checks, deposits }: WriteParts, store: ObjectStore): S
     },
     possible: ({ deposit }, method) => isPossible(deposit, method),
     handlers: {
-      GET: async (ctx, { deposit, archive }) => answerArchive(ctx, deposit, archive, store),
+      GET: async (ctx, { deposit, archive }) => answerArchive(ctx, deposit, archive, downloads),
       PUT: async (ctx, { deposit, archive: { number } }) => {
         const { collection, depositId } = deposit;
         const write = await checks.run({ ctx, rule: WRITES.replaceFile, collection, deposit });

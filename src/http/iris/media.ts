@@ -3,10 +3,9 @@ import { changeContent } from '../../deposits/change.ts';
 import type { Written } from '../../deposits/client-write.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { WRITES } from '../requests/write-checks.ts';
-import { answerArchives } from '../responses/answer-archives.ts';
+import { answerArchives, type Downloads } from '../responses/answer-archives.ts';
 import { answerCreated, type WriteParts, withTag } from '../responses/answer-documents.ts';
 import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/answer-media-feed.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
@@ -23,14 +22,14 @@ export function mediaFeedIri(queries: DepositQueries, renderContext: RenderConte
 /** EM-IRI: the archives of a deposit. */
 export function mediaIri(
   parts: WriteParts,
-  store: ObjectStore,
+  downloads: Downloads,
   renderContext: RenderContext,
 ): ServiceMiddleware {
   const { checks, deposits } = parts;
   return depositResource<DepositContentView>((id, client) => deposits.queries.ownContent(id, client), {
     GET: async (ctx, deposit) => {
       if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, deposits.queries, renderContext);
-      else await answerArchives(ctx, deposit, store);
+      else await answerArchives(ctx, deposit, downloads);
     },
     POST: async (ctx, deposit) => {
       await answerCreated(ctx, await change(ctx, deposit, 'addToMedia', 'add-content'), 'media', parts);

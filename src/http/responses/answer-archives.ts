@@ -12,8 +12,12 @@ import { ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../../sword/namespaces.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
+import type { LongAnswers } from './long-answers.ts';
 import type { AtRevision } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
+
+/** Where archives come from, and the limits of answers with them. */
+export type Downloads = { readonly store: ObjectStore; readonly answers: LongAnswers };
 
 /**
  * Answers with a single archive byte for byte, or with a zip of several. A single archive is zipped only if the client
@@ -22,7 +26,7 @@ import { streamChunks } from './stream-response.ts';
 export async function answerArchives(
   ctx: ServiceContext,
   deposit: DepositContentView,
-  store: ObjectStore,
+  downloads: Downloads,
 ): Promise<void> {
   const { depositId, archives } = deposit;
   const [first, ...more] = archives;
@@ -31,10 +35,11 @@ export async function answerArchives(
   ctx.vary('Accept-Packaging');
   const isZip = more.length > 0 || first.mediaType === ZIP_TYPE;
   ctx.set('Packaging', wanted ?? (isZip ? SIMPLE_ZIP : BINARY));
-  if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP)) await answerArchive(ctx, deposit, first, store);
+  if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP))
+    await answerArchive(ctx, deposit, first, downloads);
   else if (!answersNotModified(ctx, deposit, 'zip')) {
     describeAs(ctx, ZIP_TYPE, `deposit-${depositId}.zip`);
-    await answerZip(ctx, archives, store);
+    await answerZip(ctx, archives, downloads);
   }
 }
 
@@ -43,7 +48,7 @@ export async function answerArchive(
   ctx: ServiceContext,
   deposit: AtRevision,
   archive: Archive,
-  store: ObjectStore,
+  { store, answers }: Downloads,
 ): Promise<void> {
   if (answersNotModified(ctx, deposit)) return;
   describeAs(ctx, archive.mediaType, archive.filename);
@@ -53,6 +58,7 @@ export async function answerArchive(
   ctx.set('Accept-Ranges', 'bytes');
   ctx.set('Content-Length', String(range ? range.last - range.first + 1 : archive.length));
   if (ctx.method === 'HEAD') return answerHead(ctx);
+  await answers.begin(ctx);
   const { body, length } = await store.get(archive.sha256, range?.first);
   if (length !== archive.length) {
     body.destroy();
@@ -105,9 +111,10 @@ function describeAs(ctx: ServiceContext, mediaType: string, filename: string): v
 async function answerZip(
   ctx: ServiceContext,
   archives: readonly Archive[],
-  store: ObjectStore,
+  { store, answers }: Downloads,
 ): Promise<void> {
   if (ctx.method === 'HEAD') return answerHead(ctx);
+  await answers.begin(ctx);
   for (const archive of archives) await assertThere(archive, store); // the zip begins before its first archive is read
   await streamChunks(ctx, zipOf(archives, store));
 }

@@ -11,6 +11,7 @@ import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { setDocumentType } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
+import { yieldWhenStalled } from './yield-when-stalled.ts';
 
 type Format = 'xml' | 'json' | 'html' | 'bytes' | 'tar';
 
@@ -61,6 +62,7 @@ async function answerBytes(
   }
   const setLength = (bytes: number) => ctx.set('Content-Length', String(bytes));
   if (place.type === 'cnt') setLength(place.length);
+  using _watch = yieldWhenStalled(ctx.res, () => objects.isWanted(object.deposit.client));
   await untilClientGone(ctx, async (signal) => {
     const chunks =
       place.type === 'cnt'

@@ -33,6 +33,11 @@ export class FairQueue<Item> {
     return undefined;
   }
 
+  /** Returns whether `may` accepts an owner that has an item. */
+  some(may: (owner: string) => boolean): boolean {
+    return this.#queues.keys().some(may);
+  }
+
   /** Removes an item; returns `false` if it is no longer in the queue. */
   remove(owner: string, item: Item): boolean {
     const queue = this.#queues.get(owner);

@@ -49,6 +49,11 @@ export class FairSemaphore {
     return this.#queue.size;
   }
 
+  /** Returns whether an acquisition waits that could begin if this owner released a permit. */
+  isWanted(owner: string): boolean {
+    return this.#queue.some((waiting) => waiting === owner || this.#limitReached(waiting) === 'total');
+  }
+
   /** Returns a permit without waiting. @throws the error of `refuse` */
   acquireNow(owner: string): Disposable {
     const reached = this.#limitReached(owner);

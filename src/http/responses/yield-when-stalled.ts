@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import { clock } from '../../tools/clock.ts';
+import { abortResponse } from '../server/socket-shutdown.ts';
+
+/** Milliseconds without a byte sent after which an answer ends if others wait. */
+const STALLED_AFTER_MS = 10_000;
+
+const CHECKS = 10;
+
+/**
+ * Closes the connection of an answer whose client reads nothing, once others wait for what the answer holds. The time is
+ * counted in checks, which do not run while the process is stopped or busy. The disposable ends the watch.
+ */
+export function yieldWhenStalled(
+  res: ServerResponse,
+  isWanted: () => boolean,
+  stalledAfterMs = STALLED_AFTER_MS,
+): Disposable {
+  let [sent, checks] = [0, 0];
+  const timer = clock
+    .setInterval(() => {
+      const { socket } = res;
+      if (!socket) return;
+      const sentNow = socket.bytesWritten - socket.writableLength;
+      const isStalled = socket.writableLength > 0 && sentNow === sent;
+      checks = isStalled ? checks + 1 : 0;
+      sent = sentNow;
+      if (checks >= CHECKS && isWanted()) abortResponse(res);
+    }, stalledAfterMs / CHECKS)
+    .unref();
+  return { [Symbol.dispose]: () => clock.clearInterval(timer) };
+}
