@@ -66,7 +66,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'src/modules/status-events/': { rooms: ['src/tools/', 'src/http/', ...CORE, ...PORTS, ...SHOWN] },
   // The proof imports nothing of the service, so that the two are two opinions; it runs in browsers and in Node.
   'src/modules/console/proof/': {},
-  'src/modules/console/verifier/': { rooms: ['src/tools/'] },
   'src/modules/anchors/': { rooms: ['src/tools/', 'src/event-log/'] },
   // The console: what runs in the browser, what runs in both places, and the server. Files of the browser are served as
   // they are, so they import only what src/modules/console/server/assets.ts serves.
@@ -81,6 +80,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/config/',
       'src/http/',
       'src/reactors/',
+      'src/modules/anchors/',
       'src/modules/console/shared/',
       ...CORE,
       ...PORTS,

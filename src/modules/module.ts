@@ -15,7 +15,7 @@ import type { NotificationService } from './webhooks/notification-service.ts';
 type ModuleParts = {
   readonly config: Config;
   readonly log: EventLog;
-  readonly store: Pick<ObjectStore, 'id'>;
+  readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
   readonly deliveries: ConsumerGroups;
   readonly projector: Projector;
   readonly notified: NotificationViews;

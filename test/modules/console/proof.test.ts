@@ -18,7 +18,7 @@ import { directoryId } from '../../../src/modules/console/proof/git-objects.ts';
 import { chainFaults, type ProvenEvent } from '../../../src/modules/console/proof/hash-chain.ts';
 import { merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
 import { prove } from '../../../src/modules/console/proof/prove.ts';
-import { verifierPage } from '../../../src/modules/console/verifier/verifier-page.ts';
+import { verifierPage } from '../../../src/modules/console/server/verifier-page.ts';
 import { openLog, openStore } from '../../../src/service/backends/open-backends.ts';
 import { directoryBodyOf } from '../../../src/swhid/directory.ts';
 import { gitObjectId } from '../../../src/swhid/git-object.ts';

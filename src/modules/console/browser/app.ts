@@ -4,6 +4,7 @@ import type { Boot } from '../shared/boot.ts';
 import { html } from '../shared/html.ts';
 import { pathPattern } from '../shared/path-pattern.ts';
 import { SCREENS, type ScreenPath } from '../shared/screens.ts';
+import { DepositScreen } from './deposit/deposit-screen.ts';
 import { live } from './live.ts';
 import { Frame } from './parts/frame.ts';
 import { followLinks, usePlace } from './router.ts';
@@ -15,6 +16,7 @@ import type { ScreenProps } from './screens/screen-props.ts';
 const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = {
   '/console/': Overview,
   '/console/deposits': Deposits,
+  '/console/deposits/:id': DepositScreen,
 };
 
 /** The whole page: its frame, and the screen of the address. */

@@ -15,7 +15,7 @@ export type ProvenEvent = {
 export type ChainFault = { readonly revision: number; readonly text: string };
 
 /** Returns the text that is hashed for the hash of an event. */
-function hashInput({ stream, revision, id, type, data, metadata }: ProvenEvent): string {
+export function hashInput({ stream, revision, id, type, data, metadata }: ProvenEvent): string {
   const hashed: Json = { stream, revision, id, type, data, metadata: without('hash', metadata) };
   return canonicalJson(hashed);
 }

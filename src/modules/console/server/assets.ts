@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { files } from '../../../tools/files.ts';
+import { withoutTypes } from './without-types.ts';
 
 const compress = promisify(brotliCompress);
 
@@ -84,15 +84,4 @@ async function load(file: string): Promise<Asset> {
   const body = Buffer.from(extension === '.ts' ? withoutTypes(source) : source);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
   return { type: TYPES[extension] ?? 'text/javascript', body, compressed: await compress(body, { params }) };
-}
-
-/** Removes the types, without the warning of Node that it does so by an experimental function. */
-function withoutTypes(source: string): string {
-  const own = Object.getOwnPropertyDescriptor(process, 'emitWarning');
-  process.emitWarning = () => undefined;
-  try {
-    return stripTypeScriptTypes(source);
-  } finally {
-    if (own) Object.defineProperty(process, 'emitWarning', own);
-  }
 }

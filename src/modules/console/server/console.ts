@@ -24,7 +24,7 @@ import { openRoutes } from './routes.ts';
 export type NodeParts = PageParts & {
   readonly config: Config;
   readonly log: EventLog;
-  readonly store: Pick<ObjectStore, 'id'>;
+  readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
   readonly projector: Projector;
   readonly logger: Logger;
   readonly people: View<PersonView>;

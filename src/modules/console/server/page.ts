@@ -8,6 +8,8 @@ import type { Assets } from './assets.ts';
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230b5c8a'/%3E%3Cpath d='M4 4h8v2H4zm0 3h8v2H4zm0 3h5v2H4z' fill='%23fff'/%3E%3C/svg%3E";
 
+const STYLES = ['style.css', 'deposit/deposit.css'];
+
 /** Headers of every answer of the console. */
 export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Assets, 'importMap'>): void {
   const map = hash('sha256', importMap, 'base64');
@@ -53,7 +55,7 @@ export function answerPage(
       <meta name="color-scheme" content="light dark" />
       <title>${title}</title>
       <link rel="icon" href=${ICON} />
-      <link rel="stylesheet" href=${assets.urlOf('src/modules/console/browser/style.css')} />
+      ${STYLES.map((name) => html`<link rel="stylesheet" href=${assets.urlOf(`src/modules/console/browser/${name}`)} />`)}
     </head>
   `;
   const scripts = script === undefined ? '' : scriptTags(assets, script);

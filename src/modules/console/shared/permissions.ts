@@ -8,6 +8,8 @@ export type Permission =
   | 'session'
   /** Deposits: all of them, or those of the depositor's client. */
   | 'deposits:read'
+  /** Bytes of files in deposits that the viewer may read. */
+  | 'contents:read'
   /** The whole service. */
   | 'service:read'
   /** Retries and checks of deposits. */
@@ -17,9 +19,9 @@ export type Permission =
 
 /** A moderator has no right yet. */
 const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
-  operator: ['session', 'deposits:read', 'service:read', 'deposits:act', 'work:act'],
+  operator: ['session', 'deposits:read', 'contents:read', 'service:read', 'deposits:act', 'work:act'],
   auditor: ['session', 'deposits:read', 'service:read'],
-  depositor: ['session', 'deposits:read'],
+  depositor: ['session', 'deposits:read', 'contents:read'],
   moderator: ['session'],
 };
 

@@ -13,6 +13,7 @@ export type Screen = {
 export const SCREENS = [
   { path: '/console/', title: 'Overview', permission: 'deposits:read', key: 'o' },
   { path: '/console/deposits', title: 'Deposits', permission: 'deposits:read', key: 'd' },
+  { path: '/console/deposits/:id', title: 'Deposit', permission: 'deposits:read' },
 ] as const satisfies readonly Screen[];
 
 export type ScreenPath = (typeof SCREENS)[number]['path'];

@@ -3,6 +3,7 @@ import { type Evidence, readEvidence } from '../../proof/evidence.ts';
 import type { ProvenEvent } from '../../proof/hash-chain.ts';
 import { type ProofStep, prove } from '../../proof/prove.ts';
 import { NOT_PROVEN, OUTCOMES, STEP_TITLES } from '../../proof/steps.ts';
+import { visibleText } from '../parts/visible.ts';
 
 // The script of the offline verifier: it reads an evidence file, proves it and shows each step.
 
@@ -89,13 +90,8 @@ function eventRow({ revision, type, data, metadata }: ProvenEvent): HTMLElement 
     type,
     JSON.stringify(data),
   ];
-  row.append(...cells.map((text) => element('td', visible(text))));
+  row.append(...cells.map((text) => element('td', visibleText(text))));
   return row;
-}
-
-/** Replaces characters that are not shown, or change the direction of text, by their escapes. */
-function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }
 
 function element(name: string, text: string): HTMLElement {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import module from 'node:module';
 import path from 'node:path';
 import { files } from '../../../tools/files.ts';
+import { withoutTypes } from './without-types.ts';
 
 /** The offline verifier: one HTML file, which requests nothing. */
 export type VerifierPage = {
@@ -27,7 +27,7 @@ const IMPORTS = /^import [^;]*? from '([^']+)';\n/gm;
 async function addSources(file: string, sources: Map<string, string>): Promise<void> {
   if (sources.has(file)) return;
   sources.set(file, '');
-  const script = module.stripTypeScriptTypes(await files.readFile(file, 'utf8'));
+  const script = withoutTypes(await files.readFile(file, 'utf8'));
   for (const [, specifier = ''] of script.matchAll(IMPORTS))
     await addSources(path.resolve(path.dirname(file), specifier), sources);
   sources.delete(file); // to come after its imports

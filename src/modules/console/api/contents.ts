@@ -1,0 +1,125 @@
+import { text } from 'node:stream/consumers';
+import type { ResolvedObject } from '../../../contents/resolver.ts';
+import { untilClientGone } from '../../../http/requests/request-body.ts';
+import { streamChunks } from '../../../http/responses/stream-response.ts';
+import { formatSwhid, InvalidSwhid, parseReference, type Swhid } from '../../../swhid/swhid.ts';
+import { attachment } from '../../../sword/headers/content-disposition.ts';
+import type { Viewer } from '../access/sessions.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
+import { visibleDeposit } from './visible-deposit.ts';
+
+/** Maximum bytes of a manifest in an answer, some 150,000 paths: browsers build the tree from it. */
+const MAX_MANIFEST_BYTES = 32 * 1024 ** 2;
+
+/** Maximum number of versions of an origin in an answer. */
+const MAX_VERSIONS = 100;
+
+type Request = RouteRequest & { readonly viewer: Viewer };
+
+/** Returns the routes of what is inside loaded deposits. */
+export function contentRoutes(parts: ConsoleParts): readonly Route[] {
+  const { deposits, objects, resolver, store } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/deposits/:id/manifest',
+      permission: 'deposits:read',
+      answer: async ({ ctx, params, viewer }) => {
+        const { loaded } = await rootOf(viewer, params['id']);
+        const length = (await store.stat(loaded.manifest))?.length ?? 0;
+        if (length > MAX_MANIFEST_BYTES)
+          throw new ConsoleRefusal(
+            413,
+            'TOO_LARGE',
+            `The manifest has ${length} bytes: too many for a browser.`,
+          );
+        const { body } = await store.get(loaded.manifest);
+        ctx.body = await text(body); // at once: its last bytes prove the others
+        ctx.type = 'text/plain; charset=utf-8';
+      },
+    },
+    {
+      method: 'GET',
+      path: '/console/api/deposits/:id/versions',
+      permission: 'deposits:read',
+      answer: ({ ctx, params, viewer }) => {
+        const { origin, client } = visibleDeposit(parts, viewer, params['id']);
+        const equal = origin === null ? undefined : { origin, ...(viewer.client !== null && { client }) };
+        const found = equal
+          ? deposits.find({
+              index: ['origin', 'depositId'],
+              equal,
+              orderBy: 'depositId',
+              descending: true,
+              limit: MAX_VERSIONS,
+            })
+          : [];
+        const versions = found
+          .filter(({ directory }) => directory !== null)
+          .map(({ depositId, createdAt, directory }) => ({ depositId, createdAt, directory }));
+        ctx.body = { origin, versions };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/console/api/deposits/:id/bytes',
+      permission: 'contents:read',
+      answer: answerBytes,
+    },
+  ];
+
+  /** Resolves to the root directory of a loaded deposit. */
+  async function rootOf(viewer: Viewer, id: string | undefined): Promise<ResolvedObject> {
+    const { directory, revisionId, ...row } = visibleDeposit(parts, viewer, id);
+    if (directory === null || revisionId === null) throw notFoundHere(`Deposit ${id} is not loaded.`);
+    const anchor = { type: 'rev', id: revisionId } as const;
+    return resolve(row, { type: 'dir', id: directory, qualifiers: { anchor } });
+  }
+
+  /** Resolves to an object in a deposit. */
+  async function resolve(
+    { client, collection, depositId }: Pick<ResolvedObject['deposit'], 'client' | 'collection' | 'depositId'>,
+    swhid: Swhid,
+    signal?: AbortSignal,
+  ): Promise<ResolvedObject> {
+    const found = await resolver.resolve({ client, collections: [collection] }, [swhid], signal);
+    if (found?.deposit.depositId !== depositId)
+      throw notFoundHere(`Deposit ${depositId} does not contain this.`);
+    return found;
+  }
+
+  /** Answers with the bytes of a file, or a directory as a tar; never as something that a browser shows. */
+  async function answerBytes({ ctx, params, query, viewer }: Request): Promise<void> {
+    const { revisionId, ...row } = visibleDeposit(parts, viewer, params['id']);
+    if (revisionId === null) throw notFoundHere(`Deposit ${row.depositId} is not loaded.`);
+    const swhid = swhidIn(query.get('swhid') ?? '');
+    const { path } = swhid.qualifiers;
+    const anchor = { type: 'rev', id: revisionId } as const;
+    const inside = { ...swhid, qualifiers: { anchor, ...(path !== undefined && { path }) } };
+    await untilClientGone(ctx, async (signal) => {
+      const object = await resolve(row, inside, signal);
+      const { place } = object;
+      if (place.type !== 'cnt' && place.type !== 'dir')
+        throw notFoundHere('Only files and directories have bytes.');
+      const name = formatSwhid(swhid).replaceAll(':', '_');
+      ctx.set('Content-Disposition', attachment(place.type === 'dir' ? `${name}.tar` : name));
+      ctx.set('Content-Type', 'application/octet-stream');
+      ctx.set('Content-Security-Policy', "default-src 'none'; sandbox");
+      if (place.type === 'cnt') ctx.set('Content-Length', String(place.length));
+      const chunks =
+        place.type === 'cnt' ? objects.content(object, place, signal) : objects.tar(object, place, signal);
+      await streamChunks(ctx, chunks);
+    });
+  }
+}
+
+/** @throws {ConsoleRefusal} */
+function swhidIn(reference: string): Swhid {
+  try {
+    return parseReference(reference);
+  } catch (error) {
+    if (error instanceof InvalidSwhid) throw new ConsoleRefusal(400, 'BAD_SWHID', error.message);
+    throw error;
+  }
+}

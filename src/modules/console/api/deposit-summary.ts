@@ -1,0 +1,34 @@
+import { depositIdentifiers } from '../../../swhid/deposit-identifiers.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { notFoundHere, type Route } from '../server/route.ts';
+import { visibleDeposit } from './visible-deposit.ts';
+
+/** Returns the route of the summary of one deposit. */
+export function summaryRoutes({ deposits, log }: Pick<ConsoleParts, 'deposits' | 'log'>): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/deposits/:id',
+      permission: 'deposits:read',
+      answer: async ({ ctx, params, viewer }) => {
+        const id = params['id'] ?? '';
+        if (viewer.client === null && !deposits.get(id) && (await exists(id))) {
+          ctx.body = { depositId: Number(id), row: null, context: null };
+          return;
+        }
+        const row = visibleDeposit({ deposits }, viewer, id);
+        const { depositId, directory, revisionId, snapshot, origin } = row;
+        const isLoaded = directory !== null && revisionId !== null && snapshot !== null && origin !== null;
+        const loaded = isLoaded ? { directory, revision: revisionId, snapshot, origin } : null;
+        ctx.body = { depositId, row, context: depositIdentifiers(loaded)?.refIdContext ?? null };
+      },
+    },
+  ];
+
+  /** Resolves to whether the log has a deposit; the views do not show one that was deleted. */
+  async function exists(id: string): Promise<boolean> {
+    if (!/^[1-9]\d{0,15}$/.test(id)) throw notFoundHere(`There is no deposit ${id}.`);
+    const [first] = await Array.fromAsync(log.readStream(`deposit-${id}`, { limit: 1 }));
+    return first !== undefined;
+  }
+}

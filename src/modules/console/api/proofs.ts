@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { InvalidPosition } from '../../../event-log/position.ts';
+import { ANCHORS } from '../../anchors/anchor.ts';
+import { coveredEvent } from '../../anchors/merkle-leaf.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { verifierPage } from '../server/verifier-page.ts';
+
+/** Hashes in one answer. */
+const PAGE_SIZE = 4096;
+
+/** Domain of the leaves of a tree of RFC 6962. */
+const LEAF = Buffer.of(0);
+
+/** Returns the routes of what a browser needs to prove a deposit, besides its events. */
+export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/anchors/newest',
+      permission: 'service:read',
+      answer: async ({ ctx }) => {
+        const [newest] = await Array.fromAsync(log.readStream(ANCHORS, { backwards: true, limit: 1 }));
+        ctx.body = { anchor: newest?.data ?? null };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/console/api/leaves',
+      permission: 'service:read',
+      answer: async ({ ctx, query }) => {
+        ctx.body = await leavesAfter(log, query.get('after') ?? undefined);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/console/api/verifier',
+      permission: 'session',
+      answer: async ({ ctx }) => {
+        ctx.body = (await verifierPage()).html;
+        ctx.type = 'application/octet-stream';
+        ctx.attachment('deposit-verifier.html');
+      },
+    },
+  ];
+}
+
+/** Resolves to hashes of the leaves of the Merkle tree over the log, in its order. They reveal no contents. */
+async function leavesAfter(log: ConsoleParts['log'], after: string | undefined) {
+  const leaves: string[] = [];
+  let next: string | null = null;
+  try {
+    for await (const event of log.readAll({ after })) {
+      leaves.push(createHash('sha256').update(LEAF).update(coveredEvent(event)).digest('hex'));
+      if (leaves.length < PAGE_SIZE) continue;
+      next = event.position;
+      break;
+    }
+  } catch (error) {
+    if (!(error instanceof InvalidPosition)) throw error;
+    throw new ConsoleRefusal(400, 'BAD_POSITION', error.message);
+  }
+  return { leaves, next };
+}

@@ -1,0 +1,45 @@
+import type { EventLog, RecordedEvent } from '../../../event-log/event-log.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
+
+/** Events in one answer. */
+const PAGE_SIZE = 200;
+
+/**
+ * Streams whose events browsers may read. Never those of clients and people: they hold digests of passwords and sealed
+ * secrets.
+ */
+const READABLE = /^(?:deposit-[1-9]\d{0,15}|collection-.+|ids-deposit|anchors)$/;
+
+/** Returns the routes of the events of a stream, as the log has them. */
+export function streamRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/streams/:stream/events',
+      permission: 'service:read',
+      answer: async ({ ctx, params, query }) => {
+        const stream = params['stream'] ?? '';
+        if (!READABLE.test(stream)) throw notFoundHere('There is no stream of this name.');
+        const from = revisionIn(query.get('from') ?? '0');
+        const events = await pageOf(log, stream, from);
+        if (events.length === 0 && from === 0) throw notFoundHere('There is no stream of this name.');
+        const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
+        ctx.body = { stream, from, next, events: events.map(verbatim) };
+      },
+    },
+  ];
+}
+
+function pageOf(log: EventLog, stream: string, from: number): Promise<RecordedEvent[]> {
+  return Array.fromAsync(log.readStream(stream, { from, limit: PAGE_SIZE }));
+}
+
+function verbatim({ position, stream, revision, id, type, data, metadata }: RecordedEvent) {
+  return { position, stream, revision, id, type, data, metadata };
+}
+
+function revisionIn(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new ConsoleRefusal(400, 'BAD_FROM', `from=${text} is not the number of an event.`);
+}

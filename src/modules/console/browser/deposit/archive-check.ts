@@ -1,0 +1,40 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { digest } from '../../proof/digests.ts';
+import { html } from '../../shared/html.ts';
+import { Shown } from '../parts/shown.ts';
+
+type Archive = { readonly filename: string; readonly sha256: string; readonly length: number };
+
+/** Maximum bytes of a file that is hashed here: browsers need all of it in memory. */
+const MAX_BYTES = 256 * 1024 ** 2;
+
+/** Compares a file of the reader with the archives of the deposit. */
+export function ArchiveCheck({ archives }: { readonly archives: readonly Archive[] }): VNode {
+  const [result, setResult] = useState('');
+  const onChange = (event: Event): void => {
+    const [file] = (event.currentTarget as HTMLInputElement).files ?? [];
+    setResult('Hashing …');
+    if (file) void compare(file, archives).then(setResult, (error: Error) => setResult(error.message));
+  };
+  return html`<section aria-label="Bytes">
+    <h2>Bytes</h2>
+    <ul>
+      ${archives.map(
+        ({ filename, sha256, length }) =>
+          html`<li><${Shown} text=${filename} />, ${length.toLocaleString('en')} bytes, SHA-256 <code class="digest">${sha256}</code></li>`,
+      )}
+    </ul>
+    <label>Hash an archive that you have <input type="file" onChange=${onChange} /></label>
+    <p role="status">${result}</p>
+  </section>`;
+}
+
+async function compare(file: File, archives: readonly Archive[]): Promise<string> {
+  if (file.size > MAX_BYTES) return `${file.name} is too large to be hashed here. Run: sha256sum FILE`;
+  const found = (await digest('SHA-256', new Uint8Array(await file.arrayBuffer()))).toHex();
+  const same = archives.find(({ sha256 }) => sha256 === found);
+  return same
+    ? `✔ ${file.name} is the archive ${same.filename} of this deposit, byte for byte.`
+    : `✖ ${file.name} is no archive of this deposit: its SHA-256 is ${found}.`;
+}

@@ -1,0 +1,71 @@
+import type { VNode } from 'preact';
+import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
+import { html } from '../../shared/html.ts';
+import { getJson } from '../api.ts';
+import { FilesTab } from '../files/files-tab.ts';
+import { Copyable } from '../parts/copy.ts';
+import { useLoaded } from '../parts/loaded.ts';
+import { Shown } from '../parts/shown.ts';
+import { StatusMark } from '../parts/status.ts';
+import { withQuery } from '../router.ts';
+import type { ScreenProps } from '../screens/screen-props.ts';
+import { ProofTab } from './proof-tab.ts';
+import { TimelineTab } from './timeline-tab.ts';
+
+/** The summary of a deposit; `null` for a deposit that was deleted, which only its events still show. */
+export type DepositSummary = {
+  readonly depositId: number;
+  readonly row: DepositSearchView | null;
+  /** The qualified SWHID of a loaded deposit. */
+  readonly context: string | null;
+};
+
+const TABS = [
+  { name: 'timeline', title: 'Timeline', permission: 'service:read' },
+  { name: 'files', title: 'Files', permission: 'deposits:read' },
+  { name: 'proof', title: 'Proof', permission: 'service:read' },
+] as const;
+
+/** One deposit: its events and states, its files, and its proof. */
+export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
+  const { id = '' } = params;
+  const { value, error } = useLoaded(
+    (signal) => getJson<DepositSummary>(`/console/api/deposits/${encodeURIComponent(id)}`, { signal }),
+    [id],
+  );
+  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
+  if (!value) return html`<p role="status">Loading …</p>`;
+  const tabs = TABS.filter(({ permission }) => boot.viewer.permissions.includes(permission));
+  const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
+  return html`
+    <${Head} summary=${value} />
+    <div class="parts" role="navigation" aria-label="Parts of the deposit">
+      ${tabs.map(
+        ({ name, title }) =>
+          html`<a href=${withQuery({ tab: name, path: null, lines: null, with: null, at: null })} aria-current=${
+            name === tab?.name ? 'page' : undefined
+          }>${title}</a>`,
+      )}
+    </div>
+    ${tab?.name === 'timeline' && html`<${TimelineTab} id=${id} place=${place} />`}
+    ${tab?.name === 'files' && html`<${FilesTab} summary=${value} boot=${boot} place=${place} />`}
+    ${tab?.name === 'proof' && html`<${ProofTab} summary=${value} boot=${boot} />`}
+  `;
+}
+
+function Head({ summary: { row, context, depositId } }: { readonly summary: DepositSummary }): VNode {
+  if (!row) return html`<p class="quiet">Deposit ${depositId} was deleted. Its history stays.</p>`;
+  const { client, collection, status, statusDetail } = row;
+  return html`<section class="deposit-head">
+    <p>
+      <strong>Deposit ${depositId}</strong> · <${Shown} text=${row.title ?? 'without a title'} /> · ${client} / ${collection} · ${' '}<${StatusMark} status=${status} />
+    </p>
+    <p class="quiet detail"><${Shown} text=${statusDetail} /></p>
+    ${context !== null && html`<p><${Copyable} text=${context} /></p>`}
+    <p class="actions">
+      <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/status/`}>Status page</a>
+      <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/metadata/`}>Receipt</a>
+      <${Copyable} text=${`deposit-service history ${depositId}`} />
+    </p>
+  </section>`;
+}

@@ -1,0 +1,125 @@
+import type { VNode } from 'preact';
+import type { Json } from '../../proof/canonical-json.ts';
+import { hashInput } from '../../proof/hash-chain.ts';
+import { html } from '../../shared/html.ts';
+import { Copyable } from '../parts/copy.ts';
+import { Shown, ShownJson } from '../parts/shown.ts';
+import { Time } from '../parts/time.ts';
+import { withQuery } from '../router.ts';
+import { type Difference, differencesBetween, unchangedMembers } from './difference.ts';
+import { type HistoryStep, type ViewStep, viewsAround } from './history.ts';
+
+type Props = {
+  readonly steps: readonly HistoryStep[];
+  readonly step: HistoryStep;
+  readonly faults: ReadonlyMap<number, string> | undefined;
+};
+
+/** One event: what it says, and the state and each view before and after it. */
+export function EventDetail({ steps, step, faults }: Props): VNode {
+  const { event, description, occurredAt, actor, before, after } = step;
+  const views = viewsAround(
+    steps.map((one) => one.event),
+    steps.indexOf(step),
+  );
+  const [old, present] = [before, after] as unknown as [Json, Json]; // states are declared as plain JSON
+  return html`<section class="event-detail" aria-label=${`Event ${event.revision}`}>
+    <h2>Event #${event.revision}: ${event.type}</h2>
+    <p><${Shown} text=${description.sentence} /></p>
+    <dl class="facts">
+      <div><dt>time</dt><dd><${Time} at=${occurredAt} /></dd></div>
+      <div><dt>by</dt><dd><${Shown} text=${actor} /></dd></div>
+      ${description.details.map(
+        ({ label, value }) => html`<div><dt>${label}</dt><dd><${Shown} text=${value} /></dd></div>`,
+      )}
+      <${Links} steps=${steps} step=${step} />
+    </dl>
+    <${Hash} step=${step} faults=${faults} />
+    <h2>State after #${event.revision}</h2>
+    <${Comparison} before=${old} after=${present} />
+    <h2>Views</h2>
+    ${views.length === 0 && html`<p class="quiet">No view handles this type of event.</p>`}
+    ${views.map((view) => html`<${ViewDetail} view=${view} />`)}
+    <h2>Event</h2>
+    <details><summary>Data and metadata</summary><${ShownJson} value=${event} /></details>
+    <details>
+      <summary>Text that is hashed</summary>
+      <pre class="json"><${Shown} text=${hashInput(event)} /></pre>
+    </details>
+  </section>`;
+}
+
+/** Links to what caused the event, and to everything of the same request. */
+function Links({ steps, step }: Pick<Props, 'steps' | 'step'>): VNode {
+  const { event, correlationId } = step;
+  const cause = steps.find((other) => other.event.id === event.metadata['$causationId']);
+  return html`
+    ${
+      cause &&
+      html`<div>
+        <dt>caused by</dt>
+        <dd><a href=${withQuery({ at: String(cause.event.revision) })}>#${cause.event.revision} ${cause.event.type}</a></dd>
+      </div>`
+    }
+    <div><dt>correlation</dt><dd><${Copyable} text=${correlationId} /></dd></div>
+    <div><dt>event id</dt><dd><${Copyable} text=${event.id} /></dd></div>
+  `;
+}
+
+function Hash({ step: { event, fault }, faults }: Pick<Props, 'step' | 'faults'>): VNode {
+  const broken = fault ?? faults?.get(event.revision);
+  if (broken !== undefined) return html`<p class="bad" role="alert">✖ ${broken}</p>`;
+  return faults
+    ? html`<p class="good">✔ The hash was recomputed in this browser, and is linked to the event before it.</p>`
+    : html`<p class="quiet">Recomputing the hash …</p>`;
+}
+
+function ViewDetail({ view: { view, before, after, fault } }: { readonly view: ViewStep }): VNode {
+  return html`<details class="view" open=${fault !== undefined}>
+    <summary>${view}${JSON.stringify(before) === JSON.stringify(after) ? ' (unchanged)' : ''}</summary>
+    ${fault !== undefined && html`<p class="bad" role="alert">✖ The handler failed at ${fault}</p>`}
+    <${Comparison} before=${before} after=${after} />
+    <details><summary>Before</summary><${ShownJson} value=${before} /></details>
+    <details><summary>After</summary><${ShownJson} value=${after} /></details>
+  </details>`;
+}
+
+/** Shows the members that differ, and the number of the others. */
+function Comparison({
+  before,
+  after,
+}: {
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+}): VNode {
+  const differences = differencesBetween(before, after);
+  const unchanged = unchangedMembers(before, after);
+  return html`
+    ${differences.length === 0 && html`<p class="quiet">Nothing changes.</p>`}
+    ${
+      differences.length > 0 &&
+      html`<table class="differences">
+        <thead><tr><th>Member</th><th>Change</th><th>Before</th><th>After</th></tr></thead>
+        <tbody>${differences.map((one) => html`<${DifferenceRow} difference=${one} />`)}</tbody>
+      </table>`
+    }
+    ${unchanged > 0 && html`<p class="quiet">Unchanged members: ${unchanged}.</p>`}
+  `;
+}
+
+function DifferenceRow({
+  difference: { path, kind, before, after },
+}: {
+  readonly difference: Difference;
+}): VNode {
+  return html`<tr>
+    <td data-label="Member"><code>${path === '' ? 'all' : path}</code></td>
+    <td data-label="Change">${kind}</td>
+    <td data-label="Before">${before !== undefined && html`<del><${Shown} text=${valueText(before)} /></del>`}</td>
+    <td data-label="After">${after !== undefined && html`<ins><${Shown} text=${valueText(after)} /></ins>`}</td>
+  </tr>`;
+}
+
+function valueText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

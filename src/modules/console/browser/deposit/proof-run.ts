@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Evidence } from '../../proof/evidence.ts';
+import type { ProofStep } from '../../proof/prove.ts';
+import type { ProofReport, ProofRequest } from './proof-worker.ts';
+
+/** The progress of a proof. */
+export type ProofRun = {
+  readonly hashes: number;
+  readonly steps: readonly ProofStep[];
+  readonly evidence?: Evidence;
+  readonly failed?: string;
+};
+
+const NOTHING: ProofRun = { hashes: 0, steps: [] };
+
+/** Proves in a worker whenever the request changes; without a request nothing runs. */
+export function useProof(request: ProofRequest | undefined): ProofRun {
+  const [run, setRun] = useState<ProofRun>(NOTHING);
+  useEffect(() => {
+    setRun(NOTHING);
+    if (!request) return undefined;
+    const worker = new Worker(workerUrl(), { type: 'module' });
+    worker.addEventListener('message', ({ data }: MessageEvent<ProofReport>) =>
+      setRun((old) => after(old, data)),
+    );
+    worker.addEventListener('error', () =>
+      setRun((old) => ({ ...old, failed: 'The proof could not be started.' })),
+    );
+    worker.postMessage(request);
+    return () => worker.terminate();
+  }, [request]);
+  return run;
+}
+
+function after(run: ProofRun, report: ProofReport): ProofRun {
+  switch (report.kind) {
+    case 'hashes':
+      return { ...run, hashes: report.computed };
+    case 'step':
+      return { ...run, steps: [...run.steps, report.step] };
+    case 'evidence':
+      return { ...run, evidence: report.evidence };
+    case 'failed':
+      return { ...run, failed: report.message };
+    default:
+      return report satisfies never;
+  }
+}
+
+type Policy = { readonly createScriptURL: (url: string) => string };
+
+/** The one policy of the console: only scripts of its own become workers. */
+let policy: Policy | undefined;
+
+function workerUrl(): string {
+  const { href } = new URL('./proof-worker.ts', import.meta.url);
+  const { trustedTypes } = globalThis as {
+    trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
+  };
+  policy ??= trustedTypes?.createPolicy('deposit-console', {
+    createScriptURL: (url) => {
+      if (new URL(url).origin !== location.origin) throw new TypeError(`${url} is no script of the console.`);
+      return url;
+    },
+  });
+  return policy ? policy.createScriptURL(href) : href;
+}

@@ -1,0 +1,106 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { fingerprint, publicKeysIn } from '../../proof/anchor.ts';
+import { sha256 } from '../../proof/digests.ts';
+import type { Evidence } from '../../proof/evidence.ts';
+import type { ProofStep } from '../../proof/prove.ts';
+import { NOT_PROVEN, OUTCOMES, STEP_TITLES } from '../../proof/steps.ts';
+import type { Boot } from '../../shared/boot.ts';
+import { html } from '../../shared/html.ts';
+import { Copyable } from '../parts/copy.ts';
+import { useLoaded } from '../parts/loaded.ts';
+import { withQuery } from '../router.ts';
+import { ArchiveCheck } from './archive-check.ts';
+import type { DepositSummary } from './deposit-screen.ts';
+import { useProof } from './proof-run.ts';
+import type { ProofRequest } from './proof-worker.ts';
+
+type Props = { readonly summary: DepositSummary; readonly boot: Boot };
+
+/** Proves the deposit in this browser, and saves the evidence and the verifier that proves it without the service. */
+export function ProofTab({ summary, boot }: Props): VNode {
+  const [pem, setPem] = useState('');
+  const [request, setRequest] = useState<ProofRequest>();
+  const run = useProof(request);
+  const { depositId } = summary;
+  if (!globalThis.isSecureContext) {
+    return html`<p class="problem">This page can hash only on https or on this machine. Run instead:
+      <${Copyable} text=${`deposit-service verify ${depositId}`} /></p>`;
+  }
+  const start = (event: Event): void => {
+    event.preventDefault();
+    const savedAt = new Date().toISOString();
+    setRequest({ deposit: depositId, service: boot.service.url, savedAt, keys: publicKeysIn(pem) });
+  };
+  const isRunning = request !== undefined && !run.evidence && run.failed === undefined;
+  return html`<section class="proof" aria-label="Proof">
+    <p class="notice">This page comes from the service that is being checked. Save the evidence and the verifier, and
+      check them without a network.</p>
+    <form onSubmit=${start}>
+      <label for="pem">Public keys of the service that you keep, in PEM</label>
+      <textarea id="pem" rows="4" spellcheck=${false} value=${pem} onInput=${(event: Event) =>
+        setPem((event.currentTarget as HTMLTextAreaElement).value)}></textarea>
+      <${Fingerprints} pem=${pem} />
+      <button class="primary" disabled=${isRunning}>Prove deposit ${depositId}</button>
+    </form>
+    <p role="status">${statusText(request, run.hashes, isRunning)}</p>
+    ${run.failed !== undefined && html`<p class="problem" role="alert">${run.failed}</p>`}
+    <ol class="steps">${run.steps.map((step) => html`<${Step} step=${step} />`)}</ol>
+    ${run.evidence && html`<${Saving} evidence=${run.evidence} />`}
+    <h2>What this does not prove</h2>
+    <ul>${NOT_PROVEN.map((text) => html`<li>${text}</li>`)}</ul>
+    <${ArchiveCheck} archives=${summary.row?.archives ?? []} />
+    <p class="quiet">The command that proves also the bytes: <${Copyable} text=${`deposit-service verify ${depositId}`} /></p>
+  </section>`;
+}
+
+function statusText(request: ProofRequest | undefined, hashes: number, isRunning: boolean): string {
+  if (!request) return 'Nothing was computed yet.';
+  const count = `${hashes.toLocaleString('en')} hashes of the log`;
+  return isRunning ? `Recomputing: ${count} …` : `Finished: ${count} were recomputed in this browser.`;
+}
+
+function Fingerprints({ pem }: { readonly pem: string }): VNode {
+  const { value = [], error } = useLoaded(() => Promise.all(publicKeysIn(pem).map(fingerprint)), [pem]);
+  if (error !== undefined) return html`<p class="problem">This is no public key: ${error}</p>`;
+  return html`<p class="quiet">${
+    value.length === 0
+      ? 'Without a key, the signature is only compared with the key that the anchor names.'
+      : html`Fingerprints: ${value.map((print) => html`<code>${print}</code> `)}`
+  }</p>`;
+}
+
+function Step({ step: { name, outcome, text, revisions = [] } }: { readonly step: ProofStep }): VNode {
+  const { mark, word } = OUTCOMES[outcome];
+  return html`<li class=${`step-${outcome}`}>
+    <strong>${mark} ${STEP_TITLES[name]}: ${word}</strong>
+    <span>${text}</span>
+    ${revisions.map(
+      (revision) =>
+        html`<a href=${withQuery({ tab: 'timeline', at: String(revision) })}>Open event #${revision}</a>`,
+    )}
+  </li>`;
+}
+
+/** Offers the evidence and the verifier as files. */
+function Saving({ evidence }: { readonly evidence: Evidence }): VNode {
+  const { value: digest } = useLoaded(async (signal) => {
+    const answer = await fetch('/console/api/verifier', { signal });
+    return sha256(await answer.text());
+  }, []);
+  const save = (): void => {
+    const url = URL.createObjectURL(new Blob([JSON.stringify(evidence)], { type: 'application/json' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = `deposit-${evidence.deposit}.audit.json`;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return html`<div class="saving">
+    <p class="actions">
+      <button type="button" onClick=${save}>Save the evidence</button>
+      <a class="button" href="/console/api/verifier" download="deposit-verifier.html">Save the verifier</a>
+    </p>
+    <p>SHA-256 of the verifier, to be compared with docs/auditing.md: <code class="digest">${digest ?? '…'}</code></p>
+  </div>`;
+}

@@ -1,0 +1,167 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
+import { html } from '../../shared/html.ts';
+import { useChanges } from '../live.ts';
+import { useLoaded } from '../parts/loaded.ts';
+import { Shown } from '../parts/shown.ts';
+import { StatusMark } from '../parts/status.ts';
+import { Time } from '../parts/time.ts';
+import { navigate, type Place, withQuery } from '../router.ts';
+import { EventDetail } from './event-detail.ts';
+import { type HistoryStep, historyOf, type StreamEvent, stepAt } from './history.ts';
+import { loadStream } from './stream-events.ts';
+
+/** Milliseconds between two events from which the gap is shown. */
+const MIN_GAP_MS = 500;
+
+/** The events of a deposit on the left, and the state around the chosen one on the right. */
+export function TimelineTab({ id, place }: { readonly id: string; readonly place: Place }): VNode {
+  const [version, setVersion] = useState(0);
+  useChanges(
+    (change) => {
+      if (String(change.depositId) === id) setVersion((before) => before + 1);
+    },
+    [id],
+  );
+  const stream = `deposit-${id}`;
+  const { value: events, error } = useLoaded((signal) => loadStream(stream, signal), [stream], version);
+  const faults = useChainFaults(stream, events);
+  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
+  if (!events) return html`<p role="status">Loading …</p>`;
+  const steps = historyOf(events);
+  const at = place.query.get('at');
+  const index = stepAt(steps, at);
+  const step = steps[index];
+  return html`
+    <${AsOf} steps=${steps} index=${index} at=${at} />
+    <div class="timeline">
+      <${Events} steps=${steps} chosen=${index} faults=${faults} by=${place.query.get('by') ?? ''} />
+      ${
+        step
+          ? html`<${EventDetail} key=${index} steps=${steps} step=${step} faults=${faults} />`
+          : html`<p>The deposit did not exist yet.</p>`
+      }
+    </div>
+  `;
+}
+
+/** Chooses the event by a slider over revisions, or by a time. */
+function AsOf({
+  steps,
+  index,
+  at,
+}: {
+  readonly steps: readonly HistoryStep[];
+  readonly index: number;
+  readonly at: string | null;
+}): VNode {
+  const choose = (value: string): void => navigate(withQuery({ at: value }), { replace: true });
+  const step = steps[index];
+  const onSubmit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const field = new FormData(event.currentTarget as HTMLFormElement).get('time');
+    if (typeof field === 'string') choose(field);
+  };
+  return html`<form class="as-of" onSubmit=${onSubmit}>
+    <label for="as-of">As of</label>
+    <input
+      id="as-of"
+      type="range"
+      min="0"
+      max=${steps.length - 1}
+      value=${index}
+      aria-valuetext=${step ? `event ${index}, ${step.occurredAt}` : 'before the first event'}
+      onInput=${(event: Event) => choose((event.currentTarget as HTMLInputElement).value)}
+    />
+    <output>${step ? html`#${index} · <${Time} at=${step.occurredAt} /> · <${StatusMark} status=${step.after.status} />` : 'before the first event'}</output>
+    <input name="time" aria-label="Time" placeholder="2026-01-31T12:00:00Z" value=${/\D/.test(at ?? '') ? at : ''} />
+    <button>Show</button>
+    ${at !== null && html`<a href=${withQuery({ at: null })}>Now</a>`}
+  </form>`;
+}
+
+function Events({
+  steps,
+  chosen,
+  faults,
+  by,
+}: {
+  readonly steps: readonly HistoryStep[];
+  readonly chosen: number;
+  readonly faults: ReadonlyMap<number, string> | undefined;
+  readonly by: string;
+}): VNode {
+  const actors = [...new Set(steps.map(({ actor }) => actor))];
+  const shown = steps.filter(({ actor }) => by === '' || actor === by);
+  const onChange = (event: Event): void =>
+    navigate(withQuery({ by: (event.currentTarget as HTMLSelectElement).value }));
+  return html`<section aria-label="Events">
+    <p class="actions">
+      <label>By <select value=${by} onChange=${onChange}>
+        <option value="">everyone</option>
+        ${actors.map((actor) => html`<option value=${actor}>${actor}</option>`)}
+      </select></label>
+      <span class="quiet">${shown.length} of ${steps.length} events</span>
+    </p>
+    <ol class="events">
+      ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} faults=${faults} />`)}
+    </ol>
+  </section>`;
+}
+
+function EventItem({
+  step,
+  isChosen,
+  faults,
+}: {
+  readonly step: HistoryStep;
+  readonly isChosen: boolean;
+  readonly faults: ReadonlyMap<number, string> | undefined;
+}): VNode {
+  const { event, occurredAt, actor, description, after, before, gapMs } = step;
+  const { revision } = event;
+  const fault = step.fault ?? faults?.get(revision);
+  return html`<li id=${`e${revision}`} class=${step.isNewRequest ? 'new-request' : ''}>
+    ${gapMs >= MIN_GAP_MS && html`<p class="gap">${gapText(step)}</p>`}
+    <a href=${withQuery({ at: String(revision) })} aria-current=${isChosen ? 'true' : undefined}>
+      <span class="event-line">
+        <b>#${revision}</b> <${Time} at=${occurredAt} isShort /> <${Shown} text=${actor} />
+        ${after.status !== before.status && html` → <${StatusMark} status=${after.status} />`}
+        ${faults && fault === undefined && html`<span class="good" title="The hash was recomputed here">✔ hash</span>`}
+      </span>
+      <span><${Shown} text=${description.sentence} /></span>
+      ${fault !== undefined && html`<strong class="bad">✖ Event #${revision}: ${fault}</strong>`}
+    </a>
+  </li>`;
+}
+
+function gapText({ gapMs, actor }: HistoryStep): string {
+  const seconds = gapMs / 1000;
+  const duration =
+    seconds < 90
+      ? `${seconds.toFixed(1)} s`
+      : seconds < 5400
+        ? `${Math.round(seconds / 60)} min`
+        : seconds < 172_800
+          ? `${Math.round(seconds / 3600)} h`
+          : `${Math.round(seconds / 86_400)} days`;
+  const reactor = /^reactor (.+)$/.exec(actor)?.[1];
+  return reactor === undefined ? `${duration} later` : `waited ${duration} for the ${reactor}`;
+}
+
+/** Recomputes the hashes of the stream in the browser. Returns the faults by revision; `undefined` until that is done. */
+function useChainFaults(
+  stream: string,
+  events: readonly StreamEvent[] | undefined,
+): ReadonlyMap<number, string> | undefined {
+  const { value } = useLoaded(async () => events && faultTexts(await chainFaults(stream, events)), [events]);
+  return value;
+}
+
+function faultTexts(faults: readonly ChainFault[]): ReadonlyMap<number, string> {
+  const byRevision = Map.groupBy(faults, ({ revision }) => revision);
+  return new Map(
+    [...byRevision].map(([revision, some]) => [revision, some.map(({ text }) => text).join(', ')]),
+  );
+}

@@ -1,0 +1,78 @@
+import type { VNode } from 'preact';
+import { html } from '../../shared/html.ts';
+import { Copyable } from '../parts/copy.ts';
+import { Shown } from '../parts/shown.ts';
+import { withQuery } from '../router.ts';
+import { bytesUrl, coreSwhid, qualifiedSwhid, type SwhidContext } from './swhid-context.ts';
+import { escapePath, nameText, type TreeNode } from './tree.ts';
+
+export type NodeProps = {
+  readonly node: TreeNode;
+  readonly depositId: number;
+  readonly context: SwhidContext;
+  /** Whether the viewer may read bytes of files. */
+  readonly mayRead: boolean;
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  '40000': 'directory',
+  '100644': 'file',
+  '100755': 'executable',
+  '120000': 'link',
+};
+
+/** The entries of a directory. */
+export function DirectoryTable(props: NodeProps): VNode {
+  const { node, context } = props;
+  return html`<section aria-label="Directory">
+    <${NodeHead} ...${props} />
+    <table class="tree">
+      <thead><tr><th>Name</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
+      <tbody>
+        ${node.children.map(
+          (child) => html`<tr>
+            <td data-label="Name"><${NodeLink} node=${child} /></td>
+            <td data-label="Kind">${KINDS[child.mode] ?? child.mode}</td>
+            <td data-label="Bytes" class="number">${child.length?.toLocaleString('en')}</td>
+            <td data-label="SWHID">
+              <${Copyable} text=${qualifiedSwhid(child, context)} shown=${coreSwhid(child)} />
+            </td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+    ${node.children.length === 0 && html`<p class="quiet">The directory is empty.</p>`}
+  </section>`;
+}
+
+/** Path, identifiers and download of a directory or a file. */
+export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNode {
+  const names = node.path === '' ? [] : node.path.split('/');
+  const isDirectory = node.mode === '40000';
+  return html`
+    <p class="breadcrumb">
+      <a href=${withQuery({ path: null, lines: null })}>root</a>
+      ${names.map((name, index) => {
+        const path = names.slice(0, index + 1).join('/');
+        return html` / <a href=${withQuery({ path: escapePath(path), lines: null })}><${Shown} text=${nameText(name)} /></a>`;
+      })}
+    </p>
+    <dl class="facts">
+      <div><dt>SWHID</dt><dd><${Copyable} text=${coreSwhid(node)} /></dd></div>
+      <div><dt>with context</dt><dd><${Copyable} text=${qualifiedSwhid(node, context)} /></dd></div>
+      ${node.length !== undefined && html`<div><dt>bytes</dt><dd>${node.length.toLocaleString('en')}</dd></div>`}
+      ${node.sha256 !== undefined && html`<div><dt>SHA-256</dt><dd><${Copyable} text=${node.sha256} /></dd></div>`}
+    </dl>
+    ${
+      mayRead &&
+      html`<p><a class="button" href=${bytesUrl(depositId, node)} download>
+        Download ${isDirectory ? 'as tar' : 'the file'}
+      </a></p>`
+    }
+  `;
+}
+
+function NodeLink({ node }: { readonly node: TreeNode }): VNode {
+  const name = html`<${Shown} text=${nameText(node.name)} />${node.mode === '40000' ? '/' : ''}`;
+  return html`<a href=${withQuery({ path: escapePath(node.path), lines: null })}>${name}</a>`;
+}

@@ -1,0 +1,42 @@
+import type { VNode } from 'preact';
+import { readManifest } from '../../proof/manifest.ts';
+import type { Boot } from '../../shared/boot.ts';
+import { html } from '../../shared/html.ts';
+import type { DepositSummary } from '../deposit/deposit-screen.ts';
+import { useLoaded } from '../parts/loaded.ts';
+import type { Place } from '../router.ts';
+import { DirectoryTable } from './directory-table.ts';
+import { FileView } from './file-view.ts';
+import { loadText } from './load-text.ts';
+import { swhidContext } from './swhid-context.ts';
+import { nodeAt, treeOf, unescapePath } from './tree.ts';
+import { Versions } from './versions.ts';
+
+type Props = { readonly summary: DepositSummary; readonly boot: Boot; readonly place: Place };
+
+/** The tree of a loaded deposit: a directory or a file, by the path in the address. */
+export function FilesTab({ summary, boot, place }: Props): VNode {
+  const { row, depositId } = summary;
+  const isLoaded = row !== null && row.directory !== null;
+  const { value: root, error } = useLoaded(
+    async (signal) =>
+      isLoaded
+        ? treeOf(readManifest(await loadText(`/console/api/deposits/${depositId}/manifest`, signal)))
+        : undefined,
+    [depositId, isLoaded],
+  );
+  if (!isLoaded) return html`<p>The deposit is not loaded, so it has no tree yet.</p>`;
+  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
+  if (!root) return html`<p role="status">Loading …</p>`;
+  const path = unescapePath(place.query.get('path') ?? '');
+  const node = nodeAt(root, path);
+  const context = swhidContext(row);
+  const mayRead = boot.viewer.permissions.includes('contents:read');
+  const shared = { depositId, context, mayRead };
+  return html`
+    ${!node && html`<p class="problem" role="alert">The deposit has nothing at this path.</p>`}
+    ${node?.mode === '40000' && html`<${DirectoryTable} node=${node} ...${shared} />`}
+    ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} place=${place} ...${shared} />`}
+    <${Versions} depositId=${depositId} root=${root} place=${place} />
+  `;
+}

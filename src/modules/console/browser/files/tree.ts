@@ -1,0 +1,84 @@
+import type { Manifest, ManifestEntry } from '../../proof/manifest.ts';
+
+/** A directory or file of a loaded deposit. */
+export type TreeNode = ManifestEntry & {
+  readonly name: string;
+  readonly children: readonly TreeNode[];
+};
+
+/** Returns the root of the tree, with everything in it, in the order of the manifest. */
+export function treeOf({ directory, entries }: Manifest): TreeNode {
+  const byParent = Map.groupBy(entries, ({ path }) => parentOf(path));
+  const nodeOf = (entry: ManifestEntry): TreeNode => ({
+    ...entry,
+    name: entry.path.slice(entry.path.lastIndexOf('/') + 1),
+    children: entry.mode === '40000' ? (byParent.get(entry.path) ?? []).map(nodeOf) : [],
+  });
+  const root = { path: '', mode: '40000', id: directory, name: '' };
+  return { ...root, children: (byParent.get('') ?? []).map(nodeOf) };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** Returns the node at a path; `undefined` if the tree does not have it. */
+export function nodeAt(root: TreeNode, path: string): TreeNode | undefined {
+  if (path === '') return root;
+  return path
+    .split('/')
+    .reduce<TreeNode | undefined>((node, name) => node?.children.find((child) => child.name === name), root);
+}
+
+/** A path that differs between two versions. */
+export type TreeDifference = {
+  readonly path: string;
+  readonly kind: 'added' | 'removed' | 'changed';
+  readonly before: TreeNode | undefined;
+  readonly after: TreeNode | undefined;
+};
+
+/** Returns the files that differ. Directories with the same identifier are equal, and not entered. */
+export function treeDifferences(before: TreeNode | undefined, after: TreeNode | undefined): TreeDifference[] {
+  if (before?.id === after?.id && before?.mode === after?.mode) return [];
+  const names = new Set([...(before?.children ?? []), ...(after?.children ?? [])].map(({ name }) => name));
+  const inside = [...names].sort().flatMap((name) => {
+    const find = (node: TreeNode | undefined) => node?.children.find((child) => child.name === name);
+    return treeDifferences(find(before), find(after));
+  });
+  const [old, present] = [leafOf(before), leafOf(after)];
+  if (!old && !present) return inside;
+  const kind = !old ? 'added' : !present ? 'removed' : 'changed';
+  const { path } = (present ?? old) as TreeNode;
+  return [{ path, kind, before: old, after: present }, ...inside];
+}
+
+/** Returns the node if it is a file, a link or an empty directory, which have nothing inside to differ. */
+function leafOf(node: TreeNode | undefined): TreeNode | undefined {
+  return node && node.children.length === 0 && node.path !== '' ? node : undefined;
+}
+
+/** Decodes a name, which is a latin1 string of raw bytes, from UTF-8. Bytes that are not UTF-8 become `\xNN`. */
+export function nameText(name: string): string {
+  const bytes = Uint8Array.from(name, (character) => character.charCodeAt(0));
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return name.replaceAll(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+  }
+}
+
+/** Formats a path for a SWHID and for addresses: every byte outside `A-Za-z0-9_.~/-` is percent-encoded. */
+export function escapePath(path: string): string {
+  return path.replaceAll(
+    /[^A-Za-z0-9_.~/-]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+/** Returns the raw bytes of a path that {@link escapePath} formatted. */
+export function unescapePath(escaped: string): string {
+  return escaped.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}

@@ -1,0 +1,67 @@
+import type { VNode } from 'preact';
+import { readManifest } from '../../proof/manifest.ts';
+import { html } from '../../shared/html.ts';
+import { getJson } from '../api.ts';
+import { useLoaded } from '../parts/loaded.ts';
+import { Shown } from '../parts/shown.ts';
+import { navigate, type Place, withQuery } from '../router.ts';
+import { loadText } from './load-text.ts';
+import { escapePath, nameText, type TreeDifference, type TreeNode, treeDifferences, treeOf } from './tree.ts';
+
+type Version = { readonly depositId: number; readonly createdAt: string; readonly directory: string };
+
+type Props = { readonly depositId: number; readonly root: TreeNode; readonly place: Place };
+
+/** Maximum number of differences that are shown. */
+const MAX_SHOWN = 1000;
+
+/** Compares the tree with that of another deposit of the same origin. */
+export function Versions({ depositId, root, place }: Props): VNode {
+  const { value } = useLoaded(
+    (signal) =>
+      getJson<{ readonly versions: readonly Version[] }>(`/console/api/deposits/${depositId}/versions`, {
+        signal,
+      }),
+    [depositId],
+  );
+  const others = (value?.versions ?? []).filter((version) => version.depositId !== depositId);
+  const other = place.query.get('with') ?? '';
+  const onChange = (event: Event): void =>
+    navigate(withQuery({ with: (event.currentTarget as HTMLSelectElement).value }));
+  if (others.length === 0) return html`<p class="quiet">There is no other version of this origin.</p>`;
+  return html`<section aria-label="Versions">
+    <h2>Versions of the origin</h2>
+    <label>Compare with <select value=${other} onChange=${onChange}>
+      <option value="">nothing</option>
+      ${others.map(
+        (version) => html`<option value=${version.depositId}>
+          deposit ${version.depositId}, ${version.createdAt.slice(0, 10)}${version.directory === root.id ? ', the same tree' : ''}
+        </option>`,
+      )}
+    </select></label>
+    ${/^\d+$/.test(other) && html`<${Differences} other=${other} root=${root} />`}
+  </section>`;
+}
+
+function Differences({ other, root }: { readonly other: string; readonly root: TreeNode }): VNode {
+  const { value: before, error } = useLoaded(
+    async (signal) => treeOf(readManifest(await loadText(`/console/api/deposits/${other}/manifest`, signal))),
+    [other],
+  );
+  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
+  if (!before) return html`<p role="status">Comparing …</p>`;
+  const found = treeDifferences(before, root);
+  const [from, to] = [`deposit ${other}`, 'this one'];
+  return html`
+    <p role="status">${found.length === 0 ? `The trees of ${from} and ${to} are equal.` : `From ${from} to ${to}, ${found.length.toLocaleString('en')} paths differ.`}</p>
+    <ul class="tree-differences">${found.slice(0, MAX_SHOWN).map((one) => html`<${DifferenceItem} difference=${one} />`)}</ul>
+    ${found.length > MAX_SHOWN && html`<p class="quiet">Only the first ${MAX_SHOWN} are shown.</p>`}
+  `;
+}
+
+function DifferenceItem({ difference: { path, kind } }: { readonly difference: TreeDifference }): VNode {
+  const name = html`<${Shown} text=${nameText(path)} />`;
+  if (kind === 'removed') return html`<li>removed: <del>${name}</del></li>`;
+  const link = html`<a href=${withQuery({ path: escapePath(path), lines: null })}>${name}</a>`;
+  return html`<li>${kind}: ${kind === 'added' ? html`<ins>${link}</ins>` : link}</li>`;
+}

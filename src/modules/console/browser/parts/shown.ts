@@ -1,0 +1,19 @@
+import type { VNode } from 'preact';
+import { html } from '../../shared/html.ts';
+import { visibleParts } from './visible.ts';
+
+/** Shows a text that others have chosen: each hidden character is marked, and the direction stays inside. */
+export function Shown({ text }: { readonly text: string }): VNode {
+  return html`<bdi
+    >${visibleParts(text).map((part) =>
+      part.isHidden
+        ? html`<mark class="hidden" title="A character that is not shown">${part.text}</mark>`
+        : part.text,
+    )}</bdi
+  >`;
+}
+
+/** Shows a value as JSON on several lines. */
+export function ShownJson({ value }: { readonly value: unknown }): VNode {
+  return html`<pre class="json"><${Shown} text=${JSON.stringify(value, undefined, 2) ?? 'nothing'} /></pre>`;
+}

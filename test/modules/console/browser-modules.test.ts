@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import {
+  differencesBetween,
+  unchangedMembers,
+} from '../../../src/modules/console/browser/deposit/difference.ts';
+import {
+  historyOf,
+  type StreamEvent,
+  stepAt,
+  viewsAround,
+} from '../../../src/modules/console/browser/deposit/history.ts';
+import { coreSwhid, qualifiedSwhid } from '../../../src/modules/console/browser/files/swhid-context.ts';
+import {
+  escapePath,
+  nameText,
+  nodeAt,
+  type TreeNode,
+  treeDifferences,
+  treeOf,
+  unescapePath,
+} from '../../../src/modules/console/browser/files/tree.ts';
+import { visibleParts, visibleText } from '../../../src/modules/console/browser/parts/visible.ts';
+import { parseReference } from '../../../src/swhid/swhid.ts';
+
+type Stored = {
+  readonly stream: string;
+  readonly events: readonly StreamEvent[];
+  readonly statuses?: readonly string[];
+  readonly state: object;
+};
+
+const fixture = new URL('../../fixtures/stored-events.json', import.meta.url);
+const streams = (JSON.parse(readFileSync(fixture, 'utf8')) as readonly Stored[]).filter(({ stream }) =>
+  stream.startsWith('deposit-'),
+);
+const [paint] = streams as [Stored];
+
+test('the browser folds every stored deposit to the state of the service, step by step', (t) => {
+  for (const { events, statuses, state } of streams) {
+    const steps = historyOf(events);
+    t.deepEqual(
+      steps.map(({ after }) => after.status as string),
+      statuses as string[],
+    );
+    t.deepEqual(steps.at(-1)?.after, state as never);
+    for (const { fault, description } of steps) {
+      t.is(fault, undefined);
+      t.regex(description.sentence, /^[A-Z].*\.$/);
+    }
+    for (const [index, step] of steps.entries()) t.is(step.before, steps[index - 1]?.after ?? step.before);
+  }
+});
+
+test('an event that cannot be read changes nothing, and the others are still shown', (t) => {
+  const events = paint.events.with(1, { ...(paint.events[1] as StreamEvent), type: 'NeverSeen' });
+  const steps = historyOf(events);
+  t.is(steps.length, events.length);
+  t.regex(steps[1]?.fault ?? '', /NeverSeen/);
+  t.is(steps[1]?.after, steps[1]?.before);
+  const views = viewsAround(events, 2);
+  t.true(views.length > 0);
+  for (const { fault } of views) t.regex(fault ?? '', /^#1: .*NeverSeen/);
+});
+
+test('an address names a step by revision or by time', (t) => {
+  const steps = historyOf(paint.events);
+  const last = steps.length - 1;
+  t.is(stepAt(steps, null), last);
+  t.is(stepAt(steps, '3'), 3);
+  t.is(stepAt(steps, '999'), last);
+  t.is(stepAt(steps, 'yesterday'), last);
+  t.is(stepAt(steps, '1999-01-01T00:00:00Z'), -1);
+  const at = steps[4]?.occurredAt ?? '';
+  const index = stepAt(steps, at);
+  t.true(index >= 4 && steps[index]?.occurredAt === at && steps[index + 1]?.occurredAt !== at);
+});
+
+test('each view is shown before and after an event, as its projection makes it', (t) => {
+  const index = paint.events.findLastIndex(({ type }) => type === 'DepositLoaded');
+  const views = new Map(viewsAround(paint.events, index).map((view) => [view.view, view]));
+  t.like(views.get('deposit-status')?.before, { status: 'loading' });
+  t.like(views.get('deposit-status')?.after, { status: 'done' });
+  t.is(views.get('loaded-objects')?.fault, undefined);
+  t.false(views.has('client-logins'));
+  t.false(views.has('deleted-deposits'), 'a view that does not handle the type');
+});
+
+test('differences name the member, and what it was and is', (t) => {
+  const before = { status: 'partial', list: [1, 2], same: { a: 1 }, gone: null };
+  const after = { status: 'done', list: [1, 3, 4], same: { a: 1 }, more: { b: 'x' } };
+  t.deepEqual(differencesBetween(before, after), [
+    { path: 'status', kind: 'changed', before: 'partial', after: 'done' },
+    { path: 'list[1]', kind: 'changed', before: 2, after: 3 },
+    { path: 'list[2]', kind: 'added', after: 4 },
+    { path: 'gone', kind: 'removed', before: null },
+    { path: 'more', kind: 'added', after: { b: 'x' } },
+  ]);
+  t.is(unchangedMembers(before, after), 1);
+  t.deepEqual(differencesBetween(undefined, after), [{ path: '', kind: 'added', after }]);
+  t.deepEqual(differencesBetween(before, undefined), [{ path: '', kind: 'removed', before }]);
+  t.deepEqual(differencesBetween(before, before), []);
+});
+
+test('hidden characters, and those that turn the direction, are shown by their code points', (t) => {
+  t.is(visibleText('evil-\u202eexe.doc'), 'evil-[U+202E]exe.doc');
+  t.is(
+    visibleText('a\u0000b\u200bc\u2066d\u00a0e\ufefff\u{e0041}'),
+    'a[U+0000]b[U+200B]c[U+2066]d[U+00A0]e[U+FEFF]f[U+E0041]',
+  );
+  t.is(visibleText('half \ud83e'), 'half [U+D83E]');
+  for (const plain of ['a b\tc\nd', 'é', '漢字', '😀', '']) t.is(visibleText(plain), plain);
+  t.deepEqual(visibleParts('\u202e'), [{ text: 'U+202E', isHidden: true }]);
+});
+
+test('trees are compared top down, and equal directories are not entered', (t) => {
+  const file = (path: string, id: string) => ({ path, mode: '100644', id });
+  const directory = (path: string, id: string) => ({ path, mode: '40000', id });
+  const before = treeOf({
+    directory: 'r1',
+    archives: [],
+    entries: [
+      directory('d', 'd1'),
+      file('d/a', 'a1'),
+      file('d/b', 'b1'),
+      directory('e', 'e1'),
+      file('e/x', 'x1'),
+    ],
+  });
+  const after = treeOf({
+    directory: 'r2',
+    archives: [],
+    entries: [
+      directory('d', 'd2'),
+      file('d/a', 'a2'),
+      file('d/c', 'c1'),
+      directory('e', 'e1'),
+      file('e/x', 'other'),
+    ],
+  });
+  t.deepEqual(
+    treeDifferences(before, after).map(({ path, kind }) => `${kind} ${path}`),
+    ['changed d/a', 'removed d/b', 'added d/c'],
+  );
+  t.deepEqual(treeDifferences(before, before), []);
+  t.is(nodeAt(after, 'd/c')?.id, 'c1');
+  t.is(nodeAt(after, 'd/none/c'), undefined);
+  const replaced = treeOf({ directory: 'r3', archives: [], entries: [file('d', 'f1')] });
+  t.deepEqual(
+    treeDifferences(before, replaced).map(({ path, kind }) => `${kind} ${path}`),
+    ['added d', 'removed d/a', 'removed d/b', 'removed e/x'],
+  );
+});
+
+test('names and identifiers of a tree are those that the service reads', (t) => {
+  const name = 'a;b%\xc3\xa9\xff';
+  t.is(unescapePath(escapePath(name)), name);
+  t.is(nameText('\xc3\xa9'), 'é');
+  t.is(nameText('caf\xe9'), 'caf\\xe9', 'not UTF-8');
+  const node: TreeNode = { path: name, name, mode: '100644', id: 'a'.repeat(40), children: [] };
+  const context = { origin: 'https://a.example/x;y%20', snapshot: 'b'.repeat(40), revision: 'c'.repeat(40) };
+  t.is(coreSwhid(node), `swh:1:cnt:${node.id}`);
+  t.deepEqual(parseReference(qualifiedSwhid(node, context, '3-7')), {
+    type: 'cnt',
+    id: node.id,
+    qualifiers: {
+      origin: context.origin,
+      visit: { type: 'snp', id: context.snapshot },
+      anchor: { type: 'rev', id: context.revision },
+      path: `/${name}`,
+      lines: { first: 3, last: 7 },
+    },
+  });
+});

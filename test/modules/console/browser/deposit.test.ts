@@ -1,0 +1,231 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { readConfig } from '../../../../src/config/config.ts';
+import { publicAnchorKey } from '../../../../src/modules/anchors/anchor-key.ts';
+import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
+import { tarOf } from '../../../../testing/archives/archive-builders.ts';
+import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import {
+  archivePart,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+} from '../../../../testing/http/deposit-bodies.ts';
+import type { RunningService, TestClient } from '../../../../testing/service/running-service.ts';
+
+const test = consoleTests({ alice: { collections: ['software'] } });
+
+const XSS = '<img src=x onerror=alert(1)>';
+/** A name whose end is written from right to left: a reader would take it for `evil-cod.exe`. */
+const BIDI = 'evil-\u202eexe.doc';
+
+test('an auditor sees who did what, proves it, and verifies the evidence offline', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = await deposited(alice);
+  const key = await anchored(service);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}`);
+  const events = page.getByRole('region', { name: 'Events' });
+  await events.getByText('Deposit created in the collection software.').waitFor();
+  await events.getByRole('list').getByText('client alice').first().waitFor();
+  await events.getByText('✔ hash').first().waitFor();
+
+  await page.getByLabel('As of').fill('0');
+  await page.getByRole('heading', { name: 'Event #0: DepositCreated' }).waitFor();
+  t.regex(page.url(), /at=0/);
+  await events.getByText('Deposit loaded').click();
+  await page.getByRole('heading', { name: /Event #\d: DepositLoaded/ }).waitFor();
+  await page.getByRole('cell', { name: 'loading' }).first().waitFor();
+  await page.getByText('loaded-objects').click();
+
+  await page.getByRole('link', { name: 'Proof' }).click();
+  await page.getByLabel('Public keys').fill(key);
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+  for (const step of ['Hash chain', 'Signature of the anchor', 'Root of the log', 'Identifiers'])
+    await page.getByText(`✔ ${step}: proven`).waitFor();
+  const verifier = await saved(page, 'link', 'Save the verifier');
+  const evidence = await saved(page, 'button', 'Save the evidence');
+  const documented = await readFile(new URL('../../../../docs/auditing.md', import.meta.url), 'utf8');
+  const [digest = 'no digest'] = /^[0-9a-f]{64}$/m.exec(documented) ?? [];
+  await page.getByText(digest).waitFor();
+
+  const offline = await offlineVerifier(page, verifier);
+  await offline.getByLabel('Evidence file').setInputFiles(evidence);
+  await offline.getByText('nothing is broken, but not everything is shown').waitFor();
+  await offline.getByLabel('Public keys').fill(key);
+  await offline.getByText('everything is proven').waitFor();
+});
+
+test('one byte changed in the log: the page and the offline verifier name the event', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = await deposited(alice);
+  await anchored(service);
+  const revision = changeOneByte(path.join(service.folder, 'event-log.sqlite'), `deposit-${id}`);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}`);
+  const fault = `Event #${revision} does not carry the hash of its contents.`;
+  await page.getByText(`✖ Event #${revision}: does not carry the hash of its contents`).waitFor();
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+  await page.getByText('✖ Hash chain: broken').waitFor();
+  await page.getByText(fault).waitFor();
+  await page
+    .getByRole('link', { name: `Open event #${revision}` })
+    .first()
+    .waitFor();
+  const offline = await offlineVerifier(page, await saved(page, 'link', 'Save the verifier'));
+  await offline.getByLabel('Evidence file').setInputFiles(await saved(page, 'button', 'Save the evidence'));
+  await offline.getByText(fault).waitFor();
+  t.regex((await offline.locator('#verdict').textContent()) ?? '', /BROKEN/);
+});
+
+test('files are shown as text, with hidden characters visible, lines selected and versions compared', async (t, open) => {
+  const { service } = t.context;
+  const bob = await service.register('bob', {
+    collections: ['software'],
+    providerUrl: 'https://bob.example/',
+  });
+  const first = await deposited(
+    bob,
+    { 'p/README': 'one\n', 'p/gone': 'x', 'p/same/a': 'a' },
+    'create_origin',
+  );
+  const id = await deposited(
+    bob,
+    { 'p/README': `one\ntwo \u2067\nthree\n`, [`p/${BIDI}`]: 'x', [`p/${XSS}`]: XSS, 'p/same/a': 'a' },
+    'add_to_origin',
+  );
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  const directory = page.getByRole('region', { name: 'Directory' });
+  await directory.getByRole('link', { name: 'p/' }).click();
+  await directory.getByRole('link', { name: 'evil-U+202Eexe.doc' }).waitFor();
+  await directory.getByRole('link', { name: XSS }).waitFor();
+  await directory.getByRole('link', { name: 'README' }).click();
+  await page.getByText('U+2067').waitFor();
+  await page.getByRole('link', { name: 'Line 2' }).click();
+  await page.getByRole('link', { name: 'Line 3' }).click({ modifiers: ['Shift'] });
+  await page
+    .getByText(/^swh:1:cnt:[0-9a-f]{40};origin=https:\/\/bob\.example\/p;.*;path=\/p\/README;lines=2-3$/)
+    .waitFor();
+  t.regex(page.url(), /lines=2-3/);
+  const file = await saved(page, 'link', 'Download the file');
+  t.is(await readFile(file, 'utf8'), 'one\ntwo \u2067\nthree\n');
+
+  await page.getByLabel('Compare with').selectOption(String(first));
+  await page.getByText('4 paths differ').waitFor();
+  for (const text of ['added: p/evil-', 'removed: p/gone', 'changed: p/README'])
+    await page.getByText(text).waitFor();
+  t.is(await page.getByText('p/same').count(), 0);
+});
+
+test('a depositor sees the files of its own deposit alone, an auditor no bytes', async (t, open) => {
+  const { service, alice } = t.context;
+  const carol = await service.register('carol', { collections: ['software'] });
+  const [own, other] = [await deposited(alice), await deposited(carol)];
+  const depositor = await open({ role: 'depositor', client: 'alice' });
+  await depositor.page.goto(`/console/deposits/${own}`);
+  await depositor.page.getByRole('link', { name: 'Download as tar' }).waitFor();
+  t.is(await depositor.page.getByRole('link', { name: 'Proof' }).count(), 0);
+  await depositor.page.goto(`/console/deposits/${other}`);
+  await depositor.page.getByText(`There is no deposit ${other}.`).waitFor();
+  depositor.forgive(/status of 404/);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${own}?tab=files`);
+  await page.getByText('executable').or(page.getByText('directory')).first().waitFor();
+  t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
+});
+
+for (const scheme of ['light', 'dark'] as const) {
+  for (const width of [1280, 360]) {
+    test(`the screens of a deposit have no fault that axe finds, and fit: ${scheme}, ${width} px`, async (t, open) => {
+      const id = await deposited(t.context.alice);
+      const tab = await open({ role: 'operator', scheme, width });
+      const { page } = tab;
+      for (const [query, seen] of [
+        ['', '✔ hash'],
+        ['?tab=files', 'directory'],
+        ['?tab=files&path=p/README', 'Lines'],
+        ['?tab=proof', 'What this does not prove'],
+      ] as const) {
+        await page.goto(`/console/deposits/${id}${query}`);
+        if (seen === 'Lines') await page.getByRole('region', { name: 'Lines' }).waitFor();
+        else await page.getByText(seen).first().waitFor();
+        t.deepEqual(await tab.accessibilityFaults(), [], query);
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        t.true(overflow <= 0, `${query}: the page is ${overflow} px too wide`);
+      }
+    });
+  }
+}
+
+const FILES = { 'p/README': 'hello\n', [`p/${XSS}`]: XSS };
+
+/** Makes a deposit with hostile texts, and resolves to its id once it is done. */
+async function deposited(
+  client: TestClient,
+  files: Readonly<Record<string, string>> = FILES,
+  origin?: 'create_origin' | 'add_to_origin',
+): Promise<number> {
+  const archive = tarOf(Object.entries(files).map(([name, data]) => ({ name, data })));
+  const entry = entryXml(
+    `<title>Paint ${XSS.replaceAll('<', '&lt;')} ${BIDI}</title><author><name>Ada</name></author>${
+      origin === undefined
+        ? ''
+        : `<d:deposit><d:${origin}><d:origin url="https://bob.example/p"/></d:${origin}></d:deposit>`
+    }`,
+  );
+  const body = formOf([archivePart(archive, 'p.tar', 'application/x-tar'), entryPart(entry)]);
+  const answer = await client.post('/1/software/', new Uint8Array(body), { ...formType, ...final });
+  const location = answer.headers.get('location') ?? '';
+  const id = /\/(\d+)\/metadata\/$/.exec(location)?.[1];
+  if (id === undefined) throw new Error(`${answer.status} ${await answer.text()}`);
+  await client.waitFor(`/1/software/${id}/status/`, 'done');
+  return Number(id);
+}
+
+/** Makes an anchor over the log. Resolves to its public key in PEM. */
+async function anchored({ service, folder }: RunningService): Promise<string> {
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await new Anchorer(service.log, config).anchor();
+  const key = await publicAnchorKey(config.anchorKeyFile);
+  return key?.export({ type: 'spki', format: 'pem' }) ?? '';
+}
+
+/** Clicks, and resolves to the path of the file that is saved. */
+async function saved(page: Page, role: 'link' | 'button', name: string): Promise<string> {
+  const download = page.waitForEvent('download');
+  await page.getByRole(role, { name }).click();
+  const file = await download;
+  const folder = path.dirname(await file.path());
+  const target = path.join(folder, file.suggestedFilename());
+  await file.saveAs(target);
+  return target;
+}
+
+/** Opens the saved verifier from its file, without a network. */
+async function offlineVerifier(page: Page, file: string): Promise<Page> {
+  const context = page.context();
+  const opened = await context.newPage();
+  await context.setOffline(true);
+  await opened.goto(pathToFileURL(file).href);
+  return opened;
+}
+
+/** Changes one byte of an event in the file of the log. Returns its revision. */
+function changeOneByte(file: string, stream: string): number {
+  using database = new DatabaseSync(file);
+  const sql = `SELECT revision, position FROM events JOIN streams ON streams.id = events.stream
+    WHERE type = 'ArchiveAdded' AND name = ?`;
+  const { revision, position } = database.prepare(sql).get(stream) as { revision: number; position: number };
+  const update = `UPDATE events SET data = replace(data, 'p.tar', 'q.tar') WHERE position = ?`;
+  database.prepare(update).run(position);
+  return revision;
+}
