@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto';
+import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
+import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
+import {
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloTar,
+} from '../../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../../testing/service/running-service.ts';
+import { testOfService } from '../../../testing/service/test-of-service.ts';
+
+const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });
+
+type Page = { readonly events: readonly { readonly type: string }[]; readonly next: number | null };
+type Summary = {
+  readonly row: { readonly directory: string; readonly revisionId: string };
+  readonly context: string;
+};
+
+test('events are sent as the log has them; streams of clients and people never are', async (t) => {
+  const { service, alice } = t.context;
+  const id = await loaded(alice);
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const answer = await auditor.get(`/console/api/streams/deposit-${id}/events`);
+  const page = (await answer.json()) as Page;
+  t.deepEqual(page.events as unknown, await Array.fromAsync(service.service.log.readStream(`deposit-${id}`)));
+  t.is(page.next, null);
+  const later = (await (
+    await auditor.get(`/console/api/streams/deposit-${id}/events?from=2`)
+  ).json()) as Page;
+  t.deepEqual(later.events, page.events.slice(2));
+  for (const stream of [
+    'client-alice',
+    'person-auditor',
+    'parked-loader',
+    'deposit-999',
+    'deposit-01',
+    'nothing',
+  ]) {
+    const refused = await auditor.get(`/console/api/streams/${stream}/events`);
+    t.is(refused.status, 404, stream);
+    t.notRegex(await refused.text(), /scrypt|credential/);
+  }
+  t.is((await auditor.get(`/console/api/streams/deposit-${id}/events?from=-1`)).status, 400);
+});
+
+test('a stream of more than one page is read to its end', async (t) => {
+  const { service } = t.context;
+  const { log } = service.service;
+  const events = Array.from({ length: 201 }, (_, index) => ({
+    id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    type: 'PolicyChanged',
+    data: { collection: 'long', policy: String(index) },
+    metadata: { schemaVersion: 1, occurredAt: '2026-01-01T00:00:00.000Z' },
+  }));
+  await log.append('collection-long', 'none', events);
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const read = async (from: number) =>
+    (await (await auditor.get(`/console/api/streams/collection-long/events?from=${from}`)).json()) as Page;
+  const [first, second] = [await read(0), await read(200)];
+  t.deepEqual([first.events.length, first.next, second.events.length, second.next], [200, 200, 1, null]);
+});
+
+test('the hashes of the leaves are those of the whole log, in its order', async (t) => {
+  const { service } = t.context;
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const events = await Array.fromAsync(service.service.log.readAll());
+  const answer = await auditor.get('/console/api/leaves');
+  const { leaves } = (await answer.json()) as { leaves: readonly string[]; next: string | null };
+  const expected = events.map((event) => hash('sha256', Buffer.concat([Buffer.of(0), coveredEvent(event)])));
+  t.deepEqual(leaves.slice(0, expected.length), expected);
+  const half = await auditor.get(`/console/api/leaves?after=${events[4]?.position}`);
+  t.deepEqual(
+    ((await half.json()) as { leaves: string[] }).leaves.slice(0, expected.length - 5),
+    expected.slice(5),
+  );
+  t.is((await auditor.get('/console/api/leaves?after=nowhere')).status, 400);
+  t.deepEqual(await (await auditor.get('/console/api/anchors/newest')).json(), { anchor: null });
+});
+
+test('a manifest and the bytes of its files are sent as files, to those who may read them', async (t) => {
+  const { service, alice } = t.context;
+  const id = await loaded(alice);
+  const [operator, auditor] = [
+    await ConsoleSession.begin(service, 'operator'),
+    await ConsoleSession.begin(service, 'auditor'),
+  ];
+  const manifest = await auditor.get(`/console/api/deposits/${id}/manifest`);
+  const text = await manifest.text();
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  const event = events.find(({ type }) => type === 'DepositLoaded');
+  t.is(hash('sha256', text), event?.data['manifest'] as string);
+  const line = text.split('\n').find((one) => one.includes('hello.py')) ?? '';
+  const { id: content } = JSON.parse(line) as { id: string };
+  const path = `/console/api/deposits/${id}/bytes?swhid=swh:1:cnt:${content}`;
+  const answer = await operator.get(path);
+  t.is(await answer.text(), 'print("hello")\n');
+  t.is(answer.headers.get('Content-Type'), 'application/octet-stream');
+  t.regex(answer.headers.get('Content-Disposition') ?? '', /^attachment; filename="?swh_1_cnt_/);
+  t.is(answer.headers.get('Content-Security-Policy'), "default-src 'none'; sandbox");
+  t.is(answer.headers.get('X-Content-Type-Options'), 'nosniff');
+  t.is((await auditor.get(path)).status, 403);
+  const summary = (await (await auditor.get(`/console/api/deposits/${id}`)).json()) as Summary;
+  t.true(summary.context.startsWith(`swh:1:dir:${summary.row.directory};origin=`));
+  const tar = await operator.get(
+    `/console/api/deposits/${id}/bytes?swhid=swh:1:dir:${summary.row.directory};path=/`,
+  );
+  t.is(tar.status, 200);
+  t.true((await tar.text()).includes('print("hello")'));
+  const other = `swh:1:cnt:${'0'.repeat(40)}`;
+  t.is((await operator.get(`/console/api/deposits/${id}/bytes?swhid=${other}`)).status, 404);
+  t.is(
+    (await operator.get(`/console/api/deposits/${id}/bytes?swhid=swh:1:rev:${summary.row.revisionId}`))
+      .status,
+    404,
+  );
+  t.is((await operator.get(`/console/api/deposits/${id}/bytes?swhid=nothing`)).status, 400);
+});
+
+test('to a depositor, nothing of another client exists, and no events', async (t) => {
+  const { service, alice, bob } = t.context;
+  const [own, other] = [await loaded(alice), await loaded(bob)];
+  const depositor = await ConsoleSession.begin(service, 'depositor', 'alice');
+  for (const part of ['', '/manifest', '/versions']) {
+    t.is((await depositor.get(`/console/api/deposits/${own}${part}`)).status, 200, part);
+    const [foreign, missing] = [
+      await depositor.get(`/console/api/deposits/${other}${part}`),
+      await depositor.get(`/console/api/deposits/999${part}`),
+    ];
+    t.deepEqual([foreign.status, missing.status], [404, 404], part);
+    t.is(
+      (await foreign.text()).replaceAll(String(other), 'N'),
+      (await missing.text()).replaceAll('999', 'N'),
+    );
+  }
+  t.is(
+    (await depositor.get(`/console/api/deposits/${other}/bytes?swhid=swh:1:cnt:${'0'.repeat(40)}`)).status,
+    404,
+  );
+  for (const path of [
+    `/console/api/streams/deposit-${own}/events`,
+    '/console/api/leaves',
+    '/console/api/anchors/newest',
+  ])
+    t.is((await depositor.get(path)).status, 403, path);
+});
+
+test('of a deleted deposit, the history stays for operators and auditors', async (t) => {
+  const { service, alice } = t.context;
+  const created = await alice.post('/1/software/', new Uint8Array(body), {
+    ...formType,
+    'In-Progress': 'true',
+  });
+  const location = created.headers.get('location') ?? '';
+  const id = Number(/\/(\d+)\/metadata\/$/.exec(location)?.[1]);
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const depositor = await ConsoleSession.begin(service, 'depositor', 'alice');
+  t.is((await alice.delete(location)).status, 204);
+  t.deepEqual(await (await auditor.get(`/console/api/deposits/${id}`)).json(), {
+    depositId: id,
+    row: null,
+    context: null,
+  });
+  t.is((await auditor.get(`/console/api/deposits/${id}/manifest`)).status, 404);
+  t.is((await depositor.get(`/console/api/deposits/${id}`)).status, 404);
+  const page = (await (await auditor.get(`/console/api/streams/deposit-${id}/events`)).json()) as Page;
+  t.is(page.events.at(-1)?.type, 'DepositDeleted');
+});
+
+const body = formOf([archivePart(helloTar, 'hello.tar', 'application/x-tar'), entryPart()]);
+
+/** Makes a deposit, and resolves to its id once it is done. */
+async function loaded(client: TestClient): Promise<number> {
+  const answer = await client.post('/1/software/', new Uint8Array(body), { ...formType, ...final });
+  const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
+  await client.waitFor(`/1/software/${id}/status/`, 'done');
+  return id;
+}
