@@ -19,20 +19,19 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 const HELP = `Deposits software source code on a SWORD 2.0 server.
 
-  deposit upload ARCHIVE|FOLDER… [metadata] [options]   make a deposit, or go on with one
-  deposit status N [--wait]                             how far a deposit is
-  deposit list [--status S]                             the deposits
-  deposit history N                                     what happened to a deposit
-  deposit fetch N [--output FILE]                       the archives back
-  deposit complete N                                    nothing more comes: have it checked
-  deposit delete N                                      remove a partial deposit
-  deposit login --server URL --user NAME                keep server and password for the other commands
+  deposit upload ARCHIVE|FOLDER… [metadata] [options]   make a deposit, or continue a partial one
+  deposit status N [--wait]                             show the status of a deposit
+  deposit list [--status S]                             list your deposits
+  deposit history N                                     show what happened to a deposit
+  deposit fetch N [--output FILE]                       download the archives of a deposit
+  deposit complete N                                    complete a partial deposit
+  deposit delete N                                      delete a partial deposit
+  deposit login --server URL --user NAME                save server and password for the other commands
 
-deposit COMMAND --help tells more about each.
+deposit COMMAND --help explains each.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
-4 the identifier differs from the one computed here, 5 the server cannot be reached or is not ready, or the connection
-was lost.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, or loading failed,
+4 the identifier differs from the one computed here, 5 server unreachable or not ready, or connection lost.
 `;
 
 /** Runs the command that the arguments name. Resolves to the exit code and never rejects for a known fault. */
@@ -44,7 +43,7 @@ export async function main([name = '', ...args]: string[]): Promise<number> {
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!load) {
-    process.stderr.write(`There is no command ${printable(name)}; deposit --help lists them.\n`);
+    process.stderr.write(`Unknown command '${printable(name)}'. deposit --help lists the commands.\n`);
     return EXIT.usage;
   }
   try {

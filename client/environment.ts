@@ -11,6 +11,8 @@ export type Environment = {
   readonly folder: string;
   /** Folder for compiled code. */
   readonly cacheFolder: string;
+  /** Folder for archives that an interrupted upload has prepared. */
+  readonly preparedFolder: string;
   /** Seconds since 1970: modification time of everything that is packed, as in reproducible builds. */
   readonly sourceDateEpoch: string | undefined;
 };
@@ -26,6 +28,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     passwordFile: env['SWORD_PASSWORD_FILE'] || undefined,
     folder: path.join(configurationFolder(env), 'sword-deposit'),
     cacheFolder: path.join(userCacheFolder(env), 'sword-deposit', 'compile-cache'),
+    preparedFolder: path.join(userCacheFolder(env), 'sword-deposit', 'prepared'),
     sourceDateEpoch: env['SOURCE_DATE_EPOCH'] || undefined,
   };
 }

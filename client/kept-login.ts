@@ -22,7 +22,7 @@ export function readKeptLogin(folder: string): KeptLogin | undefined {
   } catch {
     // reported below
   }
-  throw new UsageFault(`${file} is not what deposit login writes: run deposit login again.`);
+  throw new UsageFault(`${file} is not a saved login: run deposit login again.`);
 }
 
 /** Stores the login atomically in a file that only this user can read. Returns the path of the file. */
@@ -56,5 +56,5 @@ function contentOf(file: string): string | undefined {
 
 function assertPrivate(file: string): void {
   if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return;
-  throw new UsageFault(`${file} holds a password, but others can read it: run chmod 600 on it.`);
+  throw new UsageFault(`${file} contains a password, but other users can read it: run chmod 600 ${file}`);
 }

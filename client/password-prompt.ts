@@ -16,10 +16,10 @@ export async function promptForPassword(
 ): Promise<string> {
   if (!keyboard.isTTY) {
     throw new UsageFault(
-      'No password is known: give --password-stdin, set SWORD_PASSWORD_FILE or SWORD_PASSWORD, or run deposit login.',
+      'No password given: use --password-stdin, set SWORD_PASSWORD_FILE or SWORD_PASSWORD, or run deposit login.',
     );
   }
-  process.stderr.write(`Password of ${user} at ${server.host}: `);
+  process.stderr.write(`Password for ${user} at ${server.host}: `);
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
   const terminal = createInterface({ input: keyboard, output: nowhere, terminal: true });
   const ended = new AbortController();
@@ -27,7 +27,7 @@ export async function promptForPassword(
   try {
     return await terminal.question('', { signal: ended.signal });
   } catch (error) {
-    throw (error as Error).name === 'AbortError' ? new UsageFault('No password was given.') : error;
+    throw (error as Error).name === 'AbortError' ? new UsageFault('No password entered.') : error;
   } finally {
     terminal.close();
     process.stderr.write('\n');

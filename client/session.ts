@@ -16,10 +16,10 @@ export const COMMON_OPTIONS = {
 
 export const COMMON_HELP = `
 --server URL, --user NAME, --password-stdin   or SWORD_SERVER, SWORD_USER, SWORD_PASSWORD_FILE or SWORD_PASSWORD
-                                              in the environment, or what deposit login has kept
---collection NAME   the collection; needed only where there are several
+                                              in the environment, or the saved deposit login
+--collection NAME   name of the collection, needed only if you have several
 --timeout SECONDS   give up when the server stops responding (default 120)
---json              one JSON object a result
+--json              print one JSON object per result
 `;
 
 /** The connection and the output of a command. */
@@ -52,12 +52,14 @@ export async function openSession(values: SessionOptions, { ignoreKept = false }
   const limits = timeLimits(secondsIn(values.timeout ?? values.patience));
   const login = await readLogin(values, { ignoreKept });
   if (isExposed(login.server))
-    output.note(`Warning: ${login.server.origin} is not encrypted: others on the way can read the password.`);
+    output.note(
+      `Warning: ${login.server.origin} is not encrypted: others on the network can read the password.`,
+    );
   return { output, connection: new Connection({ login, limits: limits, note: (text) => output.note(text) }) };
 }
 
 function secondsIn(text = '120'): number {
   const seconds = Number(text);
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && seconds <= 86_400) return seconds;
-  throw new UsageFault(`--timeout ${text} is not a number of seconds up to 86400.`);
+  throw new UsageFault(`Invalid --timeout '${text}': give a number of seconds up to 86400.`);
 }

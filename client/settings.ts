@@ -31,13 +31,13 @@ export async function readLogin(options: LoginOptions, { ignoreKept = false } = 
   const kept = ignoreKept || isComplete(options, environment) ? undefined : readKeptLogin(environment.folder);
   const address = options.server ?? environment.server ?? kept?.server;
   if (!address)
-    throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
+    throw new UsageFault('No server given: use --server URL, set SWORD_SERVER, or run deposit login.');
   const server = serverUrl(address);
   const keptHere = kept && serverUrl(kept.server).href === server.href ? kept : undefined;
   const user = options.user ?? environment.user ?? keptHere?.user;
-  if (!user)
-    throw new UsageFault('No user is known: give --user NAME, set SWORD_USER, or run deposit login.');
-  if (/[:\p{Cc}]/u.test(user)) throw new UsageFault('A user name holds no colon and no control character.');
+  if (!user) throw new UsageFault('No user given: use --user NAME, set SWORD_USER, or run deposit login.');
+  if (/[:\p{Cc}]/u.test(user))
+    throw new UsageFault('Invalid user name: it must not contain a colon or a control character.');
   // A stored password is used only with the server and the user for which it was stored.
   const password =
     (await givenPassword(options, environment)) ?? (keptHere?.user === user ? keptHere.password : undefined);
@@ -55,11 +55,11 @@ function serverUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new UsageFault(
-      `“${address}” is no address of a server: write it as https://host/ or http://host:port/.`,
+      `'${address}' is not a server address: write it as https://host/ or http://host:port/.`,
     );
   if (url.username || url.password)
     throw new UsageFault(
-      'The address of the server must not hold the password: give --user and --password-stdin.',
+      'The server address must not contain the password: use --user and --password-stdin.',
     );
   url.hash = '';
   return url;

@@ -41,7 +41,8 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
   const faults: ArchiveFault[] = [];
   for (const { source, file, sha256, directory } of archives) {
     const reading = await readArchive({ kind: 'file', path: file }, sha256, LIMITS);
-    if (reading.found !== sha256) throw new Fault(`${source} changed while it was read.`);
+    if (reading.found !== sha256)
+      throw new Fault(`${source} changed while it was read: try again when no process writes to it.`);
     const { inspection } = reading;
     const about = namedBy(source, archives.length > 1);
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
@@ -70,7 +71,7 @@ function assertPacked(source: string, layer: OverlayListing, directory: string):
   const packed = mergeListings([layer]);
   if (packed.outcome === 'refused' || packed.directory === directory) return;
   throw new Fault(
-    `The folder ${source} is swh:1:dir:${directory}, but swh:1:dir:${packed.directory} was packed: try again when nobody writes to it.`,
+    `The folder ${source} changed while it was packed, from swh:1:dir:${packed.directory} to swh:1:dir:${directory}: try again when no process writes to it.`,
   );
 }
 

@@ -7,8 +7,9 @@ import { type ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
 import { folderIdentifier } from './folder-identifier.ts';
-import { exclusion, folderMembers } from './folder-members.ts';
+import { exclusion, type FolderMember, folderMembers } from './folder-members.ts';
 import { packFolder } from './pack-folder.ts';
+import { type PreparedCache, stateOf } from './prepared-cache.ts';
 
 /** An archive ready to be sent: a file that no longer changes. */
 export type PreparedArchive = {
@@ -32,30 +33,58 @@ export type PrepareOptions = {
   readonly exclude: readonly string[];
   readonly mtime: Date;
   readonly progress: ProgressBars;
+  readonly cache: PreparedCache;
+  readonly note: (text: string) => void;
 };
 
-/** @throws {Fault} */
+/** Packs a folder and computes the digests, unless the cache has them of the same content. @throws {Fault} */
 export async function prepareArchive(
   source: string,
   options: PrepareOptions,
   number: number,
 ): Promise<PreparedArchive> {
   const place = path.resolve(source);
-  if (!isFolder(place, source)) return describeArchive(source, place, path.basename(place), options);
-  const members = folderMembers(place, exclusion(options.exclude));
-  if (members.length === 0) throw new Fault(`The folder ${source} has nothing in it to deposit.`);
+  const members = isFolder(place, source) ? folderMembers(place, exclusion(options.exclude)) : null;
+  const state = stateOf(place, members, JSON.stringify(options.mtime));
+  const name = members === null ? path.basename(place) : `${path.basename(place) || 'source'}.tar.gz`;
+  const known = options.cache.find(state);
+  if (known) {
+    const { packed, ...facts } = known;
+    options.note(`${source} has not changed since the interrupted upload: not read again.`);
+    const file = packed ?? place;
+    return { ...facts, source, file, filename: asciiName(name), format: formatOf(file, source) };
+  }
+  const archive =
+    members === null
+      ? await describeArchive(source, place, name, options)
+      : await packedArchive({ source, place, name, members }, options, number);
+  const { length, md5, sha256, directory, file } = archive;
+  const facts = { length, md5, sha256, ...(directory !== undefined && { directory }) };
+  options.cache.store(state, facts, members === null ? null : file);
+  return archive;
+}
+
+type Folder = {
+  readonly source: string;
+  readonly place: string;
+  readonly name: string;
+  readonly members: readonly FolderMember[];
+};
+
+async function packedArchive(
+  { source, place, name, members }: Folder,
+  options: PrepareOptions,
+  number: number,
+): Promise<PreparedArchive> {
+  if (members.length === 0)
+    throw new Fault(`Nothing to deposit in ${source}: the folder is empty, or everything in it is excluded.`);
   const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
   const packed = path.join(options.folder.path, `${number}.tar.gz`);
   await packFolder(place, members, packed, {
     mtime: options.mtime,
-    onRead: (bytes) => options.progress.at('bytes packed', bytes, total),
+    onRead: (bytes) => options.progress.at('MB packed', bytes, total),
   });
-  const archive = await describeArchive(
-    source,
-    packed,
-    `${path.basename(place) || 'source'}.tar.gz`,
-    options,
-  );
+  const archive = await describeArchive(source, packed, name, options);
   return { ...archive, directory: folderIdentifier(place, members) };
 }
 
@@ -63,7 +92,7 @@ export async function prepareArchive(
 export function packingTime(epoch: string | undefined): Date {
   if (!epoch) return new Date(0);
   if (/^[0-9]{1,10}$/.test(epoch) && Number(epoch) < 2 ** 31) return new Date(Number(epoch) * 1000);
-  throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is no number of seconds since 1970.`);
+  throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is not a number of seconds since 1970.`);
 }
 
 async function describeArchive(
@@ -78,7 +107,7 @@ async function describeArchive(
   for await (const piece of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
     md5.update(piece);
     sha256.update(piece);
-    progress.at('bytes hashed', (length += piece.length), total);
+    progress.at('MB hashed', (length += piece.length), total);
   }
   return {
     source,
@@ -113,7 +142,7 @@ function formatOf(file: string, source: string): ArchiveFormat {
     closeSync(opened);
   }
   throw new Fault(
-    `${source} is neither a zip nor a tar (plain, gzip, bzip2 or xz). A folder is packed by itself.`,
+    `${source} is not a zip or a tar (plain, gzip, bzip2 or xz). To deposit other files, give their folder.`,
   );
 }
 

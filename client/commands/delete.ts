@@ -4,13 +4,13 @@ import { isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
-export const HELP = `Removes a deposit that is still partial.
+export const HELP = `Deletes a partial deposit.
 
   deposit delete N [options]
 
-N is the number of the deposit, or its Edit-IRI.
+N is the number of the deposit or its Edit-IRI.
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable or not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {
@@ -21,6 +21,6 @@ export async function run(args: string[]): Promise<number> {
     // Missing only now: the first attempt deleted it, but its answer was lost.
     if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
   });
-  output.result({ deposit: numberOrIri(deposit), deleted: true }, `Deposit ${deposit} is deleted.`);
+  output.result({ deposit: numberOrIri(deposit), deleted: true }, `Deposit ${deposit} deleted.`);
   return EXIT.done;
 }

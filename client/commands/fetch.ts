@@ -11,17 +11,17 @@ import { formatNumber } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
-export const HELP = `Fetches the archive of a deposit, or a zip of its archives, and verifies what came: against the length
-and the digests that the server announces, and, of a deposit that is done, against its identifier.
+export const HELP = `Downloads the archive of a deposit, or a zip of its archives. Verifies the length and the digests that the server
+announces and, if the deposit is done, its identifier.
 
   deposit fetch N [--output FILE] [options]
 
-N is the number of the deposit, or its Edit-IRI.
---output FILE   where to; default: the name that the server gives, in the present folder; - is standard output
---force         overwrite a file that is there
+N is the number of the deposit or its Edit-IRI.
+--output FILE   target file (default: the name that the server gives, in the current folder); - is standard output
+--force         overwrite an existing file
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused, failed or not what the server announced, 2 wrong usage,
-4 the identifier of what came is not that of the deposit, 5 the server cannot be reached or is not ready.
+Exit codes: 0 success, 1 refused, failed, or not what the server announced, 2 wrong usage,
+4 the identifier does not match the deposit, 5 server unreachable or not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {
@@ -29,10 +29,11 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, options);
   const wanted = onlyDeposit(positionals);
   const { output: wish, force = false } = values;
-  if (wish === '-' && values.json) throw new UsageFault('--json and --output - exclude one another.');
+  if (wish === '-' && values.json) throw new UsageFault('--json cannot be combined with --output -.');
   if (wish !== undefined) assertFree(wish, force);
   const { connection, output, deposit, links } = await openDeposit(wanted, values);
-  if (links.media === null) throw new Fault(`The server names no address of the archives of ${deposit}.`);
+  if (links.media === null)
+    throw new Fault(`The server does not say where the archives of deposit ${deposit} are.`);
   const { swhid } = await statusAt(connection, { deposit, links });
 
   using folder = new TemporaryFolder();
@@ -66,7 +67,7 @@ async function identifierOf(archive: ReadableArchive, folder: string): Promise<s
 
 function assertFree(target: string, force: boolean): void {
   if (target === '-' || force || !existsSync(target)) return;
-  throw new Fault(`${target} is there already: give another --output, or --force to overwrite it.`);
+  throw new Fault(`${target} already exists: choose another --output, or overwrite it with --force.`);
 }
 
 async function place(file: string, target: string, force: boolean): Promise<void> {
@@ -86,13 +87,13 @@ function linesOf(
   { length, sha256, verified }: Downloaded,
   { swhid, swhidAgrees }: Identifiers,
 ) {
-  const place = target === '-' ? 'Fetched' : `${target}:`;
+  const place = target === '-' ? 'Downloaded' : `${target}:`;
   return [
     `${place} ${formatNumber(length)} bytes, sha256 ${sha256}`,
     verified.length > 0
-      ? `As announced: ${verified.join(', ')}.`
-      : 'The server announced neither length nor digest.',
-    ...(swhidAgrees === true ? [`The identifier is that of the deposit: ${swhid}`] : []),
-    ...(swhidAgrees === false ? [`The identifier is NOT that of the deposit: ${swhid}`] : []),
+      ? `Verified: ${verified.join(', ')}.`
+      : 'Not verified: the server announced neither length nor digest.',
+    ...(swhidAgrees === true ? [`The identifier matches the deposit: ${swhid}`] : []),
+    ...(swhidAgrees === false ? [`The identifier does NOT match the deposit: ${swhid}`] : []),
   ];
 }

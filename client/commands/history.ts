@@ -3,19 +3,19 @@ import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts
 import { EXIT, Fault, numberOrIri } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
-export const HELP = `Tells what happened to a deposit, event by event, oldest first.
+export const HELP = `Shows what happened to a deposit, event by event, oldest first.
 
   deposit history N [options]
 
-N is the number of the deposit, or its Edit-IRI.
+N is the number of the deposit or its Edit-IRI.
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable or not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
   const { connection, output, deposit, links } = await openDeposit(onlyDeposit(positionals), values);
-  if (links.history === null) throw new Fault(`The server tells no history of deposit ${deposit}.`);
+  if (links.history === null) throw new Fault(`The server offers no history of deposit ${deposit}.`);
   let number = 0;
   for await (const { entries } of pagesOf(connection, links.history)) {
     for (const event of entries.map(historyEventOf)) {
@@ -30,7 +30,7 @@ function linesOf(number: number, { at, by, sentence, type, details }: HistoryEve
   const head = [`#${number}`, at ?? '', by ?? ''].filter((field) => field !== '').join('  ');
   return [
     head,
-    `    ${sentence ?? type ?? 'Something happened.'}`,
+    `    ${sentence ?? type ?? 'Event without a description.'}`,
     ...details.map((line) => `      ${line}`),
   ];
 }

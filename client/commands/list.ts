@@ -11,9 +11,9 @@ export const HELP = `Lists your deposits in a collection, newest first.
 
   deposit list [--status S] [options]
 
---status S   only those that are partial, deposited, rejected, verified, loading, done or failed
+--status S   only deposits with this status: partial, deposited, rejected, verified, loading, done or failed
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable or not ready.
 `;
 
 const STATUSES = ['partial', 'deposited', 'rejected', 'verified', 'loading', 'done', 'failed'];
@@ -21,9 +21,12 @@ const STATUSES = ['partial', 'deposited', 'rejected', 'verified', 'loading', 'do
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, status: { type: 'string' } });
   const { status: wanted } = values;
-  if (positionals.length > 0) throw new UsageFault(`deposit list takes no ${positionals[0]}; see --help.`);
+  if (positionals.length > 0)
+    throw new UsageFault(
+      `Unexpected argument '${positionals[0]}': deposit list takes only options, see --help.`,
+    );
   if (wanted !== undefined && !STATUSES.includes(wanted))
-    throw new UsageFault(`--status ${wanted} is none of ${STATUSES.join(', ')}.`);
+    throw new UsageFault(`Unknown status '${wanted}'. Use one of ${STATUSES.join(', ')}.`);
   const { connection, output } = await openSession(values);
   const { iri, name } = chooseCollection(await fetchServiceDocument(connection), values.collection);
   let [listed, count] = [0, null as string | null];
@@ -40,12 +43,13 @@ export async function run(args: string[]): Promise<number> {
     }
   } catch (error) {
     throw isWithoutList(error)
-      ? new Fault(`The server lists no deposits: GET ${iri} is not possible there.`)
+      ? new Fault(`The server does not list deposits: it does not support GET ${iri}.`)
       : error;
   }
   if (!output.json && listed === 0)
-    output.note(`No deposits in ${name}${wanted ? ` that are ${wanted}` : ''}.`);
-  else if (!output.json) output.note(`${listed} listed${count === null ? '' : ` of ${count}`}.`);
+    output.note(`No deposits in ${name}${wanted ? ` with status ${wanted}` : ''}.`);
+  else if (!output.json)
+    output.note(count === null ? `${listed} deposits listed.` : `${listed} of ${count} deposits listed.`);
   return EXIT.done;
 }
 

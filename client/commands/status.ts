@@ -3,15 +3,15 @@ import { printDeposit } from '../deposit/print-deposit.ts';
 import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
-export const HELP = `Tells how far a deposit is, and its identifier once it is done.
+export const HELP = `Shows the status of a deposit, and its identifier once it is done.
 
   deposit status N [--wait] [options]
 
-N is the number of the deposit, or its Edit-IRI.
---wait   until it is done, rejected or failed
+N is the number of the deposit or its Edit-IRI.
+--wait   wait until the deposit is done, rejected or failed
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
-5 the server cannot be reached or is not ready.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, or loading failed,
+5 server unreachable or not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {

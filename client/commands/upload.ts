@@ -1,49 +1,62 @@
-import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
+import { megabytes } from '../../src/tools/terminal/progress-bar.ts';
 import { type Identified, identify } from '../archives/identify.ts';
-import { type PreparedArchive, packingTime, prepareArchive } from '../archives/prepare-archive.ts';
+import {
+  type PreparedArchive,
+  type PrepareOptions,
+  packingTime,
+  prepareArchive,
+} from '../archives/prepare-archive.ts';
+import { PreparedCache } from '../archives/prepared-cache.ts';
 import { assertAccepted, carriageOf } from '../deposit/carriage.ts';
+import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
 import { compareIdentifiers, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
 import { type DepositState, perform } from '../deposit/perform.ts';
-import { assertSensible, planSteps } from '../deposit/plan.ts';
+import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
+import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
 import { readEnvironment } from '../environment.ts';
 import { about, Fault, UsageFault } from '../faults.ts';
+import { Refused } from '../http/refused.ts';
 import { type Output, pluralize } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
-export const HELP = `Makes a deposit of archives and folders with their metadata, or goes on with a partial one.
+export const HELP = `Creates a deposit from archives and folders with their metadata, or continues a partial one.
 
   deposit upload ARCHIVE|FOLDER… --name N --author A… [options]
   deposit upload ARCHIVE|FOLDER… --metadata FILE [options]
   deposit upload --deposit N [ARCHIVE|FOLDER…] [metadata] [--replace] [options]
 
 An archive is a zip or a tar (plain, gzip, bzip2, xz). A folder is packed as a tar.gz whose root is the folder
-itself, without .git; its identifier is that of the deposit. Of several, the later ones lie over the earlier ones.
+itself, without .git; its identifier is that of the deposit. Several are merged: later files replace earlier ones.
 
 Metadata:
---metadata FILE          an Atom entry, sent as it is; or:
---name N, --author A…    as in --author "Ada Lovelace <ada@example.org>"
+--metadata FILE          an Atom entry, sent unchanged; or:
+--name N, --author A…    for example --author "Ada Lovelace <ada@example.org>"
 --version V, --url U, --description D, --license L…, --keyword K…, --date-created D, --date-published D
+--provenance U           URL of the page or catalogue that the metadata come from
 
---partial                more is to come: the deposit is not checked yet
---deposit N              go on with this partial deposit (its number, or its Edit-IRI)
---replace                with --deposit: replace its archives, its metadata, or both, by what is given
---slug S                 becomes the end of the origin of a new deposit, where the server has such origins
+--dry-run                have the server check the deposit without creating it
+--partial                more will follow: the deposit is not checked yet
+--deposit N              continue this partial deposit (its number or its Edit-IRI)
+--replace                with --deposit: replace its archives, its metadata, or both
+--slug S                 last part of the origin URL, if the server builds origins from slugs
 --exclude GLOB…          leave out of folders; a GLOB without a slash is matched with each name: *.o
---force                  send archives that the checks here find fault with
---wait                   until it is done, rejected or failed; then compare the identifiers
+--force                  upload even if local checks fail
+--wait                   wait until the deposit is done, rejected or failed; then compare the identifiers
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
-4 the identifier differs from the one computed here, 5 the server cannot be reached or is not ready, or the connection
-was lost.
+An interrupted upload is resumed by the same command.
+
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, or loading failed,
+4 the identifier differs from the one computed here, 5 server unreachable or not ready, or connection lost.
 `;
 
 const OPTIONS = {
   ...COMMON_OPTIONS,
   ...METADATA_OPTIONS,
+  'dry-run': { type: 'boolean' },
   partial: { type: 'boolean' },
   deposit: { type: 'string' },
   replace: { type: 'boolean' },
@@ -55,34 +68,45 @@ const OPTIONS = {
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals: sources } = readArguments(args, OPTIONS);
-  const { deposit, replace = false, partial = false, slug, force = false, exclude = [] } = values;
-  const mtime = packingTime(readEnvironment().sourceDateEpoch);
+  const { deposit, replace = false, partial = false, wait = false, slug, exclude = [] } = values;
+  const isDryRun = values['dry-run'] ?? false;
+  const { sourceDateEpoch, preparedFolder } = readEnvironment();
+  const mtime = packingTime(sourceDateEpoch);
   const entry = entryFrom(metadataIn(values));
   const wishes = { deposit, replace, partial };
+  if (isDryRun) assertDryRun({ deposit, partial, wait }, sources);
   assertSensible(wishes, sources, entry);
-  if (partial && values.wait)
-    throw new UsageFault('--partial and --wait exclude one another: a partial deposit is not checked.');
+  if (partial && wait)
+    throw new UsageFault('--partial cannot be combined with --wait: a partial deposit is not checked.');
   if (slug !== undefined && deposit !== undefined) throw new UsageFault('--slug is for new deposits only.');
 
   const session = await openSession(values);
   const target = await targetOf(session.connection, deposit, values.collection);
   using folder = new TemporaryFolder();
-  const archives = await prepareAll(sources, { exclude, mtime, folder });
-  for (const archive of archives) assertAccepted(archive, target.service, target.collection);
-  const expected = await expectedIdentifier(archives, session.output, force);
+  using cache = new PreparedCache(preparedFolder);
+  using progress = new UploadProgress(session.output, 1 + Number(sources.length > 0) + Number(wait));
+  const note = (text: string): void => session.output.note(text);
+  const archives = await prepareAll(sources, { exclude, mtime, folder, cache, progress, note });
+  if (!isDryRun) for (const archive of archives) assertAccepted(archive, target.service, target.collection);
+  const force = isDryRun || (values.force ?? false);
+  const expected = await expectedIdentifier(archives, session.output, { force, cache });
   const isWhole = !target.hasArchives || (replace && archives.length > 0);
+  const upload = { ...session, target, archives, progress, expected: isWhole ? expected : null };
+  const carriage = (archive: PreparedArchive) =>
+    isDryRun ? 'whole' : carriageOf(archive, target.service, target.collection);
+  const steps = planSteps(wishes, archives, entry, carriage);
+  const [first] = steps;
+  if (isDryRun && first?.kind === 'create') return await tryOut(first, upload, slug);
   if (archives.length > 0 && !isWhole)
-    session.output.note(
-      'The deposit has other archives as well: its own identifier is not known beforehand.',
-    );
-
-  const carriage = (archive: PreparedArchive) => carriageOf(archive, target.service, target.collection);
-  const standing = await send(planSteps(wishes, archives, entry, carriage), target, slug, session);
-  return finish(
-    standing,
-    { ...session, target, archives, expected: isWhole ? expected : null },
-    values.wait ?? false,
-  );
+    session.output.note('The deposit has other archives as well: its identifier cannot be computed here.');
+  try {
+    const state = await send(steps, upload, slug);
+    cache.forget();
+    return await finish(state, upload, wait);
+  } catch (error) {
+    if (error instanceof Refused) cache.forget();
+    throw error;
+  }
 }
 
 function metadataIn(values: Readonly<Record<string, unknown>>) {
@@ -91,12 +115,12 @@ function metadataIn(values: Readonly<Record<string, unknown>>) {
 
 async function prepareAll(
   sources: readonly string[],
-  options: { readonly exclude: readonly string[]; readonly mtime: Date; readonly folder: TemporaryFolder },
+  { progress, ...options }: Omit<PrepareOptions, 'progress'> & { readonly progress: UploadProgress },
 ): Promise<PreparedArchive[]> {
-  using progress = new ProgressBars();
+  if (sources.length > 0) progress.begin(`Reading ${sources.join(', ')}`);
   const archives: PreparedArchive[] = [];
   for (const [at, source] of sources.entries())
-    archives.push(await prepareArchive(source, { ...options, progress }, at + 1));
+    archives.push(await prepareArchive(source, { ...options, progress: progress.bars }, at + 1));
   return archives;
 }
 
@@ -107,11 +131,14 @@ async function prepareAll(
 async function expectedIdentifier(
   archives: readonly PreparedArchive[],
   output: Output,
-  force: boolean,
+  { force, cache }: { readonly force: boolean; readonly cache: PreparedCache },
 ): Promise<string | null> {
   if (archives.length === 0) return null;
-  const found = await identify(archives);
+  const digests = archives.flatMap(({ source, sha256, directory = '' }) => [source, sha256, directory]);
+  const known = cache.findResult(digests) as Identified | undefined; // as stored below
+  const found = known ?? (await identify(archives));
   if (found.outcome === 'faulty') return reportFaults(found, output, force);
+  cache.storeResult(digests, found);
   for (const warning of found.warnings) output.note(`Warning: ${warning}`);
   output.note(`${pluralize(found.files, 'file')}, ${pluralize(found.bytes, 'byte')}: ${found.swhid}`);
   return found.swhid;
@@ -121,31 +148,61 @@ function reportFaults({ faults }: Identified & { outcome: 'faulty' }, output: Ou
   const lines = faults.map(({ text }) => `- ${text}`).join('\n');
   if (!force)
     throw new Fault(
-      `A service of this kind would reject what is to be uploaded:\n${lines}\nNothing was sent; --force sends it all the same.`,
+      `The service would reject this upload:\n${lines}\nNothing was sent. To upload it nevertheless, use --force.`,
     );
-  output.note(`A service of this kind would reject this:\n${lines}`);
+  output.note(`The service would reject this upload:\n${lines}`);
   return null;
 }
 
-async function send(
-  steps: ReturnType<typeof planSteps>,
-  { service, collection, standing }: Target,
+type Upload = Session & {
+  readonly target: Target;
+  readonly archives: readonly PreparedArchive[];
+  readonly progress: UploadProgress;
+  /** Identifier of the whole deposit, if it is known. */
+  readonly expected: string | null;
+};
+
+/** Has the server check the deposit without creating it. */
+async function tryOut(
+  create: Step & { kind: 'create' },
+  { connection, output, target, archives, progress, expected }: Upload,
   slug: string | undefined,
-  { connection, output }: Session,
+): Promise<number> {
+  progress.begin(`Checking on ${connection.server.origin}`);
+  progress.leaves(() => 'Nothing was stored.');
+  const onSent = (bytes: number, of: number): void => progress.sent('', bytes, of);
+  const { status, detail } = await dryRun(create, { connection, ...target, slug, onSent });
+  const facts = { dryRun: true, status, detail, expectedSwhid: expected, archives: archives.map(factsOf) };
+  output.result(facts, `Dry run: ${status}`, ...(detail === null ? [] : [detail]));
+  return exitCodeOf({ status });
+}
+
+async function send(
+  steps: readonly Step[],
+  { connection, output, target, progress }: Upload,
+  slug: string | undefined,
 ): Promise<DepositState> {
-  using progress = new ProgressBars();
-  const total = steps.length;
-  const onSent = (step: (typeof steps)[number], bytes: number, of: number): void => {
-    const which = total > 1 ? `, request ${steps.indexOf(step) + 1} of ${total}` : '';
-    progress.at(`bytes sent${which}`, bytes, of);
-  };
+  const { service, collection, standing } = target;
+  let reached: Reached = { state: standing, step: null, bytes: 0 };
+  progress.begin(`Sending to ${collection.iri}`);
+  progress.leaves(() => leftBySending(reached, target));
   try {
     return await perform(steps, standing, {
       connection,
       service,
       collection,
       slug,
-      onSent,
+      onSent: (step, bytes, of) => {
+        reached = { ...reached, step, bytes };
+        progress.sent(
+          steps.length > 1 ? `, request ${steps.indexOf(step) + 1} of ${steps.length}` : '',
+          bytes,
+          of,
+        );
+      },
+      onState: (state) => {
+        reached = { state, step: null, bytes: 0 };
+      },
       note: (text) => output.note(text),
     });
   } catch (error) {
@@ -154,20 +211,35 @@ async function send(
   }
 }
 
-function resumeAdvice(deposit: string): string {
-  return `Deposit ${deposit} is there, with what was sent before this: go on with deposit upload --deposit ${deposit}, or remove it with deposit delete ${deposit}.`;
-}
-
-type Uploaded = Session & {
-  readonly target: Target;
-  readonly archives: readonly PreparedArchive[];
-  /** Identifier of the whole deposit, if it is known. */
-  readonly expected: string | null;
+/** How far an upload is: the deposit, if it exists, and the request in progress. */
+type Reached = {
+  readonly state: DepositState | null;
+  readonly step: Step | null;
+  readonly bytes: number;
 };
 
-async function finish({ deposit, links }: DepositState, uploaded: Uploaded, wait: boolean): Promise<number> {
-  const { output, archives, expected, target } = uploaded;
+/** Says what an interrupt leaves at the server, and how to resume. */
+function leftBySending({ state, step, bytes }: Reached, { service, collection }: Target): string {
+  const archive = step && 'archive' in step ? step.archive : null;
+  const isChunked = archive !== null && carriageOf(archive, service, collection) === 'in pieces';
+  const sent = isChunked
+    ? `${megabytes(bytes)} of ${megabytes(archive.length)} MB of ${archive.source} are at the server.`
+    : '';
+  if (state !== null) return `${sent} ${resumeAdvice(state.deposit)}`.trim();
+  if (isChunked) return `${sent} Run the same command again to resume.`;
+  if (step === null) return 'Nothing was sent.';
+  return 'The server may have created the deposit: check with deposit list before you send it again.';
+}
+
+function resumeAdvice(deposit: string): string {
+  return `Deposit ${deposit} exists with everything sent before. Continue with deposit upload --deposit ${deposit}, or remove it with deposit delete ${deposit}.`;
+}
+
+async function finish({ deposit, links }: DepositState, uploaded: Upload, wait: boolean): Promise<number> {
+  const { output, archives, expected, target, progress } = uploaded;
   output.note(`Deposit ${deposit} of the collection ${target.collection.name}: ${links.edit}`);
+  progress.leaves(() => `Deposit ${deposit} is stored. Follow it with deposit status ${deposit} --wait.`);
+  if (wait) progress.begin('Waiting until it is checked and loaded');
   const status = await about(deposit, () => statusOf({ deposit, links }, wait, uploaded));
   const comparison = compareIdentifiers(status, expected);
   const facts = {

@@ -17,5 +17,5 @@ export function archiveType(format: ArchiveFormat, { accept, name }: Collection)
   if (accept.length === 0 || accept.includes('*/*')) return usual;
   const taken = TYPES[format].find((type) => accept.includes(type));
   if (taken !== undefined) return taken;
-  throw new Fault(`The collection ${name} takes no ${format}, only ${accept.join(', ')}.`);
+  throw new Fault(`The collection ${name} does not accept ${format}, only ${accept.join(', ')}.`);
 }

@@ -31,7 +31,7 @@ export function assertAccepted(
   if (limit !== null && length > limit) {
     const packed = file.endsWith(source) ? '' : ' packed';
     throw new Fault(
-      `${source} is too large: ${formatNumber(length)} bytes${packed}; the server takes ${formatNumber(limit)}.`,
+      `${source} is too large: ${formatNumber(length)} bytes${packed}; the server accepts at most ${formatNumber(limit)}.`,
     );
   }
   archiveType(format, collection);

@@ -31,13 +31,13 @@ export function downloadTo(file: string, iri: string, connection: Connection): P
     await store(file, message, (piece) => {
       onPiece();
       for (const hash of hashes.values()) hash.update(piece);
-      progress.at('bytes fetched', (length += piece.length), total);
+      progress.at('MB downloaded', (length += piece.length), total);
     });
     const found = new Map([...hashes].map(([name, hash]) => [name, hash.digest('hex')]));
     for (const { algorithm, header, digest } of announced) {
       if (found.get(algorithm) !== digest)
         throw new Fault(
-          `What came is not what the server announced: ${header} is ${digest}, found was ${found.get(algorithm)}.`,
+          `The download is corrupt: the server announced ${header} ${digest}, but the bytes have ${found.get(algorithm)}.`,
         );
     }
     return {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE, SCHEMA_ORG } from '../../src/sword/namespaces.ts';
 import { type BodyElement, element } from '../../src/sword/xml/xml-body.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
@@ -19,6 +19,7 @@ export type Metadata = {
   readonly 'date-published'?: string | undefined;
   readonly 'date-created'?: string | undefined;
   readonly keyword?: readonly string[] | undefined;
+  readonly provenance?: string | undefined;
 };
 
 export const METADATA_OPTIONS = {
@@ -32,6 +33,7 @@ export const METADATA_OPTIONS = {
   'date-published': { type: 'string' },
   'date-created': { type: 'string' },
   keyword: { type: 'string', multiple: true },
+  provenance: { type: 'string' },
 } as const;
 
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
@@ -43,13 +45,15 @@ export function entryFrom(given: Metadata): Entry | null {
   const { metadata: file, ...described } = given;
   const said = Object.entries(described).filter(([, value]) => value !== undefined);
   if (file !== undefined) {
-    if (said.length > 0) throw new UsageFault(`--metadata and --${said[0]?.[0]} exclude one another.`);
+    if (said.length > 0) throw new UsageFault(`--metadata cannot be combined with --${said[0]?.[0]}.`);
     // Sent unchanged, in the encoding that it declares itself.
     return { bytes: contentOf(file), contentType: ENTRY_TYPE };
   }
   if (said.length === 0) return null;
   if (!given.name || !given.author?.length)
-    throw new UsageFault('Metadata need --name and at least one --author, or a file as --metadata.');
+    throw new UsageFault(
+      'Incomplete metadata: give --name and at least one --author, or a file with --metadata.',
+    );
   return { bytes: Buffer.from(madeEntry(given)), contentType: `${ENTRY_TYPE};charset=utf-8` };
 }
 
@@ -67,8 +71,10 @@ export function madeEntry(given: Metadata): string {
     ...(given.keyword ?? []).flatMap((keyword) => single('codemeta:keywords', keyword)),
     ...single('codemeta:dateCreated', given['date-created']),
     ...single('codemeta:datePublished', given['date-published']),
+    ...(given.provenance === undefined ? [] : [provenanceElement(given.provenance)]),
   ];
-  const root = element('entry', children, { 'xmlns:codemeta': CODEMETA[0] ?? '' });
+  const namespaces = { 'xmlns:codemeta': CODEMETA[0] ?? '', 'xmlns:schema': SCHEMA_ORG[0] ?? '' };
+  const root = element('entry', children, namespaces);
   return xmlText(root, { defaultNamespace: ATOM, depositNamespace: DEFAULT_DEPOSIT_NAMESPACE });
 }
 
@@ -90,6 +96,12 @@ function personElements({ name, email }: Person): BodyElement[] {
 function licenseElement(license: string): BodyElement {
   const isUrl = /^https?:\/\//.test(license);
   return element('codemeta:license', [element(isUrl ? 'codemeta:url' : 'codemeta:name', license)]);
+}
+
+function provenanceElement(url: string): BodyElement {
+  return element('depositns:deposit', [
+    element('depositns:metadata-provenance', [element('schema:url', url)]),
+  ]);
 }
 
 function single(name: string, value: string | undefined): BodyElement[] {

@@ -29,15 +29,14 @@ export async function findDeposit(
   collection: string | undefined,
 ): Promise<FoundDeposit> {
   if (/^https?:\/\//.test(wanted)) return found(await connection.get(wanted), wanted);
-  if (!/^[1-9][0-9]*$/.test(wanted))
-    throw new UsageFault(`“${wanted}” is no number of a deposit, nor its Edit-IRI.`);
+  if (!/^[1-9][0-9]*$/.test(wanted)) throw new UsageFault(`'${wanted}' is not a deposit number or Edit-IRI.`);
   const document = await fetchServiceDocument(connection);
   for (const { iri } of candidates(document, collection)) {
     const deposit = await inCollection(connection, iri, wanted);
     if (deposit) return deposit;
   }
   const where = candidates(document, collection).map(({ name }) => name);
-  throw new Fault(`There is no deposit ${wanted} of ${connection.login.user} in ${where.join(', ')}.`);
+  throw new Fault(`Deposit ${wanted} of ${connection.login.user} not found in ${where.join(', ')}.`);
 }
 
 function candidates(document: ServiceDocument, collection: string | undefined): readonly Collection[] {

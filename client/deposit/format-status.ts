@@ -29,10 +29,8 @@ export function statusLines(
     `${nameOf(deposit, title)}: ${status.status}`,
     ...(detail === null ? [] : [detail]),
     ...(swhid === null ? [] : [swhidContext ?? swhid]),
-    ...(agrees === true ? ['The identifier is the one that was computed here.'] : []),
-    ...(agrees === false
-      ? [`The identifier DIFFERS from the one that was computed here: ${expectedSwhid}`]
-      : []),
+    ...(agrees === true ? ['The identifier matches the one computed here.'] : []),
+    ...(agrees === false ? [`The identifier DIFFERS from the one computed here: ${expectedSwhid}`] : []),
   ];
 }
 

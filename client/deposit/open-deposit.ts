@@ -14,7 +14,7 @@ export async function openDeposit(
 /** Returns the only argument, which names a deposit. @throws {UsageFault} */
 export function onlyDeposit(positionals: readonly string[]): string {
   const [deposit, ...more] = positionals;
-  if (deposit === undefined) throw new UsageFault('The number of the deposit is missing.');
-  if (more.length > 0) throw new UsageFault(`Only one deposit is expected, not ${more.join(' ')} as well.`);
+  if (deposit === undefined) throw new UsageFault('No deposit given: give its number or Edit-IRI.');
+  if (more.length > 0) throw new UsageFault(`Unexpected argument '${more.join(' ')}': give one deposit.`);
   return deposit;
 }

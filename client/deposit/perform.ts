@@ -25,6 +25,8 @@ export type PerformOptions = {
   readonly service: ServiceDocument;
   readonly collection: Collection;
   readonly slug: string | undefined;
+  /** Called with the state of the deposit after each step. */
+  readonly onState: (state: DepositState) => void;
   /** Called with the number of bytes of a step sent so far. */
   readonly onSent: (step: Step, bytes: number, total: number) => void;
   readonly note: (text: string) => void;
@@ -48,6 +50,7 @@ export async function perform(
         (pieces && (await findRecorded(standing, pieces, options))) ??
         (await performStep(step, standing, pieces && (await pieces.send()), options));
       pieces?.forget();
+      options.onState(standing);
     }
   } catch (error) {
     if (error instanceof Fault && standing) error.deposit = standing.deposit;
@@ -80,7 +83,7 @@ async function findRecorded(
     pieces.forget();
     return null;
   }
-  note(`The archive was sent before, to deposit ${receipt.deposit}; going on with that.`);
+  note(`The archive is already in deposit ${receipt.deposit}: continuing with that deposit.`);
   return standingAt(answer, receipt);
 }
 
@@ -118,7 +121,7 @@ async function create(step: Step, upload: string | null, options: PerformOptions
     return await standingOfUsedUpload(upload, answer, connection);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
-    const advice = 'Look with deposit list whether the deposit is there before you send it again.';
+    const advice = 'Check with deposit list whether the deposit exists before you send it again.';
     throw new Unsure(`${error.message}\n${advice}`, error);
   }
 }
@@ -137,7 +140,7 @@ async function standingOfNew(answer: Answer, connection: Connection): Promise<De
     const edit = location === undefined ? null : absoluteIri(location, answer.iri);
     if (edit === null) {
       throw new Fault(
-        `The deposit was made, but its receipt cannot be read: ${error.message} Look for it with deposit list.`,
+        `The deposit was created, but its receipt cannot be read: ${error.message} Find it with deposit list.`,
       );
     }
     return await about(edit, async () => {
@@ -216,7 +219,7 @@ function targetOf({ kind }: Step, { media, add, edit }: DepositLinks): string {
   switch (kind) {
     case 'add-archive':
     case 'replace-archives':
-      if (media === null) throw new Fault(`The server names no address for the archives of ${edit}.`);
+      if (media === null) throw new Fault(`The server does not say where to send archives of ${edit}.`);
       return media;
     case 'add-metadata':
       return add;

@@ -29,14 +29,16 @@ export function assertSensible(
   if (archives.length === 0 && !entry)
     throw new UsageFault('Nothing to upload: give an archive, a folder, or metadata.');
   if (deposit !== undefined) return;
-  if (replace) throw new UsageFault('--replace needs --deposit N, the deposit whose content is replaced.');
+  if (replace) throw new UsageFault('--replace needs --deposit N, the deposit whose content to replace.');
   if (partial) return;
   if (!entry)
     throw new UsageFault(
-      'A deposit needs metadata: give --name and --author, or --metadata FILE; or --partial when they come later.',
+      'A deposit needs metadata: give --name and --author, or --metadata FILE, or send them later with --partial.',
     );
   if (archives.length === 0)
-    throw new UsageFault('A deposit needs an archive or a folder; or --partial when it comes later.');
+    throw new UsageFault(
+      'A deposit needs an archive or a folder: give one, or send it later with --partial.',
+    );
 }
 
 /**

@@ -62,7 +62,7 @@ async function finalStatus(
     const { status, headers } = await lookAt(connection, asked);
     if (isFinal(status)) return status;
     if (!status.isOfService) {
-      note('The server does not tell which states are final: this is the present one.');
+      note('The server does not say which states are final: showing the current one.');
       return status;
     }
     if (status.status === 'partial') throw stillPartial(status);
@@ -78,6 +78,6 @@ function secondsToWait(headers: Answer['headers']): number {
 }
 
 function stillPartial({ deposit }: Status): Fault {
-  const text = `Deposit ${deposit} is partial: nothing happens to it until it is completed (deposit complete ${deposit}).`;
+  const text = `Deposit ${deposit} is partial: it is not checked until you complete it with deposit complete ${deposit}.`;
   return new Fault(text);
 }

@@ -57,7 +57,7 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
   const entry = entryIn(body, iri);
   const link = (rel: string): string | null => linkOf(entry, rel, iri);
   const edit = link('edit') ?? (headers['location'] && absoluteIri(headers['location'], iri));
-  if (!edit) throw new UnreadableAnswer(`${iri} is no receipt of a deposit: it names no edit link.`);
+  if (!edit) throw new UnreadableAnswer(`${iri} is not a deposit receipt: it has no edit link.`);
   const archive = textOf(entry, 'deposit_archive');
   return {
     deposit: textOf(entry, 'deposit_id') ?? edit,
@@ -79,10 +79,18 @@ export function readStatus({ body, iri }: Pick<Answer, 'body' | 'iri'>): Status 
   return statusOf(entryIn(body, iri), iri);
 }
 
+/** Reads the outcome of a dry run, a status without a deposit. @throws {UnreadableAnswer} */
+export function readDryRun({ body, iri }: Pick<Answer, 'body' | 'iri'>): Pick<Status, 'status' | 'detail'> {
+  const entry = entryIn(body, iri);
+  const status = textOf(entry, 'deposit_status');
+  if (status === null) throw new UnreadableAnswer(`${iri} has no status of a dry run.`);
+  return { status, detail: textOf(entry, 'deposit_status_detail') };
+}
+
 /** Reads the status from an entry, alone or in a feed. */
 export function statusOf(entry: XmlElement, iri: string): Status {
   const status = textOf(entry, 'deposit_status');
-  if (status === null) throw new UnreadableAnswer(`${iri} tells no status of a deposit.`);
+  if (status === null) throw new UnreadableAnswer(`${iri} has no deposit status.`);
   return {
     deposit: depositIn(entry, iri),
     title: textOf(entry, 'title'),
@@ -97,13 +105,13 @@ export function statusOf(entry: XmlElement, iri: string): Status {
 
 /** Reads the state of a deposit from its Statement, an Atom feed: the last part of the term, and its description. */
 export function readStatement({ body, iri }: Pick<Answer, 'body' | 'iri'>, deposit: string): Status {
-  const root = readXml(body, `The answer of ${iri}`);
+  const root = readXml(body, `The response from ${iri}`);
   const state = childrenOf(root, 'category').find(
     ({ attributes }) => attributes.get('scheme') === STATE_SCHEME,
   );
   const term = state?.attributes.get('term');
   if (root.local !== 'feed' || !state || !term)
-    throw new UnreadableAnswer(`${iri} is not a Statement: it has no state of a deposit.`);
+    throw new UnreadableAnswer(`${iri} is not a Statement: it has no deposit state.`);
   return {
     ...unknownStatus(deposit),
     title: textOf(root, 'title'),
@@ -137,13 +145,13 @@ export function linkOf(element: XmlElement, rel: string, document: string): stri
 }
 
 function entryIn(body: Uint8Array, iri: string): XmlElement {
-  const root = readXml(body, `The answer of ${iri}`);
+  const root = readXml(body, `The response from ${iri}`);
   if (root.local === 'entry') return root;
-  throw new UnreadableAnswer(`${iri} tells of no deposit: its root element is “${root.local}”.`);
+  throw new UnreadableAnswer(`${iri} is not a deposit: its root element is “${root.local}”.`);
 }
 
 function depositIn(entry: XmlElement, iri: string): string {
   const deposit = textOf(entry, 'deposit_id');
-  if (deposit === null) throw new UnreadableAnswer(`${iri} names no number of a deposit.`);
+  if (deposit === null) throw new UnreadableAnswer(`${iri} has no deposit number.`);
   return deposit;
 }

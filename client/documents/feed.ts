@@ -18,12 +18,12 @@ const FEED_TYPE = 'application/atom+xml;type=feed, application/atom+xml;q=0.9, a
 export async function* pagesOf(connection: Connection, first: string): AsyncGenerator<Feed> {
   const seen = new Set<string>();
   for (let iri: string | null = first; iri !== null; ) {
-    if (seen.has(iri)) throw new Fault(`The pages of ${first} lead in a circle, back to ${iri}.`);
+    if (seen.has(iri)) throw new Fault(`The pages of ${first} form a loop: ${iri} appears twice.`);
     seen.add(iri);
     const answer: Answer = await connection.get(iri, FEED_TYPE);
-    const root = readXml(answer.body, `The answer of ${iri}`);
+    const root = readXml(answer.body, `The response from ${iri}`);
     if (root.local !== 'feed')
-      throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
+      throw new UnreadableAnswer(`${iri} is not a feed: its root element is “${root.local}”.`);
     yield { iri, entries: childrenOf(root, 'entry'), root };
     iri = linkOf(root, 'next', iri) ?? linkOfAnswer(answer, 'next');
   }

@@ -11,6 +11,8 @@ export type ServiceDocument = {
   readonly maxUploadSize: number | null;
   /** Maximum bytes of one archive that is sent in chunks; `null` if the server does not state it. */
   readonly maxResumableUploadSize: number | null;
+  /** Domain that a url in the metadata must be under; `null` if the server states no domain. */
+  readonly clientDomain: string | null;
   readonly collections: readonly Collection[];
 };
 
@@ -24,6 +26,8 @@ export type Collection = {
   readonly accept: readonly string[];
   /** Whether the server recognizes a repeated request by its Idempotency-Key and repeats the first answer. */
   readonly recognisesRepeats: boolean;
+  /** Whether the server checks a deposit without creating it. */
+  readonly dryRun: boolean;
   /** IRI of resumable uploads, by the tus protocol. */
   readonly resumableUploads: string | null;
 };
@@ -61,12 +65,12 @@ function isServiceDocument({ body }: Pick<Answer, 'body'>): boolean {
 
 /** @throws {UnreadableAnswer} */
 export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>): ServiceDocument {
-  const root = readXml(body, `The answer of ${iri}`);
-  if (root.local !== 'service')
-    throw new UnreadableAnswer(`${iri} is no service document of a SWORD server.`);
+  const root = readXml(body, `The response from ${iri}`);
+  if (root.local !== 'service') throw new UnreadableAnswer(`${iri} is not a SWORD service document.`);
   return {
     maxUploadSize: sizeIn(root, 'maxUploadSize'),
     maxResumableUploadSize: sizeIn(root, 'maxResumableUploadSize'),
+    clientDomain: textOf(root, 'clientDomain'),
     collections: childrenOf(root, 'workspace').flatMap((workspace) =>
       childrenOf(workspace, 'collection').flatMap((element) => collectionIn(element, iri)),
     ),
@@ -76,15 +80,15 @@ export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>)
 /** Returns the collection with this name, title or IRI, or the only one. @throws {UsageFault} */
 export function chooseCollection({ collections }: ServiceDocument, wanted: string | undefined): Collection {
   const [first, ...more] = collections;
-  if (!first) throw new Fault('The server has no collection for this user.');
+  if (!first) throw new Fault('This user has no collection on the server.');
   const names = collections.map(({ name }) => name).join(', ');
   if (wanted !== undefined) {
     const found = collections.find(({ name, title, iri }) => [name, iri, title].includes(wanted));
     if (found) return found;
-    throw new UsageFault(`There is no collection ${wanted} for this user; there are: ${names}.`);
+    throw new UsageFault(`Collection ${wanted} not found. Your collections: ${names}.`);
   }
   if (more.length > 0)
-    throw new UsageFault(`There are several collections, give one as --collection: ${names}.`);
+    throw new UsageFault(`You have several collections, choose one with --collection: ${names}.`);
   return first;
 }
 
@@ -102,6 +106,7 @@ function collectionIn(element: XmlElement, document: string): Collection[] {
       accept: childrenOf(element, 'accept')
         .map(({ text }) => text.trim().toLowerCase())
         .filter((type) => type !== '' && !type.startsWith('application/atom+xml')),
+      dryRun: textOf(element, 'dryRun') === 'true',
       recognisesRepeats: textOf(element, 'idempotencyKey') === 'true',
       resumableUploads: uploads && absoluteIri(uploads, document),
     },

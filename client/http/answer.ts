@@ -23,7 +23,7 @@ export async function readAnswer(message: IncomingMessage, method: string, iri: 
     for await (const piece of message as AsyncIterable<Buffer>) {
       length += piece.length;
       if (length > MAX_BYTES)
-        throw new UnreadableAnswer(`The answer of ${iri} is longer than ${MAX_BYTES} bytes.`);
+        throw new UnreadableAnswer(`The response from ${iri} is longer than ${MAX_BYTES} bytes.`);
       pieces.push(piece);
     }
   } catch (error) {

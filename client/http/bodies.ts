@@ -29,5 +29,5 @@ async function* filePieces(file: string, from: number, to: number): AsyncGenerat
     count += piece.length;
     yield piece;
   }
-  if (count < to - from) throw new Fault(`${file} became shorter while it was sent.`);
+  if (count < to - from) throw new Fault(`${file} became shorter while it was being sent.`);
 }

@@ -59,7 +59,7 @@ export class Connection {
   }
 
   noteLoss(error: Lost): void {
-    this.#options.note(`The connection was lost (${reasonOfLoss(error)}); trying again.`);
+    this.#options.note(`Connection lost (${reasonOfLoss(error)}); retrying.`);
   }
 
   /** @throws {Refused} any answer other than 2xx. */
@@ -121,7 +121,7 @@ export class Connection {
         const mayRepeat = request.repeatable === true && isTransient(answer);
         if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { answer, repeated };
         repeated = true;
-        this.#options.note(`The server is not ready (${answer.status}); trying again.`);
+        this.#options.note(`Server not ready (${answer.status}); retrying.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
         repeated ||= error.delivered;

@@ -43,7 +43,7 @@ export function unreachable(url: URL, error: Lost): Unreachable {
 }
 
 export function unsure(url: URL, error: Lost): Unsure {
-  const text = `The connection to ${url.host} was lost before the answer came (${reasonOfLoss(error)}): what was sent may have been recorded, or not.`;
+  const text = `Connection to ${url.host} lost before the response (${reasonOfLoss(error)}). The request may or may not have been recorded.`;
   return new Unsure(text, error);
 }
 

@@ -55,12 +55,12 @@ function sentencesOf({ method, iri, status, headers }: Answer, refusal: Refusal)
   const { title, summary, verboseDescription } = refusal;
   if (status >= 300 && status < 400) {
     const target = headers['location'] ?? 'nowhere';
-    return `${method} ${iri} was answered ${status} and sent on to ${target}. Redirects are not followed with a password: give the right address as --server.`;
+    return `${method} ${iri} was redirected (${status}) to ${target}. Redirects are not followed with a password: give the right address as --server.`;
   }
   const verdict = isTransient({ status }) ? 'is not ready' : 'refused';
   const head = `The server ${verdict}: ${status}${title === null ? '' : ` ${title}`}.`;
   const said = [summary, verboseDescription === summary ? null : verboseDescription];
   const sentences = said.filter((text) => text !== null);
-  if (sentences.length === 0) sentences.push(`${method} ${iri} was answered without a reason.`);
+  if (sentences.length === 0) sentences.push(`${method} ${iri}: the server gave no reason.`);
   return [head, ...sentences].join('\n');
 }

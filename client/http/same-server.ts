@@ -6,10 +6,10 @@ import { Fault } from '../faults.ts';
  */
 export function onSameServer(iri: string, server: URL): URL {
   const url = URL.canParse(iri, server) ? new URL(iri, server) : undefined;
-  if (!url) throw new Fault(`The server at ${server.origin} names an address that is none: ${iri}`);
+  if (!url) throw new Fault(`The server at ${server.origin} refers to an invalid address: ${iri}`);
   if (originOf(url) === originOf(server)) return url;
   throw new Fault(
-    `The server at ${server.origin} names an address elsewhere, ${url.href}, where the password is not sent. If ${url.origin} is its right address, give that as --server; else its operator has to put its base URL right.`,
+    `The server at ${server.origin} refers to another server, ${url.href}, which does not get the password. If ${url.origin} is its right address, give that as --server; otherwise its operator must correct its base URL.`,
   );
 }
 

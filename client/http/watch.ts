@@ -35,5 +35,5 @@ export class Watch implements Disposable {
 
 function idleError(limit: number): Error {
   const seconds = Number((limit / 1000).toPrecision(3));
-  return Object.assign(new Error(`no whole answer came within ${seconds} seconds`), { code: 'IDLE' });
+  return Object.assign(new Error(`no complete response within ${seconds} seconds`), { code: 'IDLE' });
 }

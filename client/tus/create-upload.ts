@@ -33,7 +33,7 @@ export async function createUpload(
     if (isSuccess(answer)) return locationIn(answer);
     givenUp ??= kept.abandoned();
     if (answer.status !== 429 || !(await removeOne(givenUp, connection))) throw new Refused(answer);
-    note('The server takes no more open uploads: one that was not finished has been removed there.');
+    note('The limit of open uploads is reached: removed an abandoned upload of yours.');
   }
 }
 
@@ -52,5 +52,5 @@ async function removeOne(givenUp: AbandonedUploads, connection: Connection): Pro
 function locationIn({ headers, iri }: Answer): string {
   const location = headers['location'];
   if (location) return absoluteIri(location, iri);
-  throw new Fault(`${iri} has begun an upload but does not say where it is.`);
+  throw new Fault(`${iri} started an upload but does not say where it is.`);
 }

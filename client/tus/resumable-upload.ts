@@ -1,3 +1,4 @@
+import { megabytes } from '../../src/tools/terminal/progress-bar.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { Fault, Unreachable } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
@@ -40,7 +41,7 @@ export async function uploadResumably(
   for (let beginnings = 0; beginnings < MAX_STARTS; beginnings += 1) {
     const known = beginnings === 0 ? kept.find() : undefined;
     const offset = known === undefined ? undefined : await offsetOf(known, connection);
-    if (offset) note(`${offset} of ${archive.length} bytes are there from before; going on with the rest.`);
+    if (offset) note(`Resuming: ${megabytes(offset)} of ${megabytes(archive.length)} MB already uploaded.`);
     const upload =
       known !== undefined && offset !== undefined ? known : await createUpload(archive, options, kept);
     kept.keep(upload);
@@ -49,9 +50,9 @@ export async function uploadResumably(
       options.onSent(bytes);
     };
     if (await sendRest(upload, offset ?? 0, archive, { ...options, onSent })) return upload;
-    note('The server has dropped the upload; beginning anew.');
+    note('The server dropped the upload; starting over.');
   }
-  throw new Fault(`The server at ${connection.server.origin} drops every upload that is begun.`);
+  throw new Fault(`The server at ${connection.server.origin} drops every upload.`);
 }
 
 /** Returns the number of bytes that the server has; `undefined` if it no longer knows the upload. */
@@ -83,7 +84,7 @@ async function sendRest(
       else {
         if (!isTransient(answer) && ![404, 409, 410, 423].includes(answer.status)) throw new Refused(answer);
         if (!(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);
-        note(`The server did not take the piece (${answer.status}); asking it how far it is.`);
+        note(`The server refused a chunk (${answer.status}); checking how much it has.`);
         offset = await offsetOf(upload, connection, retries);
       }
     } catch (error) {
@@ -127,10 +128,10 @@ async function sendChunk(
 function offsetIn({ headers, iri }: Answer): number {
   const offset = headers['upload-offset'] ?? '';
   if (/^[0-9]+$/.test(offset)) return Number(offset);
-  throw new Fault(`${iri} does not say how many bytes it has.`);
+  throw new Fault(`${iri} does not report how many bytes it has.`);
 }
 
 function unavailable({ server }: Connection, error: Lost): Unreachable {
-  const text = `The server at ${server.origin} cannot be reached: ${reasonOfLoss(error)}. The same command goes on with the upload.`;
+  const text = `The server at ${server.origin} cannot be reached: ${reasonOfLoss(error)}. Run the same command again to resume the upload.`;
   return new Unreachable(text, error);
 }

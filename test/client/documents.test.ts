@@ -8,6 +8,7 @@ import { folderMembers } from '../../client/archives/folder-members.ts';
 import { identify } from '../../client/archives/identify.ts';
 import { packFolder } from '../../client/archives/pack-folder.ts';
 import { asciiName, prepareArchive } from '../../client/archives/prepare-archive.ts';
+import { PreparedCache } from '../../client/archives/prepared-cache.ts';
 import { entryFrom, madeEntry } from '../../client/deposit/entry.ts';
 import { readReceipt } from '../../client/documents/deposit-documents.ts';
 import { announcedDigests } from '../../client/documents/digests.ts';
@@ -72,17 +73,19 @@ test('many references cost no more than their bytes', (t) => {
 test('a service document is read for what it says, and what it leaves out is not made up', (t) => {
   const read = (body: string) => readServiceDocument({ body: Buffer.from(body), iri: 'http://x/' });
   const full = read(
-    '<service xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:s="http://purl.org/net/sword/terms/" xmlns:d="urn:d"><s:maxUploadSize>100</s:maxUploadSize><d:maxResumableUploadSize>200</d:maxResumableUploadSize><workspace><collection href="http://x/1/soft%20ware/"><a:title>T</a:title><accept>application/zip</accept><accept>application/atom+xml;type=entry</accept><d:resumableUploads>http://x/u/</d:resumableUploads></collection><collection/></workspace></service>',
+    '<service xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:s="http://purl.org/net/sword/terms/" xmlns:d="urn:d"><s:maxUploadSize>100</s:maxUploadSize><d:maxResumableUploadSize>200</d:maxResumableUploadSize><d:clientDomain>x.example</d:clientDomain><workspace><collection href="http://x/1/soft%20ware/"><a:title>T</a:title><accept>application/zip</accept><accept>application/atom+xml;type=entry</accept><d:resumableUploads>http://x/u/</d:resumableUploads><d:dryRun>true</d:dryRun></collection><collection/></workspace></service>',
   );
   t.deepEqual(full, {
     maxUploadSize: 100,
     maxResumableUploadSize: 200,
+    clientDomain: 'x.example',
     collections: [
       {
         iri: 'http://x/1/soft%20ware/',
         name: 'soft ware',
         title: 'T',
         accept: ['application/zip'],
+        dryRun: true,
         recognisesRepeats: false,
         resumableUploads: 'http://x/u/',
       },
@@ -91,6 +94,7 @@ test('a service document is read for what it says, and what it leaves out is not
   t.deepEqual(read('<service xmlns="http://www.w3.org/2007/app"/>'), {
     maxUploadSize: null,
     maxResumableUploadSize: null,
+    clientDomain: null,
     collections: [],
   });
 });
@@ -99,7 +103,7 @@ test('what is no service document is not taken for one', (t) => {
   for (const body of ['<feed xmlns="http://www.w3.org/2005/Atom"/>', '<html/>']) {
     const answer = { body: Buffer.from(body), iri: 'http://x/' };
     t.throws(() => readServiceDocument(answer), {
-      message: 'http://x/ is no service document of a SWORD server.',
+      message: 'http://x/ is not a SWORD service document.',
     });
   }
 });
@@ -138,7 +142,7 @@ test('addresses are relative to the document that names them, and one that is no
     iri: `${iri}c/`,
     resumableUploads: `${iri}up/`,
   });
-  const wrong = { instanceOf: UnreadableAnswer, message: `${iri} names an address that is none: http://[` };
+  const wrong = { instanceOf: UnreadableAnswer, message: `${iri} contains an invalid address: http://[` };
   t.throws(() => readServiceDocument(service('http://[')), wrong);
   const headers = { location: '../../2/metadata/', link: '<page2>; rel="next"' };
   const links = '<link rel="edit-media" href="media/"/><link rel="alternate" href="/1/c/2/status/"/>';
@@ -244,11 +248,15 @@ test('an archive that is not what its folder is was packed in vain', async (t) =
   using folder = new TemporaryFolder();
   using progress = new ProgressBars();
   await writeFile(path.join(source, 'file'), 'before');
-  const options = { folder, exclude: [], mtime: new Date(0), progress };
+  using cache = new PreparedCache(path.join(source, 'none'));
+  const options = { folder, exclude: [], mtime: new Date(0), progress, cache, note: () => undefined };
   const before = await prepareArchive(source, options, 1);
   t.is((await identify([before])).outcome, 'identified');
   await writeFile(path.join(source, 'file'), 'behind');
   const { directory } = await prepareArchive(source, options, 2);
   const mixed = identify([{ ...before, ...(directory !== undefined && { directory }) }]);
-  await t.throwsAsync(mixed, { message: /^The folder .* was packed: try again when nobody writes to it\.$/ });
+  await t.throwsAsync(mixed, {
+    message:
+      /^The folder .* changed while it was packed, from .* to .*: try again when no process writes to it\.$/,
+  });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
@@ -51,7 +51,7 @@ test('the command that was killed on its way is given again, and sends only the 
   proxy.requests.length = 0;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
-  t.regex(err, new RegExp(`${noise.length} of ${noise.length} bytes are there from before`));
+  t.regex(err, /Resuming: 8\.9 of 8\.9 MB already uploaded\./);
   t.deepEqual(
     proxy.requests.filter((line) => /^(PATCH|POST \/1\/software\/uploads)/.test(line)),
     [],
@@ -72,7 +72,7 @@ test('the command that was killed when its archive had just been recorded goes o
   holds = false;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
-  t.regex(err, /The archive was sent before, to deposit \d+; going on with that\./);
+  t.regex(err, /The archive is already in deposit \d+: continuing with that deposit\./);
   t.is((await depositsOf(service, depositor)).length, 1);
 });
 
@@ -109,14 +109,70 @@ test('uploads that nobody goes on with make room for another one, those of other
   holds = false;
   const { code, err } = await depositor.run(['upload', 'other.tar', '--partial']);
   t.is(code, 0, err);
-  t.regex(
-    err,
-    /^The server takes no more open uploads: one that was not finished has been removed there\.$/m,
-  );
+  t.regex(err, /^The limit of open uploads is reached: removed an abandoned upload of yours\.$/m);
   t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), []);
   const left = await fetch(foreign.headers.get('location') ?? '', { method: 'HEAD', headers });
   t.is(left.status, 200);
 });
+
+test('Ctrl-C says what is stored and how to resume, and the same command packs and hashes nothing again', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    holds && /^(PATCH|HEAD) /.test(line) ? 'held' : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const file = path.join(home, 'folder', 'noise');
+  await mkdir(path.dirname(file));
+  await writeFile(file, randomBytes(9e6));
+  // A file that has just been changed could change again without a new time.
+  await until(async () => Date.now() - (await stat(file)).ctimeMs > 2100);
+  const upload = ['upload', 'folder', ...described, '--wait'];
+  const interrupted = await interruptedWhen(depositor, upload, /Everything is sent; waiting for the server/);
+  t.is(interrupted.code, 130);
+  t.regex(
+    interrupted.err,
+    /^Interrupted\. 9\.0 of 9\.0 MB of folder are at the server\. Run the same command again to resume\.$/m,
+  );
+  holds = false;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.regex(err, /^folder has not changed since the interrupted upload: not read again\.$/m);
+  t.regex(err, /Resuming: 9\.0 of 9\.0 MB already uploaded\./);
+  t.is((await depositsOf(service, depositor)).length, 1);
+  t.deepEqual(await readdir(path.join(home, '.cache/sword-deposit/prepared')), [], 'deposited: forgotten');
+});
+
+test('Ctrl-C before the answer says that the deposit may exist', async (t) => {
+  const { service, home } = t.context;
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    CREATION.test(line) ? 'held' : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  await writeFile(path.join(home, 'small.tar'), tarOf([{ name: 'small', data: '1' }]));
+  const upload = ['upload', 'small.tar', ...described];
+  const { code, err } = await interruptedWhen(
+    depositor,
+    upload,
+    /Everything is sent; waiting for the server/,
+  );
+  t.is(code, 130);
+  t.regex(err, /^1\/2 Reading small\.tar$/m);
+  t.regex(err, /^2\/2 Sending to http.*\/1\/software\/$/m);
+  t.regex(err, /^Interrupted\. The server may have created the deposit: check with deposit list/m);
+});
+
+/** Starts the command, sends SIGINT when its messages match, and waits for its end. */
+async function interruptedWhen(depositor: CommandLineDepositor, args: readonly string[], said: RegExp) {
+  const child = depositor.start(args);
+  let err = '';
+  child.stderr?.on('data', (text) => (err += String(text)));
+  const closed = once(child, 'close');
+  await until(async () => child.exitCode !== null || said.test(err));
+  child.kill('SIGINT');
+  await closed;
+  return { code: child.exitCode, err };
+}
 
 /** Starts the command, kills it as soon as the condition holds, and waits for its end. */
 async function killedWhen(

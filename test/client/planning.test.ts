@@ -11,6 +11,7 @@ const collection = {
   name: 'software',
   title: null,
   accept: ['application/zip', 'application/gzip'],
+  dryRun: false,
   recognisesRepeats: false,
   resumableUploads: 'http://x/u/',
 };
@@ -30,12 +31,12 @@ test('an archive is called what the collection takes', (t) => {
   t.is(archiveType('tar.gz', collection), 'application/gzip');
   t.is(archiveType('tar.xz', { ...collection, accept: [] }), 'application/x-tar');
   t.throws(() => archiveType('tar.xz', collection), {
-    message: 'The collection software takes no tar.xz, only application/zip, application/gzip.',
+    message: 'The collection software does not accept tar.xz, only application/zip, application/gzip.',
   });
 });
 
 test('large archives come in pieces where that is possible', (t) => {
-  const service = { maxUploadSize: 1000, maxResumableUploadSize: null, collections: [] };
+  const service = { maxUploadSize: 1000, maxResumableUploadSize: null, clientDomain: null, collections: [] };
   t.is(carriageOf({ length: 1000 }, service, collection), 'whole');
   t.is(carriageOf({ length: 1001 }, service, collection), 'in pieces');
   t.is(carriageOf({ length: 1001 }, service, { ...collection, resumableUploads: null }), 'whole');

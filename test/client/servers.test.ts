@@ -40,7 +40,24 @@ test('a server that lists no deposits is said to list none', async (t) => {
   );
   const { code, err } = await depositor.run(['list'], { env: { SWORD_SERVER: old.url } });
   t.is(code, 1);
-  t.regex(err, /^The server lists no deposits: GET .* is not possible there\.$/m);
+  t.regex(err, /^The server does not list deposits: it does not support GET .*\.$/m);
+});
+
+test('a server that does not announce dry runs is sent none, since it would create the deposit', async (t) => {
+  const { depositor, service } = t.context;
+  await using other = await AlteringProxy.start(service.url, (answer) => ({
+    ...answer,
+    body: answer.body.replaceAll(/<(\w+:)?dryRun>[^<]*<[^>]*>/g, ''),
+  }));
+  await writeFile(path.join(t.context.home, 'tried.tar'), helloTar);
+  const args = ['upload', 'tried.tar', '--name', 'Paint', '--author', 'Ada', '--dry-run'];
+  const { code, err } = await depositor.run(args, { env: { SWORD_SERVER: other.url } });
+  t.is(code, 1);
+  t.regex(err, /^The server has no dry runs in software\. Nothing was sent\.$/m);
+  t.deepEqual(
+    other.requests.filter((line) => line.startsWith('POST')),
+    [],
+  );
 });
 
 test('a server that gives no receipt for the asking, and calls its namespaces otherwise, is understood all the same', async (t) => {
@@ -72,14 +89,14 @@ test('what is not what the server announced, or not what was deposited, is found
     );
     const { code, err } = await depositor.run(['fetch', id, '--output', 'lie.tar'], env(lying));
     t.is(code, 1);
-    t.regex(err, /^What came is not what the server announced: content-/m);
+    t.regex(err, /^The download is corrupt: the server announced content-/m);
   }
   await using swapping = await AlteringProxy.start(service.url, (answer, line) =>
     line.endsWith('/media/') ? { ...answer, headers: {}, body: other } : answer,
   );
   const swapped = await depositor.run(['fetch', id, '--output', 'swapped.tar'], env(swapping));
   t.is(swapped.code, 4);
-  t.regex(swapped.out, /The identifier is NOT that of the deposit/);
+  t.regex(swapped.out, /The identifier does NOT match the deposit/);
   await t.throwsAsync(readFile(path.join(home, 'lie.tar')));
 });
 
@@ -93,7 +110,7 @@ test('an identifier other than the one that was computed here has an exit code o
   const upload = ['upload', 'mine.tar', '--name', 'Mine', '--author', 'Me', '--wait'];
   const { code, out } = await depositor.run(upload, { env: { SWORD_SERVER: wrong.url } });
   t.is(code, 4);
-  t.regex(out, /The identifier DIFFERS from the one that was computed here: swh:1:dir:[0-9a-f]*[1-9a-f]/);
+  t.regex(out, /The identifier DIFFERS from the one computed here: swh:1:dir:[0-9a-f]*[1-9a-f]/);
 });
 
 test('a server that cannot be reached, or is none, is told with an exit code of its own', async (t) => {
@@ -119,7 +136,7 @@ test('a server that is not ready is asked again, as long as the patience lasts',
   const { depositor } = t.context;
   const patient = await depositor.run(['list', '--server', proxy.url]);
   t.is(patient.code, 0);
-  t.is(patient.err.match(/The server is not ready \(503\); trying again\./g)?.length, 2);
+  t.is(patient.err.match(/Server not ready \(503\); retrying\./g)?.length, 2);
   refusals = Infinity;
   const impatient = await depositor.run(['list', '--server', proxy.url, '--timeout', '0.1']);
   t.is(impatient.code, 5);
@@ -140,7 +157,7 @@ for (const [trick, answer] of Object.entries(tricks)) {
     const connection = impatient(server.url);
     await connection.get(`${server.url}/first`);
     const get = () => connection.get(`${server.url}/`);
-    await t.throwsAsync(get, { instanceOf: Unreachable, message: /no whole answer came within/ });
+    await t.throwsAsync(get, { instanceOf: Unreachable, message: /no complete response within/ });
     const headers = { 'Content-Type': 'text/plain' };
     const body = bytesBody(Buffer.alloc(100_000));
     const post = () => connection.write('POST', `${server.url}/`, { headers, body, repeatable: false });
@@ -225,7 +242,7 @@ test('a password is sent to no other server than the one that was named', async 
   }));
   const { code, err } = await depositor.run(['list', '--server', leading.url]);
   t.is(code, 1);
-  t.regex(err, /names an address elsewhere, .*, where the password is not sent/);
+  t.regex(err, /refers to another server, .*, which does not get the password/);
   t.deepEqual(elsewhere.requests, []);
   await using moved = await AlteringProxy.start(service.url, (answer) => ({
     ...answer,
@@ -233,7 +250,7 @@ test('a password is sent to no other server than the one that was named', async 
     headers: { location: elsewhere.url },
   }));
   const redirected = await depositor.run(['list', '--server', moved.url]);
-  t.regex(redirected.err, /was answered 301 and sent on to .* Redirects are not followed with a password/);
+  t.regex(redirected.err, /was redirected \(301\) to .* Redirects are not followed with a password/);
   t.deepEqual(elsewhere.requests, []);
 });
 
@@ -331,7 +348,7 @@ test('a deposit whose receipt cannot be read is named in the error', async (t) =
   await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
   for (const [body, location, message] of [
     ['<entry>', true, /404/],
-    ['', false, /^The deposit was made, but its receipt cannot be read: .* Look for it with deposit list\.$/],
+    ['', false, /^The deposit was created, but its receipt cannot be read: .* Find it with deposit list\.$/],
   ] as const) {
     await using server = await foreignServer({ created: () => ({ body, location }) });
     const { code, results } = await t.context.depositor.json([...seven, '--server', server.sd]);

@@ -41,7 +41,7 @@ test('a password is asked for at the terminal, and who gives none is told so', a
     ['\x03', 'Ctrl-C'],
     ['\x04', 'Ctrl-D'],
   ] as const)
-    await t.throwsAsync(typed(key), { instanceOf: UsageFault, message: 'No password was given.' }, name);
+    await t.throwsAsync(typed(key), { instanceOf: UsageFault, message: 'No password entered.' }, name);
 });
 
 test('a kept password goes to the server that it was kept for, as the user it was kept for', async (t) => {
@@ -59,7 +59,7 @@ test('a kept password goes to the server that it was kept for, as the user it wa
   ])
     t.is((await readLogin(options)).password, 'secret');
   for (const options of [{ user: 'bob' }, { server: 'https://other.example/', user: 'alice' }])
-    await t.throwsAsync(readLogin(options), { message: /^No password is known/ }, JSON.stringify(options));
+    await t.throwsAsync(readLogin(options), { message: /^No password given/ }, JSON.stringify(options));
 });
 
 test('the time of what is packed is one that a tar can hold', (t) => {

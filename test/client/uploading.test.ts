@@ -97,7 +97,7 @@ test('the identifier of a folder is told before it is sent, and is that of the d
   t.regex(err, new RegExp(`^12 files, .* bytes: ${expected}$`, 'm'));
   t.regex(out, /^Deposit \d+ “Paint”: done$/m);
   t.regex(out, new RegExp(`^${expected};origin=`, 'm'));
-  t.regex(out, /^The identifier is the one that was computed here\.$/m);
+  t.regex(out, /^The identifier matches the one computed here\.$/m);
 });
 
 test('a folder is packed to the same bytes again, whoever owns its files and whenever they were written', async (t) => {
@@ -158,10 +158,10 @@ test('a deposit comes in parts: an archive, metadata, another archive, then the 
   await writeFile(path.join(alice.home, 'second.tar'), tarOf([{ name: 'second', data: '2' }]));
   const added = await alice.run(['upload', '--deposit', String(begun['edit']), 'second.tar', '--partial']);
   t.is(added.code, 0, added.err);
-  t.regex(added.err, /has other archives as well: its own identifier is not known beforehand/);
+  t.regex(added.err, /has other archives as well: its identifier cannot be computed here/);
   const waited = await alice.run(['status', id, '--wait']);
   t.is(waited.code, 1);
-  t.regex(waited.err, /is partial: nothing happens to it until it is completed/);
+  t.regex(waited.err, /is partial: it is not checked until you complete it/);
 
   const whole = { hello: { 'hello.py': ['100644', 'print("hello")\n'] }, second: ['100644', '2'] } as const;
   const completed = await alice.facts(['complete', id, '--wait']);
@@ -227,6 +227,27 @@ test('what the service would reject is not sent, unless it is insisted', async (
   t.regex(forced.out, /path traversal/);
 });
 
+test.serial('a dry run has the server check the deposit, which is not created', async (t) => {
+  const { acme } = t.context;
+  await write(path.join(acme.home, 'tried'), { a: ['100644', 'a'] });
+  const tried = ['upload', 'tried', ...described, '--collection', 'other', '--dry-run'];
+  const listed = async () => (await acme.json(['list', '--collection', 'other'])).results.length;
+  const before = await listed();
+  const rejected = await acme.run(tried);
+  t.is(rejected.code, 3);
+  t.regex(rejected.out, /^Dry run: rejected\n- At least one url field must be compatible/);
+  const good = ['--url', 'https://acme.example/', '--provenance', 'https://acme.example/'];
+  const { code, results } = await acme.json([...tried, ...good]);
+  t.is(code, 0);
+  const detail = 'The deposit would pass its checks.';
+  t.like(results[0], { dryRun: true, status: 'verified', detail }, 'and no warning: there is a provenance');
+  t.is(await listed(), before);
+  for (const other of ['--partial', '--wait', '--deposit=1']) {
+    const wrong = await acme.run([...tried, other]);
+    t.deepEqual([wrong.code, wrong.err], [2, `--dry-run cannot be combined with ${other.split('=')[0]}.\n`]);
+  }
+});
+
 test('what cannot be deposited is refused with a sentence before anything is sent', async (t) => {
   const { alice, acme } = t.context;
   await write(path.join(alice.home, 'pipes'), { a: ['100644', 'a'] });
@@ -235,8 +256,8 @@ test('what cannot be deposited is refused with a sentence before anything is sen
   await writeFile(path.join(alice.home, 'text'), 'no archive');
   const cases: [args: string[], code: number, said: RegExp][] = [
     [['upload', 'pipes', ...described], 1, /pipes\/fifo is a FIFO, which cannot be deposited/],
-    [['upload', 'nothing', ...described], 1, /The folder nothing has nothing in it/],
-    [['upload', 'text', ...described], 1, /text is neither a zip nor a tar/],
+    [['upload', 'nothing', ...described], 1, /Nothing to deposit in nothing: the folder is empty/],
+    [['upload', 'text', ...described], 1, /text is not a zip or a tar/],
     [['upload', 'missing', ...described], 1, /missing cannot be read: no such file or directory/],
     [['upload', 'text'], 2, /A deposit needs metadata/],
     [['upload', 'text', ...described, '--colour'], 2, /^Unknown option '--colour'\.$/m],
@@ -248,7 +269,7 @@ test('what cannot be deposited is refused with a sentence before anything is sen
   }
   const several = await acme.run(['upload', 'text', ...described]);
   t.is(several.code, 2);
-  t.regex(several.err, /There are several collections, give one as --collection: software, other/);
+  t.regex(several.err, /You have several collections, choose one with --collection: software, other/);
 });
 
 test('metadata from a file are sent as they are, whatever their encoding', async (t) => {

@@ -7,7 +7,7 @@ export type ProgressBar = {
 };
 
 export type ProgressBarOptions = {
-  /** The counted unit, as in "1200 events copied". */
+  /** The counted unit, as in "1200 events copied". With "MB", as in "MB sent", bytes are counted. */
   readonly what: string;
   readonly total?: number;
 };
@@ -69,8 +69,11 @@ export class ProgressBars implements Disposable {
     this.#bar?.at(done, total);
   }
 
+  /** Ends the bar; the next step begins another one. */
   [Symbol.dispose](): void {
     this.#bar?.end();
+    this.#bar = undefined;
+    this.#what = undefined;
   }
 }
 
@@ -79,9 +82,11 @@ type Progress = { readonly done: number; readonly total: number | undefined };
 /** Formats "1200 of 5000 events copied, 300/s, 13 s left". */
 function progressText(what: string, { done, total }: Progress, rate: number): string {
   const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
+  const isBytes = what.startsWith('MB ');
+  const amount = isBytes ? megabytes : (number: number) => grouped(Math.round(number));
   const parts = [
-    total === undefined ? `${grouped(done)} ${what}` : `${grouped(done)} of ${grouped(total)} ${what}`,
-    rate > 0 ? `${grouped(Math.round(rate))}/s` : '',
+    total === undefined ? `${amount(done)} ${what}` : `${amount(done)} of ${amount(total)} ${what}`,
+    rate > 0 ? `${amount(rate)}${isBytes ? ' MB' : ''}/s` : '',
     left === undefined || left === 0 ? '' : `${duration(left)} left`,
   ];
   return parts.filter((part) => part !== '').join(', ');
@@ -105,6 +110,11 @@ function duration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** Formats a number of bytes as megabytes: "77.7". */
+export function megabytes(bytes: number): string {
+  return (bytes / 1e6).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
 function grouped(number: number): string {

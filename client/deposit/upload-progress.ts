@@ -1,0 +1,68 @@
+import { clock } from '../../src/tools/clock.ts';
+import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
+import type { Output } from '../output.ts';
+
+/** Milliseconds without a response after the last byte was sent, before a message says what the server does. */
+const WAITING_NOTE_MS = 1000;
+
+/** Reports an upload: numbered steps, progress bars and, on an interrupt, what is stored and how to resume. */
+export class UploadProgress implements Disposable {
+  readonly #output: Output;
+  readonly #steps: number;
+  readonly #bars = new ProgressBars();
+  #step = 0;
+  #outcome: () => string = () => 'Nothing was sent.';
+  #waiting: NodeJS.Timeout | undefined;
+
+  constructor(output: Output, steps: number) {
+    this.#output = output;
+    this.#steps = steps;
+    process.once('SIGINT', this.#interrupt);
+    process.once('SIGTERM', this.#interrupt);
+  }
+
+  get bars(): ProgressBars {
+    return this.#bars;
+  }
+
+  /** Begins the next step. */
+  begin(text: string): void {
+    this.#endBars();
+    this.#step += 1;
+    this.#output.note(`${this.#step}/${this.#steps} ${text}`);
+  }
+
+  /** Sets the message about what an interrupt from now on leaves behind. */
+  leaves(outcome: () => string): void {
+    this.#outcome = outcome;
+  }
+
+  /** Shows the bytes of a request; after the last one, that the server verifies them. */
+  sent(what: string, bytes: number, total: number): void {
+    this.#bars.at(`MB sent${what}`, bytes, total);
+    clock.clearTimeout(this.#waiting);
+    if (bytes < total) return;
+    this.#waiting = clock.setTimeout(() => {
+      this.#endBars();
+      this.#output.note('Everything is sent; waiting for the server to verify it.');
+    }, WAITING_NOTE_MS);
+    this.#waiting.unref();
+  }
+
+  [Symbol.dispose](): void {
+    this.#endBars();
+    process.off('SIGINT', this.#interrupt);
+    process.off('SIGTERM', this.#interrupt);
+  }
+
+  #endBars(): void {
+    clock.clearTimeout(this.#waiting);
+    this.#bars[Symbol.dispose]();
+  }
+
+  readonly #interrupt = (signal: NodeJS.Signals): never => {
+    this.#endBars();
+    this.#output.note(`Interrupted. ${this.#outcome()}`);
+    process.exit(signal === 'SIGINT' ? 130 : 143); // the exit codes of shells for these signals
+  };
+}
