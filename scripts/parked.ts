@@ -1,6 +1,5 @@
 import { readConfig } from '../src/config/config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
-import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import {
   type Actions,
@@ -14,10 +13,13 @@ import {
   say,
   UsageError,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
-import { parkedEvents } from '../src/reactors/parking.ts';
+import { type ParkedFacts, parkedFacts } from '../src/operations/parked/parked-facts.ts';
+import { skipParked } from '../src/operations/parked/skip-parked.ts';
 import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
+import { spanText } from '../src/tools/terminal/span-text.ts';
 
 const HELP = `Lists events that the checker, the loader or the notifier could not handle, and retries or skips them.
 
@@ -28,10 +30,17 @@ Usage: deposit-service parked list [--reactor NAME] [--json]
 
 --reactor  ${REACTORS_WITH_PARKING.join(', ')}; required if several of them have parked the event
 
-retry lets the running service handle them again; skip leaves them for good. Both append an event that names you.
+list shows when each was parked, after how many tries, and why. retry lets the running service handle them again. skip
+leaves one for good: a deposit that waits for its checks is rejected, one that waits for its loading fails, with TEXT as
+the reason, which the client sees. Both append events that name you.
+
+--json     one JSON object per event
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
+
+/** Longest reason for a skipped event, in characters: events stay small. */
+const MAX_REASON = 1000;
 
 const ACTIONS: Actions = {
   list: ['reactor', 'json'],
@@ -54,12 +63,11 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   const onlyLooks = ['show', 'list'].includes(action);
   await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
   const administration = new AdminCommands(log, operator(config));
-  const parked = (await Promise.all(reactors.map((reactor) => parkedEvents(log, reactor)))).flat();
+  const parked = (await Promise.all(reactors.map((reactor) => parkedFacts(log, reactor)))).flat();
   switch (action) {
     case 'list': {
-      if (values.json) return say(JSON.stringify(parked));
-      for (const event of parked) say(line(event));
-      if (parked.length === 0) say('No event is parked.');
+      for (const event of parked) say(values.json ? jsonLine(event) : lines(event));
+      if (parked.length === 0 && !values.json) say('No event is parked.');
       return;
     }
     case 'show':
@@ -77,10 +85,10 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       return;
     }
     case 'skip': {
-      const { reactor, eventId } = named(parked, onlyPositional(positionals, 'EVENT_ID'));
-      if (!values.reason) throw new UsageError('--reason is missing: it is kept in the log.');
-      await administration.parking({ type: 'SkipParked', reactor, eventId, reason: values.reason });
-      say(`The ${reactor} leaves the event ${eventId} for good.`);
+      const event = named(parked, onlyPositional(positionals, 'EVENT_ID'));
+      const ended = await skipParked(log, administration, event, reasonIn(values.reason));
+      say(`The ${event.reactor} leaves the event ${event.eventId} for good.`);
+      if (ended) say(`Deposit ${ended.depositId} is ${ended.status}.`);
       return;
     }
   }
@@ -93,7 +101,14 @@ function reactorsNamed(name: string | undefined): readonly string[] {
   throw new UsageError(`--reactor must be one of ${reactors.join(', ')}, not ${name}.`);
 }
 
-function named(parked: readonly ParkedEvent[], eventId: string): ParkedEvent {
+function reasonIn(text = ''): string {
+  if (text === '')
+    throw new UsageError('--reason is missing: it is stored in the log, and the client sees it.');
+  if (text.length <= MAX_REASON) return text;
+  throw new UsageError(`--reason has ${text.length} characters; at most ${MAX_REASON} are stored.`);
+}
+
+function named(parked: readonly ParkedFacts[], eventId: string): ParkedFacts {
   const [found, ...others] = parked.filter((event) => event.eventId === eventId);
   if (!found) throw refused('NOT_PARKED', `No event ${eventId} is parked; "list" shows those that are.`);
   if (others.length === 0) return found;
@@ -101,14 +116,21 @@ function named(parked: readonly ParkedEvent[], eventId: string): ParkedEvent {
   throw new UsageError(`The event ${eventId} is parked for ${reactors}: name one of them with --reactor.`);
 }
 
-async function show(log: EventLog, parked: ParkedEvent, json = false): Promise<void> {
+async function show(log: EventLog, parked: ParkedFacts, json = false): Promise<void> {
   const { stream, revision: from } = parked;
   const [event] = await Array.fromAsync(log.readStream(stream, { from, limit: 1 }));
-  if (json) return say(JSON.stringify({ ...parked, event: event ?? null }));
-  say(line(parked));
+  if (json) return say(jsonLine({ ...parked, event: event ?? null }));
+  say(lines(parked));
   if (event) say(JSON.stringify({ type: event.type, data: event.data, metadata: event.metadata }, null, 2));
 }
 
-function line({ reactor, eventId, stream, revision, reason }: ParkedEvent): string {
-  return `${eventId}  ${reactor}  ${stream} at revision ${revision}: ${printableLine(reason)}`;
+function lines({ reactor, eventId, stream, revision, reason, ...parked }: ParkedFacts): string {
+  const { parkedAt, ageSeconds, timesParked, firstParkedAt } = parked;
+  const tries = parked.tries === null ? '' : `, after ${parked.tries} failed tries`;
+  const again = timesParked === 1 ? '' : `; ${timesParked} times since ${firstParkedAt}`;
+  return [
+    `${eventId}  ${reactor}  ${stream} at revision ${revision}`,
+    `    parked ${parkedAt}, ${spanText(ageSeconds)} ago${tries}${again}`,
+    `    | ${printableLine(reason)}`,
+  ].join('\n');
 }

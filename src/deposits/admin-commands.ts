@@ -100,7 +100,10 @@ export class AdminCommands {
   }
 
   /** Yields each event once its retry is recorded. Reads the stream of parked events once for all. */
-  async *retryParked(reactor: string, parked: readonly ParkedEvent[]): AsyncGenerator<ParkedEvent> {
+  async *retryParked<Parked extends Pick<ParkedEvent, 'eventId'>>(
+    reactor: string,
+    parked: readonly Parked[],
+  ): AsyncGenerator<Parked> {
     let from: StreamState<Parking> | undefined;
     for (const event of parked) {
       const command = { type: 'RetryParked', reactor, eventId: event.eventId } as const;

@@ -11,9 +11,11 @@ const MAX_STARTS = 10;
  */
 export class DeadlyEvent extends Error {
   override readonly name = 'DeadlyEvent';
+  readonly begun: number;
 
   constructor(begun: number) {
     super(`It was begun ${begun} times and never done with: the service may have died of it each time.`);
+    this.begun = begun;
   }
 }
 

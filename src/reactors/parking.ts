@@ -26,11 +26,20 @@ export class EventLogParking {
     this.#log = log;
   }
 
-  async park(reactor: string, event: RecordedEvent, error: unknown): Promise<void> {
+  async park(reactor: string, event: RecordedEvent, error: unknown, tries: number): Promise<void> {
     const { id: eventId, stream, revision } = event;
     const reason = error instanceof Error ? error.message : String(error);
     const object = error instanceof ObjectError ? { object: error.sha256 } : {};
-    const command = { type: 'ParkEvent', reactor, eventId, stream, revision, reason, ...object } as const;
+    const command = {
+      type: 'ParkEvent',
+      reactor,
+      eventId,
+      stream,
+      revision,
+      reason,
+      tries,
+      ...object,
+    } as const;
     // The same event may be parked again after a retry: each time needs a command id of its own.
     const context = { ...commandContext(event, reactor, 'park'), commandId: random.uuid() };
     await handleCommand(this.#log, parkings, reactor, command, context);

@@ -245,11 +245,13 @@ export class ReactorRunner {
     const failure = await this.#work.run(event, react, maxAttempts);
     if (!failure) return;
     const { error } = failure;
+    const tries = error instanceof DeadlyEvent ? error.begun : failure.tries;
     const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
     const second = error instanceof DeadlyEvent ? failure : await this.#work.run(event, giveUp, () => 1);
     const toPark = error instanceof ObjectError ? failure : second;
     if (!toPark) return;
-    const park = (): Promise<void> => this.#options.parking.park(this.#reactor.name, event, toPark.error);
+    const park = (): Promise<void> =>
+      this.#options.parking.park(this.#reactor.name, event, toPark.error, tries);
     const third = await this.#work.run(event, park, () => MAX_TRIES);
     if (third) throw third.error;
   }

@@ -40,7 +40,8 @@ export class RepeatedWork {
   }
 
   /**
-   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error.
+   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error,
+   * and the number of all attempts.
    * Transient errors do not count.
    * @throws the reason of the signal
    */
@@ -48,7 +49,7 @@ export class RepeatedWork {
     event: RecordedEvent,
     work: () => Promise<void>,
     tries: (error: unknown) => number,
-  ): Promise<{ error: unknown } | undefined> {
+  ): Promise<{ readonly error: unknown; readonly tries: number } | undefined> {
     const { signal, firstPause = 300 } = this.#options;
     const pauses = { firstPause, longestPause: firstPause * 100 };
     for (let failures = 0, tried = 1; ; tried += 1) {
@@ -60,7 +61,7 @@ export class RepeatedWork {
         signal.throwIfAborted();
         if (!isTransient(error)) failures += 1;
         this.#warn(event, error, failures);
-        if (!isTransient(error) && failures >= tries(error)) return { error };
+        if (!isTransient(error) && failures >= tries(error)) return { error, tries: tried };
         await clock.sleep(backoffDelay(tried, pauses), signal);
       }
     }

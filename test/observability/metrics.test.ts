@@ -158,7 +158,7 @@ test('parked events are told until an operator decides, whoever writes the decis
   const parked = async () => (await scrape()).value('deposit_reactor_parked_events', { reactor: 'loader' });
   t.is(await parked(), 0);
   const [event] = await Array.fromAsync(log.readStream('deposit-1'));
-  await new EventLogParking(log).park('loader', event as RecordedEvent, new Error('Nothing helped.'));
+  await new EventLogParking(log).park('loader', event as RecordedEvent, new Error('Nothing helped.'), 5);
   t.is(await parked(), 1);
   t.is(await parked(), 1, 'also when it is asked again');
   const command = { type: 'SkipParked', reactor: 'loader', reason: 'It is known.' } as const;

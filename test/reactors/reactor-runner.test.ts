@@ -210,7 +210,7 @@ test('what cannot even be given up is parked in the log with its reason', async 
   const [event] = await parked();
   t.like(event, {
     type: 'EventParked',
-    data: { reactor: 'tested', stream: 'job-a', revision: 0, reason: 'it is ANOTHER_BUG' },
+    data: { reactor: 'tested', stream: 'job-a', revision: 0, reason: 'it is ANOTHER_BUG', tries: 5 },
   });
 });
 
@@ -388,7 +388,7 @@ test('events that are to be tried again are worked on side by side, as those tha
   for (const stream of streams) await work(log, stream);
   const parking = new EventLogParking(log);
   for (const job of await Array.fromAsync(log.readAll()))
-    await parking.park('tested', job, failing('DEADLY'));
+    await parking.park('tested', job, failing('DEADLY'), 5);
   const begun = new Set<string>();
   const all = Promise.withResolvers<void>();
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
@@ -413,7 +413,7 @@ test('of what was decided about parked events only what is new is read for the n
   for (const stream of ['job-1', 'job-2']) await work(log, stream);
   const jobs = await Array.fromAsync(log.readAll());
   const parking = new EventLogParking(log);
-  for (const job of jobs) await parking.park('tested', job, failing('DEADLY'));
+  for (const job of jobs) await parking.park('tested', job, failing('DEADLY'), 5);
   for await (const _ of operator.retryParked('tested', await parkedEvents(log, 'tested')));
   const decisions = (await Array.fromAsync(log.readStream('parked-tested'))).slice(-2);
   const readStream = log.readStream.bind(log);

@@ -57,7 +57,7 @@ test('a decision of an operator whose stream ends before it is read again', asyn
   await using log = new StaleLog();
   const event = await completed(log);
   const parking = new EventLogParking(log);
-  await parking.park('checker', event, new Error('It kills.'));
+  await parking.park('checker', event, new Error('It kills.'), 5);
   const { AdminCommands } = await import('../../src/deposits/admin-commands.ts');
   const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
   await operator.parking({ type: 'RetryParked', reactor: 'checker', eventId: event.id });

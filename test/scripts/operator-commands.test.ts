@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/config.ts';
+import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
 import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
 import { beginningOf, momentOf, wholeNumber } from '../../src/operations/command/argument-values.ts';
 import type { StatusFacts } from '../../src/operations/status/status-facts.ts';
@@ -201,8 +202,14 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   const parked = { reactor: 'checker', eventId: 'e-1', stream: 'client-x', revision: 0, reason: 'it kills' };
   await service.administration.parking({ type: 'ParkEvent', ...parked });
   const run = (...args: string[]) => runScript(service.folder, 'parked', args);
-  t.deepEqual(JSON.parse((await run('list', '--json')).out), [parked]);
-  t.regex((await run('list')).out, /e-1 {2}checker {2}client-x at revision 0: it kills/);
+  const listed = async () => JSON.parse((await run('list', '--json')).out) as Record<string, unknown>;
+  const { eventId: event_id, ...others } = parked;
+  const once = { ...others, event_id, times_parked: 1, tries: null };
+  t.like(await listed(), once);
+  t.regex(
+    (await run('list')).out,
+    /^e-1 {2}checker {2}client-x at revision 0\n {4}parked \d{4}-\S+Z, \d+ s ago\n {4}\| it kills\n$/,
+  );
   t.is((await run('show', 'e-2')).code, 1);
   t.is((await run('skip', 'e-1')).code, 2);
   await service.administration.parking({ type: 'ParkEvent', ...parked, reactor: 'notifier' });
@@ -210,10 +217,82 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   t.is(either.code, 2);
   t.is(either.err, 'The event e-1 is parked for checker, notifier: name one of them with --reactor.\n');
   t.is((await run('skip', 'e-1', '--reactor', 'notifier', '--reason', 'no deposit')).code, 0);
-  t.deepEqual(JSON.parse((await run('list', '--json')).out), [parked]);
+  t.like(await listed(), once);
   t.is((await run('skip', 'e-1', '--reason', 'no deposit')).code, 0);
   t.regex((await run('list')).out, /No event is parked/);
   t.like(await run('retry', '--all'), { code: 0, out: 'No event is parked.\n' });
+});
+
+test('a parked event lists its tries; skipping it ends the deposit that waits for it', async (t) => {
+  await using service = await RunningService.start({ roles: ['http'] });
+  const alice = await service.register('alice', { collections: ['software'] });
+  for (let count = 0; count < 2; count += 1) await deposit(t, alice, FINAL);
+  const { administration, service: running } = service;
+  await administration.deposit(2, {
+    type: 'RecordVerified',
+    depositId: 2,
+    attempt: 1,
+    readings: [],
+    warnings: [],
+  });
+  const parked = [];
+  for (const [reactor, stream] of [
+    ['checker', 'deposit-1'],
+    ['loader', 'deposit-2'],
+    ['checker', 'deposit-2'],
+  ] as const) {
+    const events = await Array.fromAsync(running.log.readStream(stream));
+    const event = events.find(
+      ({ type }) => type === (reactor === 'checker' ? 'DepositCompleted' : 'DepositVerified'),
+    );
+    const { id: eventId = '', revision = 0 } = event ?? {};
+    parked.push({ reactor, eventId, stream, revision, reason: 'It kills.', tries: 10 });
+  }
+  const [ofCheck, ofLoad, ofThePast] = parked as readonly ParkedEvent[] as [
+    ParkedEvent,
+    ParkedEvent,
+    ParkedEvent,
+  ];
+  for (const each of parked) await administration.parking({ type: 'ParkEvent', ...each });
+  await administration.parking({ type: 'RetryParked', reactor: 'checker', eventId: ofCheck.eventId });
+  await administration.parking({ type: 'ParkEvent', ...ofCheck });
+  const run = (...args: string[]) => runScript(service.folder, 'parked', args);
+  const { out } = await run('list', '--json');
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.deepEqual(
+    lines.map(({ event_id, tries, times_parked }) => [event_id, tries, times_parked]),
+    [
+      [ofThePast.eventId, 10, 1],
+      [ofCheck.eventId, 20, 2],
+      [ofLoad.eventId, 10, 1],
+    ],
+  );
+  t.regex(
+    (await run('list', '--reactor', 'loader')).out,
+    / s ago, after 10 failed tries\n {4}\| It kills\.\n$/,
+  );
+  const skip = ({ eventId, reactor }: ParkedEvent) =>
+    run('skip', eventId, '--reactor', reactor, '--reason', 'the reader dies of it');
+  t.is((await skip(ofThePast)).out, `The checker leaves the event ${ofThePast.eventId} for good.\n`);
+  t.regex((await skip(ofCheck)).out, /for good\.\nDeposit 1 is rejected\.\n$/);
+  t.regex((await skip(ofLoad)).out, /for good\.\nDeposit 2 is failed\.\n$/);
+  const detail = 'skipped by the operator: the reader dies of it (archive)';
+  t.true((await alice.waitFor('/1/software/1/status/', 'rejected')).includes(`- The checks were ${detail}`));
+  t.true((await alice.waitFor('/1/software/2/status/', 'failed')).includes(`- The loading was ${detail}`));
+  t.is(
+    (await run('skip', ofLoad.eventId, '--reason', 'x'.repeat(1001))).code,
+    1,
+    'it is not parked any longer',
+  );
+  t.is((await run('list')).out, 'No event is parked.\n');
+  t.is(
+    (await runScript(service.folder, 'retry', ['1', '--recheck'])).code,
+    0,
+    'an operator may change their mind',
+  );
 });
 
 test('status shows lags, deposits by state and what waits, beside the service and without it', async (t) => {

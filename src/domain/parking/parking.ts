@@ -15,6 +15,8 @@ export type ParkedEvent = {
   readonly reason: string;
   /** Digest of the store object that could not be read; the event is retried once the object is readable. */
   readonly object?: string;
+  /** Number of failed tries. Older releases did not record it. */
+  readonly tries?: number;
 };
 
 export type ParkingCommand =

@@ -1,4 +1,5 @@
 import { pluralize } from '../../domain/description.ts';
+import { spanText } from '../../tools/terminal/span-text.ts';
 import type { Status } from './status-rates.ts';
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -72,7 +73,7 @@ function depositLines({ deposits, damagedViews }: Status): string[] {
     return ['This node stores no views: ask a node that serves clients for the number of deposits.'];
   const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);
   const oldest = deposits.oldest.map(
-    ({ status, depositId, ageSeconds }) => `${status}: deposit ${depositId}, for ${span(ageSeconds)}`,
+    ({ status, depositId, ageSeconds }) => `${status}: deposit ${depositId}, for ${spanText(ageSeconds)}`,
   );
   return [
     `Deposits: ${counts.join(', ') || 'none'}`,
@@ -86,7 +87,7 @@ function stuckLines({ stuck }: NonNullable<Status['deposits']>): string[] {
   if (counts.length === 0) return [];
   const list = counts.map(([status, count]) => `${number(count)} ${status}`).join(', ');
   return [
-    `  stuck, unchanged for over ${span(Math.round(stuck.afterSeconds))}: ${list} ("deposit-service retry --stuck")`,
+    `  stuck, unchanged for over ${spanText(Math.round(stuck.afterSeconds))}: ${list} ("deposit-service retry --stuck")`,
   ];
 }
 
@@ -121,7 +122,7 @@ function choresLine({ at, lastBackup, lastVerification }: Status): string {
   const age = (time: string | null): string =>
     time === null
       ? 'never on this node'
-      : `${span(Math.max(0, (Date.parse(at) - Date.parse(time)) / 1000))} ago`;
+      : `${spanText(Math.max(0, (Date.parse(at) - Date.parse(time)) / 1000))} ago`;
   return `Last complete backup: ${age(lastBackup)}. Last verification without a finding: ${age(lastVerification)}.`;
 }
 
@@ -153,14 +154,7 @@ function events({ lagEvents }: { readonly lagEvents: number | null }): string {
 }
 
 function age({ lagEvents, lagSeconds }: { lagEvents: number | null; lagSeconds: number | null }): string {
-  return lagEvents === 0 || lagSeconds === null ? '–' : span(lagSeconds);
-}
-
-function span(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} days`;
+  return lagEvents === 0 || lagSeconds === null ? '–' : spanText(lagSeconds);
 }
 
 function number(value: number | null): string {

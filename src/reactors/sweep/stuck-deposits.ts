@@ -37,21 +37,20 @@ export async function* stuckDeposits(
   for (const status of Object.keys(AWAITED) as AwaitedStatus[]) {
     const range = { equal: { status }, field: 'updatedAt', from: '', upTo: limit } as const;
     for await (const { depositId } of pagedByTime(statuses, range, signal)) {
-      const stuck = await stuckDeposit(log, depositId, limit);
-      if (stuck) yield stuck;
+      const stuck = await awaitedEvent(log, depositId);
+      if (stuck && stuck.since <= limit) yield stuck;
     }
   }
 }
 
 /**
- * Returns the reactor and event that a deposit waits for. Returns `undefined` if it waits for none, or has changed
- * since `limit`.
+ * Returns the reactor and event that a deposit waits for, and the time of its last change. Returns `undefined` if it
+ * waits for none.
  */
-async function stuckDeposit(
+export async function awaitedEvent(
   log: Pick<EventLog, 'readStream'>,
   depositId: number,
-  limit: string,
-): Promise<StuckDeposit | undefined> {
+): Promise<(StuckDeposit & { readonly since: string }) | undefined> {
   const { decider, codec, prefix } = deposits;
   let state = decider.initial;
   let last: RecordedEvent | undefined;
@@ -62,10 +61,10 @@ async function stuckDeposit(
     for (const { reactor, begins } of Object.values(AWAITED))
       if (begins.has(stored.type)) begun.set(reactor, stored);
   }
-  if (!last || !isAwaited(state.status) || occurredAt(last) > limit) return undefined;
+  if (!last || !isAwaited(state.status)) return undefined;
   const { reactor } = AWAITED[state.status];
   const event = begun.get(reactor);
-  return event && { reactor, event };
+  return event && { reactor, event, since: occurredAt(last) };
 }
 
 function isAwaited(status: string): status is AwaitedStatus {

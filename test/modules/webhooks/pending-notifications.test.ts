@@ -168,7 +168,7 @@ test('what is parked waits for an operator, and nothing waits for it', async (t)
   const { log, events, sent, node } = await given(t, 60_000);
   const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
   await node().notifier.react(first, silent);
-  await new EventLogParking(log).park('notifier', second, new Error('It kills.'));
+  await new EventLogParking(log).park('notifier', second, new Error('It kills.'), 5);
   await node().notifier.react(last, silent);
   t.deepEqual(sent, [0, 2]);
   await node().notifier.react(second, silent);

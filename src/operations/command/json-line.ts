@@ -1,0 +1,18 @@
+/** Members that hold stored data. Their names are part of what is hashed or signed, and stay as they are. */
+const STORED: ReadonlySet<string> = new Set(['data', 'event', 'anchor']);
+
+/** Formats an object as a line of JSON for programs: names in snake_case at every depth, except in stored data. */
+export function jsonLine(value: object): string {
+  return JSON.stringify(withSnakeCase(value));
+}
+
+function withSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSnakeCase);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      STORED.has(name) ? inner : withSnakeCase(inner),
+    ]),
+  );
+}

@@ -1,0 +1,54 @@
+import type { AdminCommands } from '../../deposits/admin-commands.ts';
+import { load } from '../../deposits/command-handler.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import type { Reason } from '../../domain/deposit/events.ts';
+import type { ParkedEvent } from '../../domain/parking/parking.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import { awaitedEvent } from '../../reactors/sweep/stuck-deposits.ts';
+
+/**
+ * Skips a parked event for good. A deposit that waits for it ends first: without its checks it is rejected, without its
+ * loading it fails. Resolves to the id and the new status of that deposit.
+ */
+export async function skipParked(
+  log: EventLog,
+  administration: AdminCommands,
+  { reactor, eventId, stream }: Pick<ParkedEvent, 'reactor' | 'eventId' | 'stream'>,
+  reason: string,
+): Promise<{ readonly depositId: number; readonly status: string } | undefined> {
+  const depositId = stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : 0;
+  const awaited = depositId > 0 ? await awaitedEvent(log, depositId) : undefined;
+  const waits = awaited?.reactor === reactor && awaited.event.id === eventId;
+  if (waits) await endDeposit(log, administration, depositId, reason);
+  await administration.parking({ type: 'SkipParked', reactor, eventId, reason });
+  return waits ? { depositId, status: (await load(log, deposits, depositId)).state.status } : undefined;
+}
+
+async function endDeposit(
+  log: EventLog,
+  administration: AdminCommands,
+  depositId: number,
+  why: string,
+): Promise<void> {
+  const { state } = await load(log, deposits, depositId);
+  if (state.status === 'deposited') {
+    const { checkAttempt: attempt } = state;
+    const reasons = [skipped(`The checks were skipped by the operator: ${why}`)];
+    await administration.deposit(depositId, {
+      type: 'RecordRejected',
+      depositId,
+      attempt,
+      reasons,
+      warnings: [],
+    });
+  } else if (state.status === 'verified' || state.status === 'loading') {
+    const { loadAttempt: attempt } = state;
+    const reason = skipped(`The loading was skipped by the operator: ${why}`);
+    await administration.deposit(depositId, { type: 'StartLoading', depositId, attempt });
+    await administration.deposit(depositId, { type: 'RecordLoadingFailed', depositId, attempt, reason });
+  }
+}
+
+function skipped(text: string): Reason {
+  return { code: 'SKIPPED_BY_OPERATOR', text, fields: ['archive'] };
+}
