@@ -111,7 +111,7 @@ function backwards(history: string): number {
   const times = history
     .trim()
     .split('\n')
-    .map((line) => Date.parse((JSON.parse(line) as { occurredAt: string }).occurredAt));
+    .map((line) => Date.parse((JSON.parse(line) as { occurred_at: string }).occurred_at));
   return times.filter((time, index) => time < (times[index - 1] ?? -Infinity)).length;
 }
 

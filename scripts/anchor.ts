@@ -5,6 +5,7 @@ import { pluralize } from '../src/domain/description.ts';
 import { anchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../src/modules/anchors/anchorer.ts';
 import { readOptions, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 
@@ -42,7 +43,7 @@ await runCommand(
     await using log = await openServiceLog(config);
     const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
     if (values.json) {
-      say(JSON.stringify({ made, written, anchorFile, anchor }));
+      say(jsonLine({ made, written, anchorFile, anchor }));
       return;
     }
     const kept =

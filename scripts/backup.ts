@@ -20,6 +20,7 @@ import {
   stopSignal,
 } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog, openServiceStore } from '../src/operations/command/service-engines.ts';
 import { copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
@@ -107,7 +108,7 @@ await runCommand(HELP, async (args) => {
     keys,
     since: before?.finishedAt ?? null,
   };
-  if (values.json) say(JSON.stringify(facts));
+  if (values.json) say(jsonLine(facts));
   else {
     const news = `${pluralize(copied, 'event')} and ${pluralize(objects.copied, 'object')} are new`;
     say(

@@ -1,5 +1,6 @@
 import { readConfig } from '../src/config/config.ts';
 import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { assertStoreOf } from '../src/service/backends/bound-store.ts';
 import { openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
 import { appendBinding, lastBinding } from '../src/service/backends/store-binding.ts';
@@ -34,7 +35,7 @@ await runCommand(
     const storeId = random.uuid();
     await appendBinding(log, storeId, await lastBinding(log));
     await store.setId(storeId);
-    if (values.json) say(JSON.stringify({ storeId }));
+    if (values.json) say(jsonLine({ storeId }));
     else say(`The event log and the archive store have the id ${storeId}.`);
   },
   { mayBeBare: true },

@@ -20,6 +20,7 @@ import {
   say,
   UsageError,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { credentialOf, generatePassword } from '../src/tools/password.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
@@ -176,8 +177,7 @@ async function showOne({ log, positionals, values }: Task): Promise<void> {
 
 async function list({ log, values }: Task): Promise<void> {
   const logins = await foldByKey(clientLogins, log.readAll({ streamPrefixes: [clients.prefix] }));
-  if (values.json) say(JSON.stringify([...logins.values()].map(facts)));
-  else for (const login of logins.values()) say(line(login));
+  for (const login of logins.values()) say(values.json ? jsonLine(facts(login)) : line(login));
 }
 
 async function newPassword(fromStdin = false): Promise<{ password: string; generated: boolean }> {
@@ -232,7 +232,7 @@ async function oneLogin(log: EventLog, name: string): Promise<ClientLogin> {
 }
 
 function show(shown: object, json = false): void {
-  if (json) say(JSON.stringify(shown));
+  if (json) say(jsonLine(shown));
   else for (const [name, value] of Object.entries(shown)) say(`${name}: ${String(value ?? 'none')}`);
 }
 

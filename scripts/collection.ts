@@ -17,6 +17,7 @@ import {
   say,
   UsageError,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
 
@@ -73,14 +74,14 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'show': {
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
       if (!shown) throw refused('COLLECTION_UNKNOWN', `There is no collection ${name}.`);
-      if (values.json) say(JSON.stringify(shown));
+      if (values.json) say(jsonLine(shown));
       else for (const [key, value] of Object.entries(shown)) say(`${key}: ${String(value)}`);
       return;
     }
     case 'list': {
       const all = await foldByKey(shownCollections, log.readAll({ streamPrefixes: [collections.prefix] }));
-      if (values.json) say(JSON.stringify([...all.values()]));
-      else for (const { collection, title } of all.values()) say(`${collection}: ${title}`);
+      for (const each of all.values())
+        say(values.json ? jsonLine(each) : `${each.collection}: ${each.title}`);
       return;
     }
   }

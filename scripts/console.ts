@@ -1,5 +1,6 @@
 import { readConfig } from '../src/config/config.ts';
 import { operator, readArguments, refused, runCommand, say } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
 import { consoleLink } from '../src/operations/people/console-link.ts';
 
@@ -26,7 +27,7 @@ await runCommand(
     const link = await consoleLink(log, service, operator(config), values.as);
     say(
       values.json
-        ? JSON.stringify(link)
+        ? jsonLine(link)
         : `${link.url}\n\nValid once, for a minute, for ${link.person} (${link.role}).`,
     );
   },

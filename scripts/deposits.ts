@@ -3,6 +3,7 @@ import { readConfig } from '../src/config/config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
 import { beginningOf } from '../src/operations/command/argument-values.ts';
 import { readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
@@ -52,7 +53,7 @@ await runCommand(
       ...(since !== undefined && { from: { field: 'updatedAt', value: since } }),
     };
     for (const deposit of depositsOfView<DepositStatusView>(view, query, limit))
-      say(values.json ? JSON.stringify(deposit) : line(deposit));
+      say(values.json ? jsonLine(deposit) : line(deposit));
   },
   { mayBeBare: true, onlyPrints: true },
 );

@@ -4,6 +4,7 @@ import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { duration } from '../src/operations/command/argument-values.ts';
 import { operator, readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { type AbandonedDeposit, abandonedDeposits } from '../src/operations/deposits/abandoned-deposits.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
@@ -16,6 +17,7 @@ Usage: deposit-service expire --older-than 30d [--dry-run] [--json]
 
 --older-than  duration without a change, as in 45s, 90m, 24h or 30d
 --dry-run     only report what would be deleted
+--json        one JSON object per deposit; expired is false if it has changed in the meantime
 
 Clients then get 404; the history stays. A deposit that changes meanwhile is left unchanged.
 
@@ -36,25 +38,25 @@ await runCommand(HELP, async (args) => {
   const administration = new AdminCommands(log, operator(config));
   const bar = progressBar({ what: 'deposits deleted' });
   const reason = `Abandoned: it was left partial for longer than ${age}`;
-  const [expired, left]: [number[], number[]] = [[], []];
+  const isDryRun = values['dry-run'] ?? false;
+  let expired = 0;
   try {
     for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
       const command = { type: 'DeleteDeposit', depositId, reason } as const;
       const isDone =
-        values['dry-run'] ||
+        isDryRun ||
         (await administration.deposit(depositId, command, { atRevision: revision }).catch(unlessChanged));
-      (isDone ? expired : left).push(depositId);
-      if (!values.json)
+      if (isDone) expired += 1;
+      if (values.json) say(jsonLine({ depositId, updatedAt, expired: isDone, dryRun: isDryRun }));
+      else
         say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
-      bar.at(expired.length);
+      bar.at(expired);
     }
   } finally {
     bar.end();
-    // Printed even after an error, since these deposits have been deleted.
-    if (values.json) say(JSON.stringify({ expired, left, dryRun: Boolean(values['dry-run']) }));
   }
-  const done = values['dry-run'] ? 'would be' : expired.length === 1 ? 'was' : 'were';
-  if (!values.json) say(`${pluralize(expired.length, 'deposit')} ${done} deleted.`);
+  const done = isDryRun ? 'would be' : expired === 1 ? 'was' : 'were';
+  if (!values.json) say(`${pluralize(expired, 'deposit')} ${done} deleted.`);
 });
 
 /** Returns the deposits according to the current views; the append detects later changes. */

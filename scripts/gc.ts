@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
@@ -68,7 +69,7 @@ await runCommand(
     if (values.remove) await removeAll(orphans, search, bars);
     else if (!values.json)
       for (const { sha256, length } of orphans) say(`${sha256}  ${pluralize(length, 'byte')}`);
-    if (values.json) say(JSON.stringify({ objects, bytes, uploads, removed: Boolean(values.remove) }));
+    if (values.json) say(jsonLine({ objects, bytes, uploads, removed: Boolean(values.remove) }));
     else {
       const what = `${pluralize(objects, 'object')} that no event names (${pluralize(bytes, 'byte')}), ${pluralize(uploads, 'part')} of cut off uploads`;
       say(values.remove ? `Removed ${what}.` : `Found ${what}; --remove removes them.`);

@@ -16,6 +16,7 @@ import {
   UsageError,
   warn,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openGroupsOf } from '../src/service/backends/open-backends.ts';
 
 const HELP = `Creates or deletes the groups of the reactors (persistent subscriptions) on EventStoreDB or KurrentDB. Nodes do this by
@@ -46,7 +47,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   await using groups = await openedGroups();
   if (action === 'create') {
     const outcome = await groups.create();
-    if (values.json) say(JSON.stringify({ created: outcome === 'created' }));
+    if (values.json) say(jsonLine({ created: outcome === 'created' }));
     else
       say(
         outcome === 'created' ? 'The group was created.' : 'The group exists already: nothing was changed.',
@@ -79,7 +80,7 @@ async function openedGroups(): Promise<GroupAdministration> {
 }
 
 function report({ deleted, inUse }: RetiredGroupsOutcome, json = false): void {
-  if (json) return say(JSON.stringify({ deleted, inUse }));
+  if (json) return say(jsonLine({ deleted, inUse }));
   for (const group of deleted) say(`The group ${group} was deleted.`);
   for (const group of inUse) warn(`The group ${group} is in use: stop the nodes of the older release first.`);
   if (deleted.length + inUse.length === 0) say('There is no group of an older release.');

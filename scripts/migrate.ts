@@ -11,6 +11,7 @@ import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
 import { readOptions, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
@@ -139,7 +140,7 @@ async function migrateStore(
 }
 
 function report({ facts, text, objects }: Outcome, json = false): number {
-  say(json ? JSON.stringify(facts) : text);
+  say(json ? jsonLine(facts) : text);
   if (facts.sourceMoved && !json) {
     say(
       'The source has changed meanwhile: run it again with the service stopped before switching to the target.',

@@ -16,6 +16,7 @@ import {
   say,
   UsageError,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { foldByKey } from '../src/views/fold.ts';
 
@@ -62,9 +63,8 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     const all = [
       ...(await foldByKey(shownPeople, log.readAll({ streamPrefixes: [people.prefix] }))).values(),
     ];
-    if (values.json) return say(JSON.stringify(all));
-    for (const one of all) say(line(one));
-    if (all.length === 0) say('Nobody has been added.');
+    for (const one of all) say(values.json ? jsonLine(one) : line(one));
+    if (all.length === 0 && !values.json) say('Nobody has been added.');
     return;
   }
   const client = role?.client ?? null;

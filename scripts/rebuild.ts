@@ -7,6 +7,7 @@ import { pluralize } from '../src/domain/description.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { estimateTotal } from '../src/event-log/progress-estimate.ts';
 import { readArguments, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
 import { viewDirectory } from '../src/service/backends/open-backends.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
@@ -126,7 +127,7 @@ async function listed(differences: AsyncIterable<ViewDifference>, signal: AbortS
 }
 
 function report(json = false, facts: Facts, differences: readonly ViewDifference[]): void {
-  if (json) return say(JSON.stringify({ ...facts, listed: differences }));
+  if (json) return say(jsonLine({ ...facts, listed: differences }));
   for (const { view, key, kind } of differences) say(`${view} ${key}: ${kind}`);
   const more = facts.differences - differences.length;
   if (more > 0) say(`… and ${more} more`);

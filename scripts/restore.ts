@@ -23,6 +23,7 @@ import {
   UsageError,
   warn,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
@@ -102,7 +103,7 @@ await runCommand(HELP, async (args) => {
   const keyProblems = await restoreKeys(folder, config);
   for (const problem of keyProblems) warn(problem);
   const code = reportCopied(objects, 'Not restored');
-  if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup: backup ?? null }));
+  if (values.json) say(jsonLine({ events: total, ...objects, keyProblems, backup: backup ?? null }));
   else {
     say(
       `Restored ${pluralize(total, 'event')} and ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,

@@ -16,6 +16,7 @@ import {
   UsageError,
   warn,
 } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
@@ -35,6 +36,8 @@ Usage: deposit-service retry ID… [--recheck] [--json]
 --reason   all that were rejected or failed for this reason, or wait for an object: OBJECT_MISSING, OBJECT_CORRUPT or
            OBJECT_UNREADABLE. Those continue by themselves within a minute or two once the object is readable
 
+--json     one JSON object per deposit: event and attempt, or code and reason if it is not retried
+
 Each gets an event that names you: ChecksRetried for a deposit that is deposited or rejected, LoadingRetried for one that
 is verified, loading or failed. A late outcome of the attempt before then changes nothing. For a deposit that waits for an
 object the event is ParkedRetried, which begins no new attempt.
@@ -43,11 +46,9 @@ Exit codes: 0 all are retried, 1 some are not (each with its reason), 2 wrong us
 `;
 
 type Retried = {
-  readonly depositId: number;
   readonly event: 'ChecksRetried' | 'LoadingRetried' | 'ParkedRetried';
   readonly attempt: number;
 };
-type Refused = { readonly depositId: number; readonly code: string; readonly reason: string };
 
 await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, {
@@ -68,30 +69,32 @@ await runCommand(HELP, async (args) => {
       ? { type: 'RetryChecks', depositId: id } // by now it may have been checked again, and no longer be rejected
       : retryCommand(log, id, values.recheck ?? 'reason' in wanted);
   const bar = progressBar({ what: 'deposits looked at', total: ids.length });
-  const [retried, refused]: [Retried[], Refused[]] = [[], []];
+  let [seen, refused] = [0, 0];
   try {
     for (const depositId of ids) {
       try {
         const appended =
           (await retryUnreadable(log, administration, depositId, parked)) ??
           (await administration.retry(depositId, await commandFor(depositId)));
-        retried.push({ depositId, ...appended });
-        if (!values.json) say(`Deposit ${depositId}: ${appended.event}, attempt ${appended.attempt}.`);
+        say(
+          values.json
+            ? jsonLine({ depositId, ...appended })
+            : `Deposit ${depositId}: ${appended.event}, attempt ${appended.attempt}.`,
+        );
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         const { code, message: reason } = error;
-        refused.push({ depositId, code, reason });
-        if (!values.json) warn(reason);
+        refused += 1;
+        if (values.json) say(jsonLine({ depositId, code, reason }));
+        else warn(reason);
       }
-      bar.at(retried.length + refused.length);
+      bar.at((seen += 1));
     }
   } finally {
     bar.end();
-    // Printed even after an error, since these deposits are being retried.
-    if (values.json) say(JSON.stringify({ retried, refused }));
   }
   if (!values.json && ids.length === 0) say(noDeposit(wanted));
-  return refused.length > 0 ? 1 : 0;
+  return refused > 0 ? 1 : 0;
 });
 
 function wantedOf(
@@ -133,7 +136,7 @@ async function retryUnreadable(
   administration: AdminCommands,
   depositId: number,
   parked: ReadonlyMap<string, ParkedEvent>,
-): Promise<Pick<Retried, 'event' | 'attempt'> | undefined> {
+): Promise<Retried | undefined> {
   const { state } = await load(log, deposits, depositId);
   const event = parked.get(`${deposits.prefix}${depositId}`);
   if (!event || !('unreadable' in state)) return undefined;

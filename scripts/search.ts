@@ -2,6 +2,7 @@ import { readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { beginningOf } from '../src/operations/command/argument-values.ts';
 import { readArguments, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
 import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
 import { type FoundEvent, searchLog } from '../src/operations/search/search-log.ts';
@@ -78,7 +79,7 @@ await runCommand(
       progress: (events: number) => bars.at('events read', events),
     };
     for await (const match of searchLog(log, conditions, options)) {
-      say(values.json ? JSON.stringify(jsonOf(match)) : lineOf(match));
+      say(values.json ? jsonLine(jsonOf(match)) : lineOf(match));
       found.events += 1;
       if (match.depositId !== null) found.deposits.add(match.depositId);
       if (found.events === limit) {
@@ -102,15 +103,15 @@ function lineOf({ event, depositId, fields }: FoundEvent): string {
 function jsonOf({ event, depositId, fields }: FoundEvent): object {
   const { id, type, stream, revision, position } = event;
   return {
-    deposit_id: depositId,
+    depositId,
     stream,
     revision,
     position,
-    event_id: id,
+    eventId: id,
     type,
-    occurred_at: timeOf(event),
-    actor: actorOf(event),
-    correlation_id: correlationOf(event),
+    occurredAt: timeOf(event),
+    actor: event.metadata['actor'] ?? null,
+    correlationId: correlationOf(event),
     fields,
   };
 }

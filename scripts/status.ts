@@ -1,5 +1,6 @@
 import { readConfig } from '../src/config/config.ts';
 import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
 import { statusFacts } from '../src/operations/status/status-facts.ts';
 import { withRates } from '../src/operations/status/status-rates.ts';
@@ -43,7 +44,7 @@ await runCommand(
     }
     for (;;) {
       const status = withRates(facts, before);
-      if (values.json) say(JSON.stringify(status));
+      if (values.json) say(jsonLine(status));
       else {
         if (values.watch && process.stdout.isTTY) process.stdout.write('\x1b[2J\x1b[H');
         process.stdout.write(printable(statusScreen(status)));

@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../src/config/config.ts';
 import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { wholeNumber } from '../src/operations/command/argument-values.ts';
 import { readArguments, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine } from '../src/operations/command/json-line.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
 import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
@@ -164,7 +165,7 @@ function numberOf(name: string, text: string): number {
 }
 
 function json(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+  return `${jsonLine(value)}\n`;
 }
 
 /** On a terminal, the line of a progress bar may be there. */

@@ -98,7 +98,7 @@ function maskedValue(key: string, value: unknown): unknown {
 }
 
 /** Names of numbers that no clock of ours decides, or that are of the drive. */
-const MEASURED = /(seconds|FreeBytes)$/i;
+const MEASURED = /(seconds|free_bytes)$/i;
 
 function maskedText(text: string): string {
   return text

@@ -31,8 +31,8 @@ test('a backup under load is whole, the next brings only what is new, and a rest
 
   const second = await runScript(service.folder, 'backup', ['--init', backup, '--json', '--verify']);
   t.is(second.code, 0, second.err);
-  const facts = JSON.parse(second.out) as { events: number; newEvents: number };
-  t.true(facts.newEvents < facts.events);
+  const facts = JSON.parse(second.out) as { events: number; new_events: number };
+  t.true(facts.new_events < facts.events);
   const original = await Array.fromAsync(service.service.log.readAll());
   t.is(facts.events, original.length);
 

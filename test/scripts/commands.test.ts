@@ -40,10 +40,10 @@ test('a client added beside the service can deposit there at once, and no more w
     disabled: true,
     collections: ['new'],
     domain: 'bob.example',
-    providerUrl: null,
+    provider_url: null,
   };
   t.deepEqual(JSON.parse(shown.out), facts);
-  t.deepEqual(JSON.parse((await run(folder, 'client', ['list', '--json'])).out), [facts]);
+  t.deepEqual(JSON.parse((await run(folder, 'client', ['list', '--json'])).out), facts);
 });
 
 test('a collection can be described and shows it in the service document', async (t) => {

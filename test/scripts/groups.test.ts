@@ -76,7 +76,7 @@ test('groups of an older release are deleted when they have no consumer', async 
   const first = await groups(t, server.url('admin'), 'delete-retired', '--unused-for', '1s', '--json');
   t.is(first.code, 1, first.err);
   const others = RECEIVERS.filter((name) => name !== 'checker');
-  t.deepEqual(JSON.parse(first.out), { deleted: others, inUse: ['checker'] });
+  t.deepEqual(JSON.parse(first.out), { deleted: others, in_use: ['checker'] });
   t.deepEqual(names(server).toSorted(), ['checker', GROUP]);
 
   await consumer.unsubscribe();

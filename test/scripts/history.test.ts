@@ -135,10 +135,13 @@ test('a program reads the same, an object a line, with whole digests and what ch
   const [, added, , , , completed, rejected, retried] = events;
   t.like(added, { type: 'ArchiveAdded', stream: 'deposit-1', status: 'partial', broken: null });
   t.regex(JSON.stringify(added?.['data']), /"sha256":"[0-9a-f]{64}"/);
-  t.deepEqual(Object.keys(added?.['changed'] as object), ['archives', 'archivesEver', 'changes']);
+  t.deepEqual(Object.keys(added?.['changed'] as object), ['archives', 'archives_ever', 'changes']);
   t.like(completed, { actor: { kind: 'client', name: 'alice' }, status: 'deposited' });
-  t.like(rejected, { causationId: completed?.['id'], correlationId: completed?.['correlationId'] });
-  t.like(retried, { actor: { kind: 'operator', name: 'rosa' }, changed: { checkAttempt: 2, reasons: null } });
+  t.like(rejected, { causation_id: completed?.['event_id'], correlation_id: completed?.['correlation_id'] });
+  t.like(retried, {
+    actor: { kind: 'operator', name: 'rosa' },
+    changed: { check_attempt: 2, reasons: null },
+  });
   t.true(out.includes('He\\u202ello'), 'what would turn the writing is escaped');
 });
 
@@ -154,9 +157,9 @@ test('a deposit is told as it was after an event, and at a moment', async (t) =>
   t.regex(whole.out, /\n {2}identifiers +swh:1:dir:[0-9a-f]{40}\n +swh:1:rev:[0-9a-f]{40}\n/);
 
   const state = parsed((await history(folder, '1', '--at', '6', '--json')).out);
-  t.like(state, { stream: 'deposit-1', revision: 6, status: 'rejected', client: 'alice', checkAttempt: 1 });
+  t.like(state, { stream: 'deposit-1', revision: 6, status: 'rejected', client: 'alice', check_attempt: 1 });
   t.like(state['actor'], { name: 'checker' });
-  const moment = String(state['occurredAt']);
+  const moment = String(state['occurred_at']);
   t.like(parsed((await history(folder, '1', '--at', moment, '--json')).out), { revision: 6 });
   const earlier = new Date(Date.parse(moment) - 1).toISOString();
   const shifted = earlier.replace('Z', '+00:00');
@@ -169,7 +172,7 @@ test('the histories of the deposits with a SWHID, a digest or the id of an event
   const { directory, origin } = Object(events.at(-1)?.['data']) as Record<string, string>;
   const { archive } = Object(events[1]?.['data']) as { archive: { sha256: string } };
   const whole = (await history(folder, '1')).out;
-  for (const named of [`swh:1:dir:${directory};origin=${origin}`, events[4]?.['id'] as string]) {
+  for (const named of [`swh:1:dir:${directory};origin=${origin}`, events[4]?.['event_id'] as string]) {
     const { code, out, err } = await history(folder, named);
     t.deepEqual([code, out, err], [0, whole, ''], named);
   }

@@ -31,7 +31,7 @@ test('a damaged object that no event names leaves a backup complete', async (t) 
   const ran = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
   t.is(ran.code, 0, ran.err);
   t.regex(ran.err, new RegExp(`^Not copied: ${orphan.sha256}\\..* No event names it\\.$`, 'm'));
-  t.like(JSON.parse(ran.out), { complete: true, failed: [{ sha256: orphan.sha256, isNamed: false }] });
+  t.like(JSON.parse(ran.out), { complete: true, failed: [{ sha256: orphan.sha256, is_named: false }] });
   t.true((await readdir(backup)).includes('backup.json'));
   const elsewhere = await temporaryFolder(t);
   t.is((await runScript(elsewhere, 'restore', [backup])).code, 0);
@@ -54,7 +54,7 @@ for (const [how, spoil] of [
     t.is(later.code, 1);
     t.true(named(later), later.err);
     const facts = JSON.parse(later.out) as { objects: number; failed: unknown[] };
-    t.like(facts, { complete: false, failed: [{ sha256: wanted.sha256, isNamed: true }] });
+    t.like(facts, { complete: false, failed: [{ sha256: wanted.sha256, is_named: true }] });
     t.true(facts.objects > 0, 'all others are there');
 
     const target = path.join(await temporaryFolder(t), 'archives');

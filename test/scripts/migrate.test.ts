@@ -92,7 +92,7 @@ test('a log goes to EventStoreDB beside the running service, and back, and a ser
   const second = await migrate(embedded, double.connectionString, ['--json']);
   const copied = events.length - Number(/\d+/.exec(first.out)?.[0]);
   t.true(copied > 0);
-  t.deepEqual(JSON.parse(second.out), { events: events.length, copied, sourceMoved: false });
+  t.deepEqual(JSON.parse(second.out), { events: events.length, copied, source_moved: false });
 
   const folder = await temporaryFolder(t);
   const back = await migrate(double.connectionString, file(folder, 'event-log.sqlite'));
@@ -150,7 +150,7 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   const broken = await migrate(`file:${folder}`, bucket, ['--json'], keys);
   t.is(broken.code, 0, broken.err);
   t.regex(broken.err, new RegExp(`^Not copied: ${sha256}\\. The object ${sha256} .* holds other bytes`, 'm'));
-  t.like(JSON.parse(broken.out), { objects: 4, copied: 4, bytes: 3_001_010, sourceMoved: false });
+  t.like(JSON.parse(broken.out), { objects: 4, copied: 4, bytes: 3_001_010, source_moved: false });
 
   await source.put(pieces(bodies[3] as Buffer));
   const there = s3.buckets.get('archives') as S3Bucket;

@@ -51,7 +51,7 @@ test('deposits are listed from the views, by state, client, collection and time'
     return ran.out
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as { depositId: number }).depositId);
+      .map((line) => (JSON.parse(line) as { deposit_id: number }).deposit_id);
   };
   t.deepEqual(await list(), [2, 1]);
   t.deepEqual(await list('--status', 'partial'), [2]);
@@ -99,10 +99,10 @@ test('abandoned deposits are deleted by an event with its reason, younger and co
   await alice.waitFor('/1/software/2/status/', 'done');
   t.regex((await runScript(service.folder, 'expire', ['--older-than', '1h'])).out, /0 deposits were deleted/);
   const dry = await runScript(service.folder, 'expire', ['--older-than', '0s', '--dry-run', '--json']);
-  t.deepEqual(JSON.parse(dry.out), { expired: [1], left: [], dryRun: true });
+  t.like(JSON.parse(dry.out), { deposit_id: 1, expired: true, dry_run: true });
   t.is((await alice.get('/1/software/1/status/')).status, 201);
   const done = await runScript(service.folder, 'expire', ['--older-than', '0s', '--json']);
-  t.deepEqual(JSON.parse(done.out), { expired: [1], left: [], dryRun: false });
+  t.like(JSON.parse(done.out), { deposit_id: 1, expired: true, dry_run: false });
   const last = (await Array.fromAsync(service.service.log.readStream('deposit-1'))).at(-1);
   t.like(last, {
     type: 'DepositDeleted',
@@ -193,7 +193,7 @@ test('what a command has done is told also when the log takes no more in the mid
   const args = ['--older-than', '0s', '--json'];
   const expired = await runScript(node.folder, 'expire', args, { env: nodes.settings });
   t.is(expired.code, 1);
-  t.deepEqual(JSON.parse(expired.out), { expired: [1], left: [], dryRun: false });
+  t.like(JSON.parse(expired.out), { deposit_id: 1, expired: true, dry_run: false });
   t.regex(expired.err, /^The append to deposit-2 failed: the server does not allow it/m);
 });
 
@@ -314,19 +314,19 @@ test('status shows lags, deposits by state and what waits, beside the service an
     silence: null,
     log: { position },
     views: [
-      { name: 'deposit-status', position, lagEvents: 0, rate: 0 },
-      { lagEvents: 0 },
-      { lagEvents: 0 },
-      { lagEvents: 0 },
+      { name: 'deposit-status', position, lag_events: 0, rate: 0 },
+      { lag_events: 0 },
+      { lag_events: 0 },
+      { lag_events: 0 },
     ],
     reactors: [
-      { name: 'checker', position, lagEvents: 0, underWay: 0, lastError: null, rate: 0 },
-      { name: 'loader', position, lagEvents: 0 },
+      { name: 'checker', position, lag_events: 0, under_way: 0, last_error: null, rate: 0 },
+      { name: 'loader', position, lag_events: 0 },
     ],
-    deposits: { byStatus: { done: 1, partial: 1 }, oldest: [{ status: 'partial', depositId: 2 }] },
-    notifications: { waiting: 0, taken: 0, keyProblem: null },
-    parked: [parked, untold],
-    store: { engine: 'file', note: null, isWhole: true },
+    deposits: { by_status: { done: 1, partial: 1 }, oldest: [{ status: 'partial', deposit_id: 2 }] },
+    notifications: { waiting: 0, taken: 0, key_problem: null },
+    parked: [{ event_id: 'e-1' }, { event_id: 'e-2' }],
+    store: { engine: 'file', note: null, is_whole: true },
   });
   const screen = (await runScript(service.folder, 'status', [])).out;
   t.regex(screen, /^Deposits: 1 done, 1 partial$|^Deposits: 1 partial, 1 done$/m);
@@ -337,7 +337,7 @@ test('status shows lags, deposits by state and what waits, beside the service an
   await service.stop();
   t.like(await look(), {
     service: null,
-    views: [{ name: 'deposit-status', lagEvents: 0, rate: null }],
+    views: [{ name: 'deposit-status', lag_events: 0, rate: null }],
     reactors: [{ name: 'checker', position, done: null, rate: null }, { name: 'loader' }],
     notifications: { waiting: 0, taken: null },
   });
@@ -369,8 +369,8 @@ test('a damaged view is named by status with its mend, and hides nothing else', 
     reactors: [{ name: 'checker', position }, { name: 'loader' }],
     deposits: null,
     notifications: null,
-    store: { engine: 'file', isWhole: true },
-    damagedViews: [sentence],
+    store: { engine: 'file', is_whole: true },
+    damaged_views: [sentence],
   });
   const screen = (await runScript(service.folder, 'status', [])).out;
   t.true(screen.includes(`\n${sentence}\n`), screen);

@@ -192,7 +192,7 @@ test('a service that does not answer in time is not taken for none', async (t) =
   t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service that /);
   t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
   for (const { code, out, err } of looks)
-    t.deepEqual([code, out, err], [0, '[]\n', `${note}\n`], 'what only looks goes on');
+    t.deepEqual([code, out, err], [0, '', `${note}\n`], 'what only looks goes on');
 });
 
 test('a service of which it cannot be told whether it runs is not taken for none', async (t) => {
@@ -248,7 +248,7 @@ test('a file of the service that tells nothing is told in a sentence, by command
     runScript(folder, 'status', ['--json']),
   ]);
   t.deepEqual([retried.code, retried.err], [1, `${expected}\n`]);
-  t.deepEqual([looked.code, looked.out], [0, '[]\n']);
+  t.deepEqual([looked.code, looked.out], [0, '']);
   t.true(looked.err.endsWith(`could not be asked: ${expected}\n`), looked.err);
   t.deepEqual([status.code, JSON.parse(status.out).silence], [0, expected]);
 });

@@ -151,7 +151,7 @@ test('a copy of a store without its id is taken for the store, an empty one is n
   t.is((await runScript(folder, 'bind', [])).code, 1);
   const bound = await runScript(folder, 'bind', ['--incomplete', '--json']);
   t.is(bound.code, 0, bound.err);
-  const { storeId } = JSON.parse(bound.out) as { storeId: string };
+  const { store_id: storeId } = JSON.parse(bound.out) as { store_id: string };
   t.deepEqual(await idsIn(folder), { log: storeId, store: storeId });
   await service.startAgain();
 });

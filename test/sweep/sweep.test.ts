@@ -106,10 +106,10 @@ test('what is too old to be sent and has no record is counted and listed, not se
   await startedWithoutDeliveries(t, service, { webhooks, ...STUCK_AFTER });
   const found = async () => {
     const { out } = await runScript(service.folder, 'status', ['--json']);
-    return (JSON.parse(out) as { sweep: { unrecorded: { count: number; depositIds: number[] } } }).sweep;
+    return (JSON.parse(out) as { sweep: { unrecorded: { count: number; deposit_ids: number[] } } }).sweep;
   };
   await until(async () => (await found()).unrecorded.count === 1);
-  t.deepEqual((await found()).unrecorded.depositIds, [id]);
+  t.deepEqual((await found()).unrecorded.deposit_ids, [id]);
   t.is(receiver.received.length, 0);
   const screen = (await runScript(service.folder, 'status', [])).out;
   t.regex(screen, new RegExp(`without a record and expired: 1 deposit \\(${id}\\)`));

@@ -55,13 +55,16 @@ for (const commit of COMMITS) {
     await unpackInto(folder, fixture.read('data.tar.gz'));
     await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
     const { out } = await succeeds(t, folder, 'rebuild', '--all', '--json');
-    const { differences, notCompared } = JSON.parse(out) as Record<string, readonly string[] | number>;
+    const { differences, not_compared: notCompared } = JSON.parse(out) as Record<
+      string,
+      readonly string[] | number
+    >;
     t.is(differences, 0);
     // The release had a file per view; those of this one can only be compared once there are any.
     for (const note of notCompared as readonly string[]) t.regex(note, /they are not there/);
     await showsAll(t, fixture, folder);
     const check = await succeeds(t, folder, 'rebuild', '--all', '--check', '--json');
-    t.like(JSON.parse(check.out), { differences: 0, notCompared: [] });
+    t.like(JSON.parse(check.out), { differences: 0, not_compared: [] });
   });
 
   test(`${commit}: a service starts on views whose rebuild was killed`, async (t) => {
@@ -77,8 +80,11 @@ for (const commit of COMMITS) {
     await succeeds(t, folder, 'verify', '--all', ...anchors);
     await showsAll(t, fixture, folder);
     const { out } = await succeeds(t, folder, 'backup', '--init', backup, '--verify', '--json');
-    const { events, newEvents } = JSON.parse(out) as { readonly events: number; readonly newEvents: number };
-    t.true(newEvents > 0 && newEvents < events, out);
+    const { events, new_events } = JSON.parse(out) as {
+      readonly events: number;
+      readonly new_events: number;
+    };
+    t.true(new_events > 0 && new_events < events, out);
     await succeeds(t, folder, 'verify', '--all', ...anchors);
   });
 

@@ -54,9 +54,13 @@ export function testNotifications(test: Test): void {
     t.deepEqual(revisions(), []);
     const wanted = givenUp(t, depositId);
     const listed = await upgraded.run('client', 'webhook', client, '--failures', '--json');
-    const found = (JSON.parse(listed.out) as Listed[]).find((one) => one.depositId === depositId);
+    const found = listed.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Listed)
+      .find((one) => one.deposit_id === depositId);
     t.deepEqual(
-      found?.givenUp.map(({ revision }) => revision),
+      found?.given_up.map(({ revision }) => revision),
       wanted,
     );
     const retried = await upgraded.run('client', 'webhook', client, '--retry', String(depositId));
@@ -79,7 +83,7 @@ function ascending(notified: readonly Notified[]): readonly number[] {
   return notified.map(({ revision }) => revision).toSorted((a, b) => a - b);
 }
 
-type Listed = { readonly depositId: number; readonly givenUp: readonly { readonly revision: number }[] };
+type Listed = { readonly deposit_id: number; readonly given_up: readonly { readonly revision: number }[] };
 
 function givenUp(t: ExecutionContext<Context>, depositId: number): number[] {
   const found = t.context.upgraded.expected.undelivered.find((one) => one.depositId === depositId);

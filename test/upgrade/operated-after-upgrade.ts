@@ -91,14 +91,18 @@ export function testOperators(test: Test): void {
     t.is(checked.code, 0, checked.out + checked.err);
     const rebuilt = await upgraded.run('rebuild', '--all', '--json');
     t.is(rebuilt.code, 0, rebuilt.err);
-    t.like(JSON.parse(rebuilt.out), { differences: 0, notCompared: [] });
+    t.like(JSON.parse(rebuilt.out), { differences: 0, not_compared: [] });
     t.like(await upgraded.statusOf(upgraded.deposit('zip')), { deposit_status: 'done' });
   });
 }
 
 async function parked(t: ExecutionContext<Context>): Promise<readonly string[]> {
   const listed = await t.context.upgraded.run('parked', 'list', '--json');
-  return ids(JSON.parse(listed.out));
+  const lines = listed.out.split('\n').filter(Boolean);
+  return lines
+    .map((line) => JSON.parse(line) as { reactor: string; event_id: string; stream: string })
+    .map(({ reactor, event_id, stream }) => `${reactor} ${stream} ${event_id}`)
+    .toSorted();
 }
 
 type Parked = { readonly reactor: string; readonly eventId: string; readonly stream: string };

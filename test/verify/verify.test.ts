@@ -328,7 +328,7 @@ test('the command tells findings as lines, with its exit code', async (t) => {
     .split('\n')
     .map((line) => JSON.parse(line) as { finding?: Finding });
   t.like(lines[0], { finding: { code: 'HASH_WRONG', position: '0000000000000014' } });
-  t.like(lines.at(-1), { summary: { proven: false, firstBadEvent: { code: 'HASH_WRONG' } } });
+  t.like(lines.at(-1), { summary: { proven: false, first_bad_event: { code: 'HASH_WRONG' } } });
 });
 
 test('one of a kind is told as one', (t) => {

@@ -12,6 +12,7 @@ import { openView } from '../../service/backends/open-backends.ts';
 import { clock } from '../../tools/clock.ts';
 import { refused, say, UsageError } from '../command/command.ts';
 import { isInside } from '../command/is-inside.ts';
+import { jsonLine } from '../command/json-line.ts';
 import { depositsOfView } from '../deposits/deposits-of-view.ts';
 
 export type WebhookOptions = {
@@ -81,7 +82,7 @@ function undelivered(config: Config, client: string): readonly UndeliveredNotifi
 
 function listFailures(config: Config, client: string, json = false): void {
   const found = undelivered(config, client);
-  if (json) return say(JSON.stringify(found));
+  if (json) return found.forEach((deposit) => say(jsonLine(deposit)));
   if (found.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
   for (const { depositId, held, givenUp, reason, attempt, dueAt } of found) {
     const waiting = held.length > 0 ? [`${held.length} wait`, triesOf(attempt, dueAt)] : [];

@@ -1,9 +1,18 @@
+import { printable } from '../../tools/terminal/printable.ts';
+
 /** Members that hold stored data. Their names are part of what is hashed or signed, and stay as they are. */
 const STORED: ReadonlySet<string> = new Set(['data', 'event', 'anchor']);
 
-/** Formats an object as a line of JSON for programs: names in snake_case at every depth, except in stored data. */
+/**
+ * Formats an object as a line of JSON for programs: names in snake_case at every depth, except in stored data. It never
+ * contains credentials, nor characters that a terminal executes or does not show.
+ */
 export function jsonLine(value: object): string {
-  return JSON.stringify(withSnakeCase(value));
+  return printable(JSON.stringify(withSnakeCase(value), withoutCredentials));
+}
+
+function withoutCredentials(name: string, value: unknown): unknown {
+  return name === 'credential' ? 'not shown' : value;
 }
 
 function withSnakeCase(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../event-log/event-log.ts';
-import { printable } from '../../tools/terminal/printable.ts';
-import { correlationOf, timeOf } from './history-metadata.ts';
+import { jsonLine } from '../command/json-line.ts';
+import { correlationOf, depositIdOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
 /** Formats one event as a line of JSON: nothing is shortened, credentials are omitted. */
@@ -8,11 +8,13 @@ export function stepJson(
   { stored, fault, unknown, description, state }: Step,
   before: Step | undefined,
 ): string {
-  const { stream, revision, id, type, data, metadata } = stored;
+  const { stream, revision, position, id, type, data, metadata } = stored;
   return jsonLine({
+    depositId: depositIdOf(stored),
     stream,
     revision,
-    id,
+    position,
+    eventId: id,
     type,
     occurredAt: timeOf(stored),
     actor: metadata['actor'] ?? null,
@@ -32,6 +34,7 @@ export function stepJson(
 export function stateJson({ stored, fault, unknown, state }: Step): string {
   const { stream, revision, metadata } = stored;
   return jsonLine({
+    depositId: depositIdOf(stored),
     stream,
     revision,
     occurredAt: timeOf(stored),
@@ -49,12 +52,4 @@ function changed(before: object, after: object): JsonObject {
   names.delete('status');
   const news = [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(present[name]));
   return Object.fromEntries(news.map((name) => [name, present[name] ?? null]));
-}
-
-function jsonLine(value: JsonObject): string {
-  return printable(JSON.stringify(value, withoutCredentials));
-}
-
-function withoutCredentials(name: string, value: unknown): unknown {
-  return name === 'credential' ? 'not shown' : value;
 }

@@ -1,9 +1,9 @@
 import { findEntry } from '../../archives/tree/manifest-reads.ts';
-import { clients, deposits } from '../../domain/aggregates.ts';
+import { clients } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import { actorOf, timeOf } from '../history/history-metadata.ts';
+import { actorOf, depositIdOf, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
 /** Conditions on events; all of them must hold. */
@@ -65,11 +65,6 @@ export async function* searchLog(
     }
     if (term === undefined || fields.length > 0) yield { event, depositId: depositIdOf(event), fields };
   }
-}
-
-/** Returns the id of the deposit that an event belongs to. */
-function depositIdOf({ stream }: RecordedEvent): number | null {
-  return stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : null;
 }
 
 /** Returns a check of every event in order whether it belongs to the client. */

@@ -38,7 +38,7 @@ async function notifying(t: ExecutionContext, receiver: WebhookReceiver) {
 async function shown({ folder }: RunningService) {
   const { out } = await runScript(folder, 'status', []);
   const facts = JSON.parse((await runScript(folder, 'status', ['--json'])).out) as {
-    notifications: { waiting: number; taken: number; keyProblem: string | null };
+    notifications: { waiting: number; taken: number; key_problem: string | null };
     reactors: { name: string }[];
   };
   return { screen: out, ...facts };
@@ -60,7 +60,7 @@ test('a missing key of webhooks is told once as an error and by status until it 
   await service.startAgain();
   const error = 'secrets of webhooks cannot be opened';
   await until(async () => linesOf(error).length === 1);
-  t.is((await shown(service)).notifications.keyProblem, `The key of webhooks, ${keyFile}, is missing.`);
+  t.is((await shown(service)).notifications.key_problem, `The key of webhooks, ${keyFile}, is missing.`);
   t.is((await ready()).status, 200);
   t.deepEqual(
     linesOf(error).map(({ level }) => level),
@@ -90,7 +90,7 @@ test('a key of webhooks that is another one is told once, however many notificat
   t.notRegex(says, /alice/, 'it is told without credentials');
   const { screen, notifications, reactors } = await shown(service);
   t.regex(screen, /^ {2}some cannot be sent: The secret of the webhook of alice/m);
-  t.regex(notifications.keyProblem ?? '', /Bring that key back or set the webhook again\.$/);
+  t.regex(notifications.key_problem ?? '', /Bring that key back or set the webhook again\.$/);
   t.true(reactors.some(({ name }) => name === 'notifier'));
   t.is(linesOf('secrets of webhooks cannot be opened').length, 1);
   t.is(linesOf('secrets of webhooks cannot be opened')[0]?.level, 'error');

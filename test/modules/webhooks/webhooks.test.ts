@@ -2,7 +2,6 @@ import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import type { UndeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import { final, partial } from '../../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../../testing/processes/run-script.ts';
 import { Exposition } from '../../../testing/service/exposition.ts';
@@ -386,8 +385,7 @@ test.serial(
     const client = (...args: string[]) => runScript(service.folder, 'client', ['webhook', 'alice', ...args]);
     const [notified, listed] = await Promise.all([client('--failures'), client('--failures', '--json')]);
     t.is(notified.out, `deposit ${id}: 1 given up. Not taken within 0 hours. It was answered 503.\n`);
-    const [found] = JSON.parse(listed.out) as UndeliveredNotifications[];
-    t.like(found, { depositId: id, held: [], givenUp: [{ revision: 0 }] });
+    t.like(JSON.parse(listed.out), { deposit_id: id, held: [], given_up: [{ revision: 0 }] });
     t.is(receiver.received.length, tries, 'nobody tries any more');
     receiver.manners = () => 204;
     const retried = await client('--retry', String(id));
