@@ -10,6 +10,7 @@ import { readArguments, runCommand, say, stopSignal, UsageError } from '../src/o
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
 import { viewDirectory } from '../src/service/backends/open-backends.ts';
+import type { ControlClient } from '../src/service/operator-port/control-client.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
@@ -26,7 +27,8 @@ Views: ${names.join(', ')}
 --check  only compare, and list the differences; nothing is switched
 --json   print the result as JSON
 
-Runs with and without the service, which serves meanwhile. An interrupted rebuild is resumed. The views that were in use
+Runs with and without the service, which serves meanwhile. Views that a running service of an older release does not have
+are used from the next start of this release on. An interrupted rebuild is resumed. The views that were in use
 before are retained until the next rebuild.
 
 Exit codes: 0 done (--check: no differences), 1 failed (--check: differences), 2 wrong usage.
@@ -79,13 +81,26 @@ await runCommand(HELP, async (args) => {
     report(values.json, { ...facts, switched: null }, differences.first);
     return differences.count > 0 ? 1 : 0;
   }
+  const otherwise = service ? [...rebuild.inOtherVersions(), ...(await unknownTo(service, compared))] : [];
   rebuild[Symbol.dispose]();
-  const switched = service ? await service.adopt({ views: rebuild.generation }) : {};
+  const isAdopted = service !== undefined && otherwise.length === 0;
+  const switched = isAdopted ? await service.adopt({ views: rebuild.generation }) : {};
   if (!service) rebuild.use();
   rebuild.finish();
   report(values.json, { ...facts, switched }, differences.first);
+  if (otherwise.length > 0 && !values.json)
+    say(
+      `The running service does not have ${otherwise.join(', ')} as this release does, and continues with its own views.`,
+    );
   return 0;
 });
+
+/** Resolves to the views that a service which serves clients does not have: those of a newer release. */
+async function unknownTo(service: ControlClient, wanted: readonly string[]): Promise<readonly string[]> {
+  const { roles, views } = await service.stateWhenFound();
+  if (!roles.includes('http')) return []; // it has only some of the views
+  return wanted.filter((name) => !views.some((view) => view.name === name));
+}
 
 type Facts = {
   readonly views: readonly string[];
@@ -95,7 +110,8 @@ type Facts = {
   /** A sentence for each view that could not be compared, which need not be a fault. */
   readonly notCompared: readonly string[];
   /**
-   * Milliseconds that the switch took in the service; empty without a running service, `null` if nothing was switched.
+   * Milliseconds that the switch took in the service. Empty if the views are used from the next start on, `null` after
+   * `--check`.
    */
   readonly switched: { readonly views?: number } | null;
 };

@@ -124,6 +124,15 @@ export class Rebuild implements Disposable {
     }
   }
 
+  /** Returns the names of views that are in use in another version: those of a service of another release. */
+  inOtherVersions(): readonly string[] {
+    if (this.#inUse.kind !== 'readable') return [];
+    const versions = this.#inUse.file.versions();
+    return this.#options.projections
+      .filter(({ name, version }) => (versions.get(name) ?? version) !== version)
+      .map(({ name }) => name);
+  }
+
   /** Takes the generation into use. No service may be running on the folder. */
   use(): void {
     this.#folder.use(this.generation);

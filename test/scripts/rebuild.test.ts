@@ -173,6 +173,52 @@ test('views that a newer release has built are refused by the older service, all
   t.is(await list(), before);
 });
 
+test('views built beside a service of another release are used from the next start, and one can be printed', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await depositsOf(t, alice, 2);
+  for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  tamper(service.folder, `UPDATE view_versions SET version = version - 1 WHERE name = 'collections'`);
+  const rebuilt = await runScript(service.folder, 'rebuild', ['--all']);
+  t.is(rebuilt.code, 0, rebuilt.err);
+  t.regex(
+    rebuilt.out,
+    /; in use from the next start on\.\nThe running service does not have collections as this/,
+  );
+  t.deepEqual(pointer(service.folder), {}, 'the service continues with its views');
+  t.is((await alice.get('/1/software/1/status/')).status, 201);
+  await service.stop();
+  const built = createdAt(service.folder, 2);
+  await service.startAgain();
+  t.deepEqual(pointer(service.folder), { views: 2 });
+  t.is(createdAt(service.folder, 2), built, 'it was not built again');
+  t.regex(await (await alice.at(service.url).get('/1/software/2/status/')).text(), /<deposit_status>done</);
+  await service.stop();
+
+  const view = (...args: string[]) => runScript(service.folder, 'view', args);
+  const one = await view('deposit-status', '--key', '2');
+  t.is(one.code, 0, one.err);
+  t.like(JSON.parse(one.out), { key: '2', value: { deposit_id: 2, status: 'done' } });
+  t.regex(one.err, /^The view is at position [0-9a-f]{16} of the log\.\n$/);
+  t.is((await view('deposit-status')).out.split('\n').length, 3);
+  const logins = await view('client-logins');
+  t.like(JSON.parse(logins.out), { key: 'alice', value: { credential: 'not shown' } });
+  t.like(await view('deposit-status', '--key', '3'), {
+    code: 1,
+    err: 'The view deposit-status has no entry 3.\n',
+  });
+  t.is((await view('nonsense')).code, 2);
+  await service.startAgain();
+});
+
+/** Returns when the file of a generation was created. */
+function createdAt(folder: string, generation: number): unknown {
+  using database = new DatabaseSync(path.join(folder, 'views', `views.${generation}.sqlite`), {
+    readOnly: true,
+  });
+  return database.prepare('SELECT created FROM about').get()?.['created'];
+}
+
 test('a full or unusable disk ends a rebuild and a start with one sentence, and costs no view', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });

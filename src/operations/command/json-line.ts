@@ -3,6 +3,9 @@ import { printable } from '../../tools/terminal/printable.ts';
 /** Members that hold stored data. Their names are part of what is hashed or signed, and stay as they are. */
 const STORED: ReadonlySet<string> = new Set(['data', 'event', 'anchor']);
 
+/** Members that are never printed: digests of passwords, and sealed secrets of webhooks. */
+const SECRETS: ReadonlySet<string> = new Set(['credential', 'secret']);
+
 /**
  * Formats an object as a line of JSON for programs: names in snake_case at every depth, except in stored data. It never
  * contains credentials, nor characters that a terminal executes or does not show.
@@ -12,7 +15,7 @@ export function jsonLine(value: object): string {
 }
 
 function withoutCredentials(name: string, value: unknown): unknown {
-  return name === 'credential' ? 'not shown' : value;
+  return SECRETS.has(name) ? 'not shown' : value;
 }
 
 function withSnakeCase(value: unknown): unknown {

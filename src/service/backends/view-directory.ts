@@ -12,6 +12,10 @@ import { ViewUnavailable } from '../../views/view-unavailable.ts';
 export type StoredView = Disposable &
   Pick<View<unknown>, 'find' | 'count' | 'counts'> & {
     readonly position: Position | undefined;
+    /** Yields all keys with their values. */
+    entries(): Iterable<readonly [key: string, value: object]>;
+    /** Yields the key with its value, or nothing. */
+    entryOf(key: string): Iterable<readonly [key: string, value: object]>;
     /** Starts a read transaction: until it is disposed of, all reads see one state. */
     snapshot(): Disposable;
   };
@@ -53,6 +57,12 @@ export function openView(config: Config, { name }: { readonly name: string }): S
 function storedView(file: ViewFile, name: string): StoredView {
   return {
     position: file.lastSeen?.position,
+    entries: () =>
+      Iterator.from(file.table(name).rows()).map(([key, view]) => [key, JSON.parse(view) as object] as const),
+    entryOf: (key) => {
+      const value = file.read(name, (table) => table.get(key));
+      return value === undefined ? [] : [[key, value as object]]; // views are objects
+    },
     find: (query) => file.read(name, (table) => table.find(query)),
     count: (query) => file.read(name, (table) => table.count(query)),
     counts: (equal) => file.read(name, (table) => table.counts(equal)),

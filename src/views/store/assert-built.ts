@@ -14,8 +14,19 @@ export function assertBuilt(file: string, origin: string, schemas: readonly View
   const { built, wanted } = differenceOf(file, origin, schemas);
   if (built === wanted) return;
   throw new ViewUnavailable(
-    `The views cannot be switched to ${file}, which has ${built}: the running service shows ${wanted}. Stop it, run the command again, then start the release that the command is of.`,
+    `The views cannot be switched to ${file}, which has ${built}: the running service shows ${wanted}. The release that the command is of uses it from its next start on.`,
   );
+}
+
+/** Whether the file is a generation of these views and this log. Returns `false` for a file that cannot be read. */
+export function isBuilt(file: string, origin: string, schemas: readonly ViewSchema[]): boolean {
+  if (!files.existsSync(file)) return false;
+  try {
+    const { built, wanted } = differenceOf(file, origin, schemas);
+    return built === wanted;
+  } catch {
+    return false;
+  }
 }
 
 function differenceOf(file: string, origin: string, schemas: readonly ViewSchema[]) {

@@ -1,6 +1,6 @@
 import type { ViewSchema } from '../projection.ts';
 import type { View } from '../view.ts';
-import { assertBuilt } from './assert-built.ts';
+import { assertBuilt, isBuilt } from './assert-built.ts';
 import { openViewFile } from './open-view-file.ts';
 import type { ViewFile } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
@@ -31,14 +31,17 @@ export class SqliteViewStore {
   }
 
   /**
-   * Adds a view. All views begin again if the file has applied events without this version of it. Readers of
-   * the view see the next generation after a switch.
+   * Adds a view. If the file has applied events without this version of it, uses the generation that a rebuild has built
+   * for this release; without one, all views begin again. Readers of the view see the next generation after a switch.
    */
   add(schema: ViewSchema): View<unknown> {
     if (!this.#file.add(schema)) {
       const { path, schemas } = this.#file;
       this.#file[Symbol.dispose]();
-      this.#file = openViewFile(path, this.#origin, [...schemas, schema]);
+      this.#file = openViewFile(this.#builtFor([...schemas, schema]) ?? path, this.#origin, [
+        ...schemas,
+        schema,
+      ]);
     }
     const { name } = schema;
     return {
@@ -60,6 +63,15 @@ export class SqliteViewStore {
     const opened = openViewFile(file, this.#origin, schemas);
     opened.dropOthers();
     return opened;
+  }
+
+  /** Returns the file of the generation that a rebuild has built with these views next to the one in use, if any. */
+  #builtFor(schemas: readonly ViewSchema[]): string | undefined {
+    const next = this.#folder.current + 1;
+    const file = this.#folder.fileOf(next);
+    if (!isBuilt(file, this.#origin, schemas)) return undefined;
+    this.#folder.use(next);
+    return file;
   }
 
   /** Replaces all views by `generation`, for all their readers; the old generation stays on disk. */
