@@ -18,9 +18,9 @@ import {
   type TreeNode,
   treeDifferences,
   treeOf,
-  unescapePath,
 } from '../../../src/modules/console/browser/files/tree.ts';
 import { visibleParts, visibleText } from '../../../src/modules/console/browser/parts/visible.ts';
+import { unescapePath } from '../../../src/modules/console/proof/manifest.ts';
 import { parseReference } from '../../../src/swhid/swhid.ts';
 
 type Stored = {

@@ -103,6 +103,11 @@ test('a manifest and the bytes of its files are sent as files, to those who may 
   t.is(answer.headers.get('Content-Security-Policy'), "default-src 'none'; sandbox");
   t.is(answer.headers.get('X-Content-Type-Options'), 'nosniff');
   t.is((await auditor.get(path)).status, 403);
+  const head = await fetch(new URL(path, service.url), {
+    method: 'HEAD',
+    headers: { Cookie: operator.cookie },
+  });
+  t.deepEqual([head.status, head.headers.get('Content-Length')], [200, '15']);
   const summary = (await (await auditor.get(`/console/api/deposits/${id}`)).json()) as Summary;
   t.true(summary.context.startsWith(`swh:1:dir:${summary.row.directory};origin=`));
   const tar = await operator.get(

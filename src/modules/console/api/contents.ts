@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { ResolvedObject } from '../../../contents/resolver.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
 import { streamChunks } from '../../../http/responses/stream-response.ts';
+import { yieldWhenStalled } from '../../../http/responses/yield-when-stalled.ts';
 import { formatSwhid, InvalidSwhid, parseReference, type Swhid } from '../../../swhid/swhid.ts';
 import { attachment } from '../../../sword/headers/content-disposition.ts';
 import type { Viewer } from '../access/sessions.ts';
@@ -97,6 +98,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
     const { path } = swhid.qualifiers;
     const anchor = { type: 'rev', id: revisionId } as const;
     const inside = { ...swhid, qualifiers: { anchor, ...(path !== undefined && { path }) } };
+    using _watch = yieldWhenStalled(ctx.res, () => objects.isWanted(row.client));
     await untilClientGone(ctx, async (signal) => {
       const object = await resolve(row, inside, signal);
       const { place } = object;
@@ -109,7 +111,9 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
       if (place.type === 'cnt') ctx.set('Content-Length', String(place.length));
       const chunks =
         place.type === 'cnt' ? objects.content(object, place, signal) : objects.tar(object, place, signal);
-      await streamChunks(ctx, chunks);
+      if (ctx.method !== 'HEAD') return streamChunks(ctx, chunks);
+      await chunks.return(undefined);
+      ctx.status = 200;
     });
   }
 }

@@ -4,7 +4,7 @@ import { ANCHORS } from '../../anchors/anchor.ts';
 import { coveredEvent } from '../../anchors/merkle-leaf.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import { verifierPage } from '../server/verifier-page.ts';
+import { type VerifierPage, verifierPage } from '../server/verifier-page.ts';
 
 /** Hashes in one answer. */
 const PAGE_SIZE = 4096;
@@ -14,6 +14,7 @@ const LEAF = Buffer.of(0);
 
 /** Returns the routes of what a browser needs to prove a deposit, besides its events. */
 export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[] {
+  let verifier: Promise<VerifierPage> | undefined;
   return [
     {
       method: 'GET',
@@ -37,7 +38,8 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
       path: '/console/api/verifier',
       permission: 'session',
       answer: async ({ ctx }) => {
-        ctx.body = (await verifierPage()).html;
+        verifier ??= verifierPage();
+        ctx.body = (await verifier).html;
         ctx.type = 'application/octet-stream';
         ctx.attachment('deposit-verifier.html');
       },

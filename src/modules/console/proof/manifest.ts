@@ -48,12 +48,14 @@ function treeEntry({ path, mode, id }: ManifestEntry): TreeEntry {
   return { mode, name: path.slice(path.lastIndexOf('/') + 1), id };
 }
 
-function parentOf(path: string): string {
+/** Returns the path of the directory that contains a path; empty for the root. */
+export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function unescapePath(escaped: string): string {
-  return escaped.replaceAll(/%([0-9A-F]{2})/g, (_, hex: string) =>
+/** Returns the raw bytes of a path, as a latin1 string. */
+export function unescapePath(escaped: string): string {
+  return escaped.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }

@@ -19,6 +19,7 @@ export const OUTCOMES: Readonly<
 /** Limits of the proof, which every page with a proof states. */
 export const NOT_PROVEN: readonly string[] = [
   'That the events repeat what the metadata entries and the archives say: no file was read. “deposit-service verify” reads them.',
+  'That the deposit has no later events: a service can withhold them. “deposit-service verify --anchors FILE” reads the whole log.',
   'That the key is the one of the service: compare its fingerprint with one that you received another way.',
   'Anything about events that are younger than the anchor, except that they are linked.',
   'That the times in the events are right: they are those of the clock of the service.',

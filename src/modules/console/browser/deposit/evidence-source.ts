@@ -1,22 +1,14 @@
 import type { SignedAnchor } from '../../proof/anchor.ts';
 import type { EvidenceSource } from '../../proof/collect.ts';
 import type { Bytes } from '../../proof/digests.ts';
-import type { StreamEvent } from './history.ts';
+import { loadStream } from './stream-events.ts';
 
-type EventPage = { readonly events: readonly StreamEvent[]; readonly next: number | null };
 type LeafPage = { readonly leaves: readonly string[]; readonly next: string | null };
 
 /** Reads from the service of this page what evidence is made of. Used in a worker, which has no document. */
 export const serviceSource: EvidenceSource = {
   async events(stream) {
-    const events: StreamEvent[] = [];
-    for (let from: number | null = 0; from !== null; ) {
-      const page: EventPage = await readJson(
-        `/console/api/streams/${encodeURIComponent(stream)}/events?from=${from}`,
-      );
-      events.push(...page.events);
-      from = page.next;
-    }
+    const events = await loadStream(stream, readJson);
     return events.map(({ stream: name, revision, id, type, data, metadata }) => {
       return { stream: name, revision, id, type, data, metadata };
     });

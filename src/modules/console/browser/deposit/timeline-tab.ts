@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../shared/html.ts';
+import { getJson } from '../api.ts';
 import { useChanges } from '../live.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
@@ -25,7 +26,11 @@ export function TimelineTab({ id, place }: { readonly id: string; readonly place
     [id],
   );
   const stream = `deposit-${id}`;
-  const { value: events, error } = useLoaded((signal) => loadStream(stream, signal), [stream], version);
+  const { value: events, error } = useLoaded(
+    (signal) => loadStream(stream, (path) => getJson(path, { signal })),
+    [stream],
+    version,
+  );
   const faults = useChainFaults(stream, events);
   if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
   if (!events) return html`<p role="status">Loading …</p>`;

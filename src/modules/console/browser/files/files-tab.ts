@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { readManifest } from '../../proof/manifest.ts';
+import { readManifest, unescapePath } from '../../proof/manifest.ts';
 import type { Boot } from '../../shared/boot.ts';
 import { html } from '../../shared/html.ts';
 import type { DepositSummary } from '../deposit/deposit-screen.ts';
@@ -9,7 +9,7 @@ import { DirectoryTable } from './directory-table.ts';
 import { FileView } from './file-view.ts';
 import { loadText } from './load-text.ts';
 import { swhidContext } from './swhid-context.ts';
-import { nodeAt, treeOf, unescapePath } from './tree.ts';
+import { nodeAt, treeOf } from './tree.ts';
 import { Versions } from './versions.ts';
 
 type Props = { readonly summary: DepositSummary; readonly boot: Boot; readonly place: Place };

@@ -1,4 +1,4 @@
-import type { Manifest, ManifestEntry } from '../../proof/manifest.ts';
+import { type Manifest, type ManifestEntry, parentOf } from '../../proof/manifest.ts';
 
 /** A directory or file of a loaded deposit. */
 export type TreeNode = ManifestEntry & {
@@ -16,10 +16,6 @@ export function treeOf({ directory, entries }: Manifest): TreeNode {
   });
   const root = { path: '', mode: '40000', id: directory, name: '' };
   return { ...root, children: (byParent.get('') ?? []).map(nodeOf) };
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 /** Returns the node at a path; `undefined` if the tree does not have it. */
@@ -73,12 +69,5 @@ export function escapePath(path: string): string {
   return path.replaceAll(
     /[^A-Za-z0-9_.~/-]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
-}
-
-/** Returns the raw bytes of a path that {@link escapePath} formatted. */
-export function unescapePath(escaped: string): string {
-  return escaped.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }
