@@ -337,3 +337,42 @@ function importedNames(file: string): string[] {
 function namesIn(entry: string): string[] {
   return entry.match(/(?!type\s)\b\w+/g)?.filter((word) => word !== 'as') ?? [];
 }
+
+/** Returns the text of each section of a page, without examples. */
+function sectionsOf(page: string): ReadonlyMap<string, string> {
+  const text = readFileSync(path.join(root, 'docs', page), 'utf8').replace(/^```[^]*?^```/gm, '');
+  const [, ...sections] = `\n${text}`.split(/\n#+ /);
+  return new Map(
+    sections.map((section) => {
+      const [heading = '', ...lines] = section.split('\n');
+      return [heading, lines.join('\n')];
+    }),
+  );
+}
+
+/** Returns the words in backticks that are names: of headers, elements, parameters, settings. */
+function namesQuotedIn(text: string): string[] {
+  return [...text.matchAll(/`([\w:.-]+)`/g)].map(([, name = '']) =>
+    name.replace(/^(depositns|sword|atom|swh):/, ''),
+  );
+}
+
+/** Whether a source has a name, as it is or in camel case. */
+function has(source: string, name: string): boolean {
+  const camelCase = name.replace(/[_-](\w)/g, '$1');
+  return [name, camelCase].some((spelling) => source.toLowerCase().includes(spelling.toLowerCase()));
+}
+
+test('every sentence of the interface is found in a file that the index lists under its heading', (t) => {
+  const index = sectionsOf('interface-sources.md');
+  for (const [heading, text] of sectionsOf('interface.md')) {
+    const rows = (index.get(heading) ?? '').matchAll(/^\| (?<topic>.*) \| `(?<file>[^`]+\.ts)` \|$/gm);
+    const sources = [...rows].map(({ groups: { topic = '', file = '' } = {} }) => {
+      const source = readFileSync(path.join(root, file), 'utf8');
+      for (const name of namesQuotedIn(topic)) t.true(has(source, name), `${file} does not have ${name}`);
+      return source;
+    });
+    const lost = namesQuotedIn(text).filter((name) => !sources.some((source) => has(source, name)));
+    t.deepEqual(lost, [], `${heading}: names that are in no file of the index`);
+  }
+});
