@@ -1,12 +1,6 @@
 import { readConfig } from '../src/config/config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
-import { load } from '../src/deposits/command-handler.ts';
-import { deposits } from '../src/domain/aggregates.ts';
 import { Refusal } from '../src/domain/decider.ts';
-import type { RetryChecks, RetryLoading } from '../src/domain/deposit/commands.ts';
-import { DepositRefusal } from '../src/domain/deposit/errors.ts';
-import type { ParkedEvent } from '../src/domain/parking/parking.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
 import { wholeNumber } from '../src/operations/command/argument-values.ts';
 import {
   operator,
@@ -18,9 +12,8 @@ import {
 } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
+import { DepositRetries } from '../src/operations/deposits/deposit-retries.ts';
 import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';
-import { parkedEvents } from '../src/reactors/parking.ts';
-import { REACTORS } from '../src/reactors/reactor-names.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Lets the service load failed deposits again, check rejected ones again, or start stuck ones again.
@@ -45,11 +38,6 @@ object the event is ParkedRetried, which begins no new attempt.
 Exit codes: 0 all are retried, 1 some are not (each with its reason), 2 wrong usage.
 `;
 
-type Retried = {
-  readonly event: 'ChecksRetried' | 'LoadingRetried' | 'ParkedRetried';
-  readonly attempt: number;
-};
-
 await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, {
     recheck: { type: 'boolean' },
@@ -63,19 +51,16 @@ await runCommand(HELP, async (args) => {
   await using log = await openServiceLog(config);
   const administration = new AdminCommands(log, operator(config));
   const ids = await depositsToRetry(config, log, wanted);
-  const parked = await unreadableParked(log);
-  const commandFor = async (id: number): Promise<RetryChecks | RetryLoading> =>
-    'status' in wanted && wanted.status === 'rejected'
-      ? { type: 'RetryChecks', depositId: id } // by now it may have been checked again, and no longer be rejected
-      : retryCommand(log, id, values.recheck ?? 'reason' in wanted);
+  const retries = await DepositRetries.open(log, administration);
+  // By now a rejected one may have been checked again, and no longer be rejected.
+  const isAllRejected = 'status' in wanted && wanted.status === 'rejected';
+  const how = isAllRejected ? 'check' : (values.recheck ?? 'reason' in wanted) ? 'recheck' : 'retry';
   const bar = progressBar({ what: 'deposits looked at', total: ids.length });
   let [seen, refused] = [0, 0];
   try {
     for (const depositId of ids) {
       try {
-        const appended =
-          (await retryUnreadable(log, administration, depositId, parked)) ??
-          (await administration.retry(depositId, await commandFor(depositId)));
+        const appended = await retries.retry(depositId, how);
         say(
           values.json
             ? jsonLine({ depositId, ...appended })
@@ -124,44 +109,7 @@ function idIn(text: string): number {
   return id;
 }
 
-/** Resolves to the events that are parked because of an unreadable object, by the stream of their deposit. */
-async function unreadableParked(log: EventLog): Promise<ReadonlyMap<string, ParkedEvent>> {
-  const parked = (await Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
-  return new Map(parked.filter(({ object }) => object).map((event) => [event.stream, event]));
-}
-
-/** Retries the parked event of a deposit, if the deposit waits for an object that cannot be read. */
-async function retryUnreadable(
-  log: EventLog,
-  administration: AdminCommands,
-  depositId: number,
-  parked: ReadonlyMap<string, ParkedEvent>,
-): Promise<Retried | undefined> {
-  const { state } = await load(log, deposits, depositId);
-  const event = parked.get(`${deposits.prefix}${depositId}`);
-  if (!event || !('unreadable' in state)) return undefined;
-  const { reactor, eventId } = event;
-  await administration.parking({ type: 'RetryParked', reactor, eventId });
-  return { event: 'ParkedRetried', attempt: state.unreadable.attempt };
-}
-
 function noDeposit(wanted: Wanted): string {
   if ('reason' in wanted) return `No deposit waits, was rejected or failed for the reason ${wanted.reason}.`;
   return `No deposit is ${'status' in wanted ? wanted.status : 'named'}.`;
-}
-
-/** Returns the command for the status of the deposit; the rules refuse one that is not possible. */
-async function retryCommand(
-  log: EventLog,
-  depositId: number,
-  recheck: boolean,
-): Promise<RetryChecks | RetryLoading> {
-  const { state } = await load(log, deposits, depositId);
-  if (state.status === 'deposited') return { type: 'RetryChecks', depositId };
-  if (recheck && state.status === 'rejected') return { type: 'RetryChecks', depositId };
-  if (state.status === 'rejected') {
-    const text = `Deposit ${depositId} is rejected: give --recheck to have it checked again.`;
-    throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
-  }
-  return { type: 'RetryLoading', depositId };
 }
