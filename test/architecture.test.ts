@@ -81,6 +81,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/http/',
       'src/reactors/',
       'src/modules/anchors/',
+      'src/operations/deposits/deposit-retries.ts',
       'src/modules/console/shared/',
       ...CORE,
       ...PORTS,

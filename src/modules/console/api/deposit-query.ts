@@ -4,6 +4,8 @@ import type { Viewer } from '../access/sessions.ts';
 import { ConsoleRefusal } from '../server/route.ts';
 import type { DepositRow, Filter } from '../shared/deposit-list.ts';
 
+const IDS_AT_ONCE = 1000;
+
 type Selection = Omit<ViewQuery, 'limit'>;
 
 /** Fields that hold the identifier of an object, by its type in a SWHID. */
@@ -58,6 +60,17 @@ export function pageOf(
   });
   const rows = found.slice(0, limit).map(rowOf);
   return { rows, next: found.length > limit ? (rows.at(-1)?.depositId ?? null) : null };
+}
+
+/** Returns the ids of all deposits of a selection, the oldest first. */
+export function allIds(view: View<DepositSearchView>, selection: Selection): readonly number[] {
+  const ids: number[] = [];
+  for (let before: number | undefined; ; ) {
+    const { rows, next } = pageOf(view, selection, before, IDS_AT_ONCE);
+    ids.push(...rows.map(({ depositId }) => depositId));
+    if (next === null) return ids.toReversed();
+    before = next;
+  }
 }
 
 export function rowOf(view: DepositSearchView): DepositRow {

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
@@ -9,6 +10,7 @@ import type { Viewer } from '../access/sessions.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 import type { LiveChange } from '../shared/live-change.ts';
+import { rowOf } from './deposit-query.ts';
 
 /** Maximum number of open streams on this node, per person or client and in total. */
 const [MAX_PER_VIEWER, MAX_TOTAL] = [20, 500];
@@ -54,10 +56,7 @@ export function liveRoutes({
       sentence: describeDepositEvent(deposits.codec.read(event)).sentence,
       at: occurredAt(event),
       actor,
-      status: view?.status ?? null,
-      title: view?.title ?? null,
-      client: view?.client ?? null,
-      collection: view?.collection ?? null,
+      ...(view ? rowFields(view) : DELETED),
     };
     const text = `event: change\ndata: ${JSON.stringify(change)}\n\n`;
     for (const stream of open) if (maySee(stream.viewer, change)) write(stream, text);
@@ -74,7 +73,11 @@ export function liveRoutes({
       else stream.body.end('event: end\ndata: {}\n\n');
     }, HEARTBEAT_MS);
     open.add(stream);
+    const { socket } = ctx.req;
+    const leave = (): void => void stream.body.destroy();
+    socket.once('end', leave); // a page that has gone closes its side first
     stream.body.once('close', () => {
+      socket.off('end', leave);
       clock.clearInterval(heartbeat);
       open.delete(stream);
     });
@@ -84,6 +87,14 @@ export function liveRoutes({
     ctx.body = stream.body;
     write(stream, 'retry: 2000\n\n');
   }
+}
+
+/** Fields of a change by which a deposit was deleted. */
+const DELETED = { status: null, title: null, reasonCodes: [], swhid: null, client: null, collection: null };
+
+function rowFields(view: DepositSearchView) {
+  const { status, title, reasonCodes, swhid, client, collection } = rowOf(view);
+  return { status, title, reasonCodes, swhid, client, collection };
 }
 
 function maySee({ client }: Viewer, change: LiveChange): boolean {

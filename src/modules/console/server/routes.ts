@@ -1,4 +1,6 @@
 import { contentRoutes } from '../api/contents.ts';
+import { depositActRoutes } from '../api/deposit-acts.ts';
+import { depositExportRoutes } from '../api/deposit-export.ts';
 import { summaryRoutes } from '../api/deposit-summary.ts';
 import { depositRoutes } from '../api/deposits.ts';
 import { liveRoutes } from '../api/live.ts';
@@ -12,15 +14,39 @@ import type { Route } from './route.ts';
 
 /** Returns all routes of the console. */
 export function openRoutes(parts: ConsoleParts): readonly Route[] {
-  return [
+  const routes: readonly Route[] = [
     ...pageRoutes(parts),
     ...signInRoutes(parts),
     ...liveRoutes(parts),
     ...overviewRoutes(parts),
+    ...depositExportRoutes(parts),
+    ...depositActRoutes(parts),
     ...depositRoutes(parts),
     ...summaryRoutes(parts),
     ...streamRoutes(parts),
     ...contentRoutes(parts),
     ...proofRoutes(parts),
   ];
+  return [...routes, routeTable(routes)];
+}
+
+/** Returns the route by which auditors see what each role may do. */
+function routeTable(others: readonly Route[]): Route {
+  const path = '/console/api/routes';
+  const permission = 'service:read';
+  const own = { method: 'GET', path, permission, kind: undefined };
+  const shown = [...others, own].map((route) => ({
+    method: route.method,
+    path: route.path,
+    permission: route.permission,
+    isPage: route.kind === 'page',
+  }));
+  return {
+    method: 'GET',
+    path,
+    permission,
+    answer: ({ ctx }) => {
+      ctx.body = { routes: shown };
+    },
+  };
 }

@@ -13,6 +13,9 @@ export type LiveChange = {
   /** After the change; `null` if the deposit is deleted. */
   readonly status: Status | null;
   readonly title: string | null;
+  readonly reasonCodes: readonly string[];
+  /** The SWHID of the directory, once the deposit is done. */
+  readonly swhid: string | null;
   readonly client: string | null;
   readonly collection: string | null;
 };

@@ -1,67 +1,132 @@
 import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { type DepositPage, type DepositRow, filterIn } from '../../shared/deposit-list.ts';
 import { html } from '../../shared/html.ts';
+import type { Act } from '../../shared/job.ts';
+import type { LiveChange } from '../../shared/live-change.ts';
+import { ApiError, getJson } from '../api.ts';
 import { useFetched } from '../fetched.ts';
-import { Copyable } from '../parts/copy.ts';
+import { useChanges } from '../live.ts';
+import { ActDialog, type Selected } from '../parts/act-dialog.ts';
+import { DepositTable } from '../parts/deposit-table.ts';
+import { FilterBar } from '../parts/filter-bar.ts';
 import { StatusMark } from '../parts/status.ts';
-import { Time } from '../parts/time.ts';
 import { withQuery } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 const STATUSES = ['partial', 'deposited', 'verified', 'loading', 'done', 'rejected', 'failed'];
 
-/** The table of deposits; its filters are in the address. */
-export function Deposits({ place }: ScreenProps): VNode {
+/** The list of deposits: filters in the address, acts on the selected ones or on all that match. */
+export function Deposits({ place, boot }: ScreenProps): VNode {
   const filter = filterIn(place.query);
   const asked = new URLSearchParams(filter);
+  const matching = asked.toString();
   const before = place.query.get('before');
   if (before !== null) asked.set('before', before);
-  const { data, problem } = useFetched<DepositPage>(`/console/api/deposits?${asked.toString()}`);
+  const [version, setVersion] = useState(0);
+  const { data, problem } = useFetched<DepositPage>(`/console/api/deposits?${asked.toString()}`, version);
+  const { rows, newer } = useLiveRows(data);
+  const mayAct = boot.viewer.permissions.includes('deposits:act');
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [acting, setActing] = useState<{ readonly act: Act; readonly selected: Selected } | undefined>(
+    undefined,
+  );
+  const [actProblem, setActProblem] = useState<string | undefined>(undefined);
+  useEffect(() => setSelected(new Set()), [asked.toString()]);
+  const actOnAll = (act: Act): void => {
+    getJson<{ count: number }>(`/console/api/deposits/count?${matching}`).then(
+      ({ count }) => setActing({ act, selected: { filter, count } }),
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        setActProblem(error.message);
+      },
+    );
+  };
   return html`
-    <ul class="tabs" aria-label="Statuses">
-      ${[undefined, ...STATUSES].map(
-        (status) => html`<li>
-          <a
-            href=${withQuery({ status: status ?? null, before: null })}
-            aria-current=${filter.status === status ? 'true' : undefined}
-          >
-            ${status === undefined ? 'all' : html`<${StatusMark} status=${status} />`}
-            ${status !== undefined && data?.counts ? html` <span class="number">${data.counts[status] ?? 0}</span>` : ''}
-          </a>
-        </li>`,
+    <${Tabs} status=${filter.status} counts=${data?.counts ?? null} />
+    <${FilterBar} filter=${filter} without=${boot.viewer.client === null ? [] : ['client']} />
+    ${[problem, actProblem].map((text) => text !== undefined && html`<p class="problem" role="alert">${text}</p>`)}
+    <div class="actions toolbar">
+      ${mayAct && html`<${Acts} selected=${selected} onSelected=${(act: Act) => setActing({ act, selected: { ids: [...selected] } })} onAll=${actOnAll} />`}
+      <span class="grow"></span>
+      ${['csv', 'ndjson'].map(
+        (format) =>
+          html`<a class="button" download href=${`/console/api/deposits/export/${format}?${matching}`}>${format.toUpperCase()}</a>`,
       )}
-    </ul>
-    ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
-    ${data ? html`<${Table} rows=${data.rows} />` : html`<p role="status">Loading …</p>`}
-    ${data && data.next !== null && html`<p><a href=${withQuery({ before: String(data.next) })}>Older deposits</a></p>`}
+    </div>
+    <p class="newer" role="status">
+      ${newer > 0 && html`<button type="button" onClick=${() => setVersion(version + 1)}>${newer} new</button>`}
+    </p>
+    ${!data && problem === undefined && html`<p role="status">Loading …</p>`}
+    ${data && rows.length === 0 && html`<p class="quiet">No deposit matches.</p>`}
+    ${rows.length > 0 && html`<${DepositTable} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
+    <p class="actions">
+      ${before !== null && html`<a class="button" href=${withQuery({ before: null })}>Newest deposits</a>`}
+      ${data && data.next !== null && html`<a class="button" href=${withQuery({ before: String(data.next) })}>Older deposits</a>`}
+    </p>
+    ${acting && html`<${ActDialog} ...${acting} onClose=${() => setActing(undefined)} />`}
   `;
 }
 
-function Table({ rows }: { readonly rows: readonly DepositRow[] }): VNode {
-  return html`<table class="list">
-    <thead>
-      <tr>
-        <th scope="col">Id</th>
-        <th scope="col">Title</th>
-        <th scope="col">Client / collection</th>
-        <th scope="col">Status</th>
-        <th scope="col">Changed</th>
-        <th scope="col">SWHID</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        ({ depositId, title, client, collection, status, updatedAt, swhid }) => html`<tr key=${depositId}>
-          <td data-label="Id"><a href=${`/console/deposits/${depositId}`}>${depositId}</a></td>
-          <td data-label="Title">${title ?? html`<span class="quiet">no title</span>`}</td>
-          <td data-label="Client / collection">${client} / ${collection}</td>
-          <td data-label="Status"><${StatusMark} status=${status} /></td>
-          <td data-label="Changed"><${Time} at=${updatedAt} /></td>
-          <td data-label="SWHID">
-            ${swhid !== null && html`<${Copyable} text=${swhid} shown=${`${swhid.slice(0, 20)}…`} />`}
-          </td>
-        </tr>`,
-      )}
-    </tbody>
-  </table>`;
+function Tabs({
+  status: chosen,
+  counts,
+}: {
+  readonly status: string | undefined;
+  readonly counts: DepositPage['counts'];
+}): VNode {
+  return html`<nav class="tabs" aria-label="Status">
+    ${[undefined, ...STATUSES].map(
+      (status) => html`<a
+        href=${withQuery({ status: status ?? null, before: null })}
+        aria-current=${chosen === status ? 'true' : undefined}
+        >${status === undefined ? 'all' : html`<${StatusMark} status=${status} />`}
+        ${status !== undefined && counts && html`<span class="number">${(counts[status] ?? 0).toLocaleString('en')}</span>`}</a
+      >`,
+    )}
+  </nav>`;
+}
+
+type ActsProps = {
+  readonly selected: ReadonlySet<number>;
+  readonly onSelected: (act: Act) => void;
+  readonly onAll: (act: Act) => void;
+};
+
+function Acts({ selected, onSelected, onAll }: ActsProps): VNode {
+  const none = selected.size === 0;
+  return html`
+    <button type="button" disabled=${none} onClick=${() => onSelected('recheck')}>Check again…</button>
+    <button type="button" disabled=${none} onClick=${() => onSelected('retry')}>Retry…</button>
+    <span class="quiet">${selected.size} selected</span>
+    <button type="button" onClick=${() => onAll('recheck')}>Check all that match…</button>
+    <button type="button" onClick=${() => onAll('retry')}>Retry all that match…</button>
+  `;
+}
+
+/**
+ * Returns the rows as they are now, and how many deposits were created since the page was read. Rows change in place:
+ * none moves while it is read.
+ */
+function useLiveRows(data: DepositPage | undefined): {
+  readonly rows: readonly DepositRow[];
+  readonly newer: number;
+} {
+  const [changes, setChanges] = useState<ReadonlyMap<number, LiveChange>>(new Map());
+  const [newer, setNewer] = useState(0);
+  useEffect(() => {
+    setChanges(new Map());
+    setNewer(0);
+  }, [data]);
+  useChanges((change) => {
+    if (change.type === 'DepositCreated') setNewer((count) => count + 1);
+    else setChanges((known) => new Map([...known, [change.depositId, change]]));
+  }, []);
+  const rows = (data?.rows ?? []).map((row) => {
+    const change = changes.get(row.depositId);
+    if (!change || change.status === null || change.revision <= row.revision) return row;
+    const { status, title, at, revision, reasonCodes, swhid } = change;
+    return { ...row, status, title, updatedAt: at, revision, reasonCodes, swhid };
+  });
+  return { rows, newer };
 }

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import { clock } from '../../../tools/clock.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { type DepositRow, filterIn } from '../shared/deposit-list.ts';
+import { pageOf, selectionOf } from './deposit-query.ts';
+
+/** Rows that are read at once, between other requests. */
+const PAGE_SIZE = 500;
+
+const COLUMNS = [
+  'depositId',
+  'title',
+  'client',
+  'collection',
+  'status',
+  'statusDetail',
+  'createdAt',
+  'updatedAt',
+  'origin',
+  'swhid',
+] as const satisfies readonly (keyof DepositRow)[];
+
+const FORMATS: Readonly<
+  Record<string, { readonly type: string; readonly head: string; readonly row: (row: DepositRow) => string }>
+> = {
+  csv: {
+    type: 'text/csv; charset=utf-8',
+    head: `${COLUMNS.join(',')}\r\n`,
+    row: (row) => `${COLUMNS.map((name) => csvValue(row[name])).join(',')}\r\n`,
+  },
+  ndjson: { type: 'application/x-ndjson', head: '', row: (row) => `${JSON.stringify(row)}\n` },
+};
+
+/** Returns the route that sends all deposits of a filter as a file. */
+export function depositExportRoutes({ deposits: view }: ConsoleParts): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/deposits/export/:format',
+      permission: 'deposits:read',
+      answer: ({ ctx, query, params, viewer }) => {
+        const format = FORMATS[params['format'] ?? ''];
+        if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
+        const selection = selectionOf(filterIn(query), viewer);
+        ctx.set('Content-Disposition', `attachment; filename="deposits.${params['format']}"`);
+        ctx.set('Content-Type', format.type);
+        ctx.body = Readable.from(texts());
+
+        async function* texts(): AsyncGenerator<string> {
+          yield format?.head ?? '';
+          for (let before: number | undefined; ; ) {
+            const { rows, next } = pageOf(view, selection, before, PAGE_SIZE);
+            yield rows.map((row) => format?.row(row) ?? '').join('');
+            if (next === null) return;
+            before = next;
+            await clock.nextTurn();
+          }
+        }
+      },
+    },
+  ];
+}
+
+/** Returns a field of CSV. A text that a spreadsheet would read as a formula gets an apostrophe before it. */
+function csvValue(value: string | number | null): string {
+  const text = value === null ? '' : `${value}`;
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,93 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Filter } from '../../shared/deposit-list.ts';
+import { html } from '../../shared/html.ts';
+import { type Act, commandLine, type JobView } from '../../shared/job.ts';
+import { ApiError, getJson, postJson } from '../api.ts';
+import { Copyable } from './copy.ts';
+import { Dialog } from './dialog.ts';
+
+/** Milliseconds between two questions about the progress of a job. */
+const POLL_MS = 300;
+
+/** The deposits of an act: some by their ids, or all that a filter selects, as counted by the server. */
+export type Selected =
+  | { readonly ids: readonly number[] }
+  | { readonly filter: Filter; readonly count: number };
+
+const TITLES: Readonly<Record<Act, string>> = { retry: 'Retry', recheck: 'Check again' };
+const MEANINGS: Readonly<Record<Act, string>> = {
+  retry: 'Failed deposits are loaded again, and stuck ones continue. Rejected ones are left as they are.',
+  recheck: 'Rejected deposits are checked again. Failed ones are loaded again.',
+};
+
+type ActDialogProps = { readonly act: Act; readonly selected: Selected; readonly onClose: () => void };
+
+/** Says what an act will do and to how many deposits, starts it, and shows how far the server is. */
+export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
+  const [job, setJob] = useState<JobView | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const count = 'ids' in selected ? selected.ids.length : selected.count;
+  const what = count === 1 ? '1 deposit' : `${count.toLocaleString('en')} deposits`;
+  const command = commandLine(act, 'ids' in selected ? selected : { filter: selected.filter });
+  usePolled(job, setJob, setProblem);
+  const start = (): void => {
+    setProblem(undefined);
+    postJson<JobView>('/console/api/jobs', { act, ...selected }).then(setJob, (error: unknown) =>
+      setProblem(messageOf(error)),
+    );
+  };
+  return html`<${Dialog} title=${`${TITLES[act]}: ${what}`} onClose=${onClose}>
+    <p>${MEANINGS[act]} Each gets an event that names you.</p>
+    ${command !== undefined && html`<p class="quiet">The same on the command line:</p><p><${Copyable} text=${command} /></p>`}
+    ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+    ${job && html`<${Progress} job=${job} />`}
+    <div class="actions">
+      ${!job && html`<button type="button" class="primary" onClick=${start}>${TITLES[act]} ${what}</button>`}
+      ${
+        job?.state === 'running' &&
+        html`<button type="button" onClick=${() => void postJson(`/console/api/jobs/${job.id}/stop`)}>Stop</button>`
+      }
+      <button type="button" onClick=${onClose}>${job && job.state !== 'running' ? 'Close' : job ? 'Leave it running' : 'Cancel'}</button>
+    </div>
+  </${Dialog}>`;
+}
+
+function Progress({ job }: { readonly job: JobView }): VNode {
+  const { state, total, done, refused, refusals, problem } = job;
+  return html`<div>
+    <progress max=${total} value=${done + refused} aria-label="Progress"></progress>
+    <p role="status">
+      ${state === 'running' ? 'Running' : state}: ${done} of ${total} started again${refused > 0 ? `, ${refused} refused` : ''}.
+    </p>
+    ${problem !== null && html`<p class="problem">${problem}</p>`}
+    ${
+      refusals.length > 0 &&
+      html`<ul class="refusals">
+        ${refusals.map(({ depositId, message }) => html`<li key=${depositId}>${message}</li>`)}
+      </ul>`
+    }
+  </div>`;
+}
+
+/** Reads the job again until it has ended. */
+function usePolled(
+  job: JobView | undefined,
+  setJob: (job: JobView) => void,
+  setProblem: (problem: string) => void,
+): void {
+  useEffect(() => {
+    if (job?.state !== 'running') return undefined;
+    const timer = setTimeout(() => {
+      getJson<JobView>(`/console/api/jobs/${job.id}`).then(setJob, (error: unknown) =>
+        setProblem(messageOf(error)),
+      );
+    }, POLL_MS);
+    return () => clearTimeout(timer);
+  }, [job]);
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  throw error;
+}
