@@ -26,7 +26,7 @@ function installedChromium(): string | undefined {
  * which fails where CI is set.
  */
 export function consoleTests<Name extends string>(
-  clients: Readonly<Record<Name, { readonly collections: readonly string[] }>>,
+  clients: Readonly<Record<Name, { readonly collections: readonly string[]; readonly domain?: string }>>,
   settings: Partial<Config> = {},
 ) {
   const test = testOfService(clients, settings);

@@ -1,7 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import type { ExecutionContext } from 'ava';
+import type { Role } from '../../../src/domain/person/person.ts';
+import { mayReach } from '../../../src/modules/console/access/reach.ts';
+import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
+import { type Permission, permits } from '../../../src/modules/console/shared/permissions.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../../testing/browser/sign-in.ts';
+import { RunningService, until } from '../../../testing/service/running-service.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });
+
+/** Lists the permissions of each role a second time. */
+const MATRIX: Readonly<Record<Role | 'nobody', readonly string[]>> = {
+  nobody: ['public'],
+  moderator: ['public', 'session'],
+  depositor: ['public', 'session', 'deposits:read', 'contents:read'],
+  auditor: ['public', 'session', 'deposits:read', 'service:read'],
+  operator: [
+    'public',
+    'session',
+    'deposits:read',
+    'contents:read',
+    'service:read',
+    'deposits:act',
+    'work:act',
+  ],
+};
+
+type RouteRow = { method: string; path: string; permission: string; isPage: boolean };
+
+async function routesOf(service: RunningService): Promise<readonly RouteRow[]> {
+  const operator = await ConsoleSession.begin(service, 'operator');
+  return ((await (await operator.get('/console/api/routes')).json()) as { routes: RouteRow[] }).routes;
+}
+
+function sessionOf(service: RunningService, role: Role | 'nobody'): Promise<ConsoleSession> | ConsoleSession {
+  if (role === 'nobody') return new ConsoleSession(service.url, '');
+  return ConsoleSession.begin(service, role, role === 'depositor' ? 'alice' : undefined);
+}
+
+for (const role of Object.keys(MATRIX) as (Role | 'nobody')[]) {
+  test.serial(`each route answers ${role} as its permission says`, async (t) => {
+    const { service } = t.context;
+    const routes = await routesOf(service);
+    t.true(routes.length > 15);
+    let session = await sessionOf(service, role);
+    for (const { method, path, permission, isPage } of routes) {
+      const target = path.replaceAll(/[:*]\w+/g, '1');
+      const answer = await (method === 'GET' ? session.get(target) : session.post(target));
+      const name = `${method} ${path}`;
+      const denied = answer.status === 401 || answer.status === 403;
+      const isToSignIn = answer.headers.get('Location')?.startsWith('/console/sign-in') === true;
+      if (MATRIX[role].includes(permission)) {
+        const isOwnRefusal = ['/console/enter', '/console/sign-in'].includes(path); // of the empty form
+        t.false((denied && !isOwnRefusal) || isToSignIn, `${name} is permitted, but ${answer.status}`);
+      } else if (role === 'nobody' && isPage) t.true(answer.status === 303 && isToSignIn, name);
+      else t.is(answer.status, role === 'nobody' ? 401 : 403, name);
+      await answer.body?.cancel();
+      if (path.endsWith('/end-sessions')) session = await sessionOf(service, role);
+    }
+  });
+}
+
+test('a role permits nothing that its list does not name', (t) => {
+  t.false(permits('operator', 'deposits:delete' as Permission));
+  t.false(permits(undefined, 'session'));
+});
 
 test('a link signs in once', async (t) => {
   const { service } = t.context;
@@ -19,14 +83,92 @@ test('a link signs in once', async (t) => {
   t.is((await redeem(link.hash.slice(1))).status, 401);
 });
 
-test('all sessions of a person end by an event', async (t) => {
+test.serial('all sessions of a person end by an event, and those of a disabled person', async (t) => {
   const { service } = t.context;
-  const [one, other] = [
-    await ConsoleSession.begin(service, 'auditor'),
-    await ConsoleSession.begin(service, 'auditor'),
-  ];
+  const one = await ConsoleSession.begin(service, 'auditor');
+  const other = await ConsoleSession.begin(service, 'auditor');
   t.is((await one.get('/console/api/overview')).status, 200);
   t.is((await one.post('/console/api/end-sessions')).status, 204);
   t.is((await other.get('/console/api/overview')).status, 401);
   t.is((await other.get('/console/')).headers.get('Location'), '/console/sign-in?to=%2Fconsole%2F');
+  const third = await ConsoleSession.begin(service, 'moderator');
+  await service.administration.person({ type: 'DisablePerson', person: 'moderator' });
+  await until(async () => (await third.post('/console/api/sign-out')).status === 401);
+  await t.throwsAsync(linkFor(service, 'moderator'), { code: 'PERSON_DISABLED' });
+  await service.administration.person({ type: 'EnablePerson', person: 'moderator' });
 });
+
+test('a session ends after 30 minutes without use and after 12 hours, and a changed cookie is none', async (t) => {
+  const { service } = t.context;
+  const session = await ConsoleSession.begin(service, 'operator');
+  const [name, sealed = ''] = session.cookie.split('=');
+  const key = await SessionKey.open(service.folder);
+  const contents = JSON.parse(key.open(sealed) ?? '') as { seenAt: number; signedInAt: number };
+  const statusWith = async (cookie: string) =>
+    (await new ConsoleSession(service.url, `${name}=${cookie}`).get('/console/api/overview')).status;
+  const aged = (idle: number, age: number) =>
+    key.seal(JSON.stringify({ ...contents, seenAt: Date.now() - idle, signedInAt: Date.now() - age }));
+  const minute = 60_000;
+  t.is(await statusWith(sealed), 200);
+  t.is(await statusWith(aged(29 * minute, 60 * minute)), 200);
+  t.is(await statusWith(aged(31 * minute, 60 * minute)), 401);
+  t.is(await statusWith(aged(minute, 721 * minute)), 401);
+  t.is(await statusWith(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`), 401);
+  t.is(await statusWith(''), 401);
+});
+
+test('only a page of this console changes anything', async (t) => {
+  const { service } = t.context;
+  const session = await ConsoleSession.begin(service, 'operator');
+  const own = ownHeaders(service.url);
+  const post = async (headers: Record<string, string>) =>
+    (await session.post('/console/api/jobs', { act: 'retry', ids: [999] }, headers)).status;
+  t.is(await post(own), 202);
+  t.is(await post({ ...own, 'Sec-Fetch-Site': 'same-origin' }), 202);
+  t.is(await post({ ...own, 'Sec-Fetch-Site': 'cross-site' }), 403);
+  t.is(await post({ ...own, 'Sec-Fetch-Site': 'same-site' }), 403);
+  t.is(await post({ ...own, Origin: 'https://elsewhere.example' }), 403);
+  t.is(await post({ ...own, Origin: 'null' }), 403);
+  t.is(await post({ ...own, 'Content-Type': 'text/plain' }), 403);
+  const { 'X-Console': _, ...without } = own;
+  t.is(await post(without), 403);
+});
+
+test('a console for this machine answers this machine alone, and only under its name', (t) => {
+  const config = { console: 'loopback', trustProxy: false } as const;
+  const from = (peer: string, headers: Record<string, string>) =>
+    ({ socket: { remoteAddress: peer }, headers }) as unknown as IncomingMessage;
+  const local = { host: 'localhost:8080' };
+  t.true(mayReach(from('127.0.0.1', local), config));
+  t.true(mayReach(from('::ffff:127.0.0.1', { host: '127.0.0.1' }), config));
+  t.true(mayReach(from('::1', { host: '[::1]:8080' }), config));
+  t.false(mayReach(from('192.0.2.1', local), config));
+  t.false(mayReach(from('127.0.0.1', { host: 'rebound.example:8080' }), config));
+  t.false(mayReach(from('127.0.0.1', { ...local, 'x-forwarded-for': '192.0.2.1' }), config));
+  t.false(mayReach(from('127.0.0.1', local), { ...config, trustProxy: true }));
+  t.false(mayReach(from('127.0.0.1', local), { ...config, console: 'off' }));
+});
+
+test('a console that is off serves nothing, and browsers get only what is on the list', async (t) => {
+  const { service } = t.context;
+  await using without = await RunningService.start({ console: 'off' });
+  t.is((await fetch(new URL('/console/', without.url))).status, 401);
+  const page = await (await fetch(new URL('/console/enter', service.url))).text();
+  const base = /\/console\/assets\/[0-9a-f]+\//.exec(page)?.[0] ?? '';
+  const statusOf = async (name: string) => (await fetch(new URL(base + name, service.url))).status;
+  t.is(await statusOf('src/modules/console/browser/main.ts'), 200);
+  for (const name of ['src/modules/console/access/sessions.ts', 'package.json', 'src/tools/password.ts'])
+    t.is(await statusOf(name), 404, name);
+  t.is(await statusOf('..%2f..%2fpackage.json'), 404);
+  await policiesOf(t, service.url);
+});
+
+async function policiesOf(t: ExecutionContext, url: string): Promise<void> {
+  const { headers } = await fetch(new URL('/console/sign-in', url));
+  const policy = headers.get('Content-Security-Policy') ?? '';
+  t.regex(policy, /^default-src 'none'; script-src 'self' 'sha256-[^']+'; style-src 'self';/);
+  t.regex(policy, /require-trusted-types-for 'script'/);
+  t.notRegex(policy, /unsafe/);
+  t.is(headers.get('Cache-Control'), 'no-store');
+  t.is(headers.get('Referrer-Policy'), 'no-referrer');
+}

@@ -1,0 +1,139 @@
+import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
+import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+
+const test = consoleTests({
+  alice: { collections: ['software'] },
+  carol: { collections: ['papers'], domain: 'carol.example' },
+});
+
+test('an operator finds a rejected deposit, has it checked again, and sees it done', async (t, open) => {
+  const { service, carol } = t.context;
+  const id = await depositOf(carol, { title: 'Lamp', collection: 'papers', status: 'rejected' });
+  const { page } = await open({ role: 'operator' });
+  await page
+    .getByRole('region', { name: 'Needs you' })
+    .getByRole('link', { name: /rejected/ })
+    .click();
+  t.regex(page.url(), /deposits\?status=rejected$/);
+  const row = page.getByRole('row', { name: /Lamp/ });
+  await row.getByText('URL_OUTSIDE_DOMAIN').waitFor();
+  await service.administration.client({ type: 'SetDomain', client: 'carol', domain: null });
+  await row.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Check again…', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(`npx deposit-service retry ${id} --recheck`).waitFor();
+  await dialog.getByRole('button', { name: 'Check again 1 deposit' }).click();
+  await dialog.getByText('1 of 1 started again').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await row.getByText('done').waitFor(); // by the event stream: nothing is loaded again
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  const retried = events.find(({ type }) => type === 'ChecksRetried');
+  t.deepEqual(retried?.metadata['actor'], { kind: 'person', name: 'operator' });
+});
+
+test('the same by the keyboard alone, for all that match', async (t, open) => {
+  const { service, carol } = t.context;
+  await service.administration.client({ type: 'SetDomain', client: 'carol', domain: 'carol.example' });
+  for (const title of ['Red chair', 'Blue chair'])
+    await depositOf(carol, { title, collection: 'papers', status: 'rejected' });
+  await service.administration.client({ type: 'SetDomain', client: 'carol', domain: null });
+  const { page } = await open({ role: 'operator' });
+  await page.getByRole('region', { name: 'Needs you' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('d');
+  await page.getByRole('table').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('chair');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=chair/);
+  for (const title of ['Red chair', 'Blue chair'])
+    await page.getByRole('row', { name: new RegExp(title) }).waitFor();
+  t.is(await page.getByRole('row').count(), 3);
+  await page.getByRole('main').focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.locator('tr[aria-selected=true]').waitFor();
+  const act = page.getByRole('button', { name: 'Check all that match…' });
+  while (!(await act.and(page.locator(':focus')).count())) await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
+  const start = page.getByRole('button', { name: 'Check again 2 deposits' });
+  await start.waitFor();
+  while (!(await start.and(page.locator(':focus')).count())) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText('2 of 2 started again').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('tbody .status-done').nth(1).waitFor();
+});
+
+test('texts of clients are texts: none is markup, and none is a script', async (t, open) => {
+  const { alice } = t.context;
+  const tab = await open({ role: 'operator' });
+  for (const title of HOSTILE_TEXTS)
+    await depositOf(alice, {
+      title,
+      filename: `${title.replaceAll(/[^\x20-\x7e]|["\\/]/g, '')}.zip`,
+      status: 'partial',
+    });
+  await tab.page
+    .getByText(HOSTILE_TEXTS[0] ?? '')
+    .first()
+    .waitFor(); // in the overview, while it happens
+  await tab.page.goto('/console/deposits?client=alice');
+  for (const title of HOSTILE_TEXTS) await tab.page.getByRole('cell', { name: title, exact: true }).waitFor();
+  for (const text of HOSTILE_TEXTS.slice(0, 5))
+    for (const name of ['q', 'status', 'client', 'origin', 'reason']) {
+      await tab.page.goto(`/console/deposits?${name}=${encodeURIComponent(text)}`);
+      await tab.page.getByRole('heading', { name: 'Deposits' }).waitFor();
+    }
+  tab.forgive(/400/); // for words that are too short
+  t.pass(); // the tab has no other fault, which the harness asserts
+});
+
+for (const scheme of ['light', 'dark'] as const)
+  for (const width of [1280, 360])
+    test(`axe finds nothing in ${scheme} at ${width} px`, async (t, open) => {
+      const { alice } = t.context;
+      await depositOf(alice, { title: 'Seen by axe' });
+      const tab = await open({ role: 'operator', scheme, width });
+      const { page } = tab;
+      await page.getByRole('region', { name: 'Needs you' }).waitFor();
+      t.deepEqual(await tab.accessibilityFaults(), [], 'overview');
+      await page.goto('/console/deposits');
+      await page.getByRole('table').waitFor();
+      t.deepEqual(await tab.accessibilityFaults(), [], 'deposits');
+      await page
+        .getByRole('checkbox', { name: /^Select deposit/ })
+        .first()
+        .check();
+      await page.getByRole('button', { name: 'Check again…', exact: true }).click();
+      await page.getByRole('dialog').waitFor();
+      t.deepEqual(await tab.accessibilityFaults(), [], 'dialog');
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      t.true(overflow <= 0, `${overflow} px are beyond the edge`);
+      const other = await open({ scheme, width });
+      t.deepEqual(await other.accessibilityFaults(), [], 'sign-in');
+    });
+
+test('a depositor signs in with the password of the client, and sees only its deposits', async (t, open) => {
+  const { alice, carol } = t.context;
+  const own = await depositOf(alice, { title: 'Own brush' });
+  await depositOf(carol, { title: 'Foreign brush', collection: 'papers', status: 'partial' });
+  const tab = await open();
+  const { page } = tab;
+  await page.getByLabel('Client').fill('alice');
+  await page.getByLabel('Password').fill('wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('Unknown client or wrong password.').waitFor();
+  tab.forgive(/401/);
+  await page.getByLabel('Client').fill('alice');
+  await page.getByLabel('Password').fill('secret');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Deposits of alice' }).waitFor();
+  await page.goto('/console/deposits?q=brush');
+  await page.getByRole('row', { name: new RegExp(`^${own} Own brush`) }).waitFor();
+  t.is(await page.getByText('Foreign brush').count(), 0);
+  t.is(await page.getByRole('checkbox').count(), 0);
+  await page.locator('.menu summary').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Depositors' }).waitFor();
+});
