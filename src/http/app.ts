@@ -25,8 +25,7 @@ import { collectionServiceIri, serviceDocumentIri } from './iris/service-documen
 import { STATEMENT_RDF_OFFERS, statementIri } from './iris/statement.ts';
 import { statusIri } from './iris/status.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
-import { authenticate } from './middleware/authenticate.ts';
-import type { Credentials } from './middleware/credentials.ts';
+import { authenticate, type Credentials } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, unavailable } from './middleware/health.ts';
 import { landingPage, noIcon, robots } from './middleware/landing-page.ts';
 import { limitUnsent } from './middleware/limit-unsent.ts';

@@ -14,6 +14,7 @@ import {
 } from '../../tools/password.ts';
 import { random } from '../../tools/random.ts';
 import type { View } from '../../views/view.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { LoginAttempts, networkOf } from './login-attempts.ts';
 
 type Sent = { readonly name: string; readonly password: string };
@@ -184,4 +185,28 @@ function tooManyLogins(): SwordError {
   return new SwordError('ServiceUnavailable', 'Too many logins at the same time: try again in a second.', {
     headers,
   });
+}
+
+/** Requires valid credentials for all later middleware and forbids caching of their responses. */
+export function authenticate(credentials: Credentials, trustProxy: boolean): ServiceMiddleware {
+  return async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    const verify = () => credentials.verify(ctx.req.headers.authorization, addressOf(ctx, trustProxy));
+    ctx.state.login = await verify();
+    ctx.state.verifyAgain = verify;
+    await next();
+  };
+}
+
+/**
+ * Returns the client's address. Behind a trusted proxy it is the last one in `X-Forwarded-For`, which the proxy added.
+ */
+export function addressOf({ req }: ServiceContext, trustProxy: boolean): string {
+  const forwarded = trustProxy
+    ? String(req.headers['x-forwarded-for'] ?? '')
+        .split(',')
+        .at(-1)
+        ?.trim()
+    : undefined;
+  return forwarded || (req.socket.remoteAddress ?? 'unknown');
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
 import { beginServerSpan } from '../../tools/span.ts';
 import type { HttpObserver } from '../http-observer.ts';
-import { routeOf } from '../route-of.ts';
+import { routeOf } from '../route-table.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 export const REQUEST_ID = 'X-Request-Id';

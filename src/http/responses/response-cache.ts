@@ -4,7 +4,7 @@ import { isGranted, type OwnedDeposit } from '../iris/deposit-resource.ts';
 import type { Credentials } from '../middleware/credentials.ts';
 import { type ObservingOptions, observeRequest, REQUEST_ID } from '../middleware/observe-requests.ts';
 import { isHost } from '../middleware/request-target.ts';
-import { routeOf } from '../route-of.ts';
+import { routeOf } from '../route-table.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 export type ResponseCacheOptions = ObservingOptions & { readonly credentials: Credentials };

@@ -1,4 +1,4 @@
-import { type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
 import {
   type EventLog,
@@ -10,11 +10,11 @@ import {
 import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
 import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { clock } from '../../tools/clock.ts';
+import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
 import { random } from '../../tools/random.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signAnchor } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
-import { lockAnchoring } from './anchoring-lock.ts';
 import { LogMerkleTree } from './log-merkle-tree.ts';
 
 export type AnchorerOptions = {
@@ -145,5 +145,24 @@ function anchorOf({ data, revision }: RecordedEvent): Anchor {
       `The event at revision ${revision} of the stream ${ANCHORS} is no anchor: somebody else has put it there. ${(cause as Error).message} "deposit-service verify --all" tells more.`,
       { cause },
     );
+  }
+}
+
+const LOCK_TIMEOUT_MS = 60_000;
+const RETRY_INTERVAL_MS = 50;
+
+/**
+ * Locks anchoring on this machine, so that the end of the file cannot change between reading and appending.
+ * @throws {DataFolderInUse} another process has been making an anchor for a minute.
+ */
+async function lockAnchoring(file: string): Promise<Disposable> {
+  const deadline = clock.monotonic() + LOCK_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return lockFile(file, 'Another process is making an anchor: try it when that one is done.');
+    } catch (error) {
+      if (!(error instanceof DataFolderInUse) || clock.monotonic() > deadline) throw error;
+      await clock.sleep(RETRY_INTERVAL_MS);
+    }
   }
 }

@@ -1,10 +1,13 @@
+import { addAbortSignal } from 'node:stream';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
+import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
+import { random } from '../../tools/random.ts';
+import type { EventLogParking } from '../parking.ts';
 import type { ReactorRunner } from '../reactor-runner.ts';
 import type { NotificationViews } from './notification-views.ts';
-import { type ReadableAgainOptions, retryReadable } from './readable-again.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
 
@@ -150,4 +153,44 @@ function whenAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+export type ReadableAgainOptions = {
+  readonly parking: Pick<EventLogParking, 'waiting' | 'retry'>;
+  readonly store: Pick<ObjectStore, 'get'>;
+  readonly reactors: readonly string[];
+};
+
+/**
+ * Reads each object for which an event is parked, and has the reactor retry the event if the object is intact.
+ * @throws {ObjectStoreUnavailable} @throws {EventLogUnavailable} @throws the reason of `signal`
+ */
+async function retryReadable(
+  { parking, store, reactors }: ReadableAgainOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const reactor of reactors) {
+    for (const parked of await parking.waiting(reactor)) {
+      signal.throwIfAborted();
+      if (parked.object === undefined || !(await isReadable(store, parked.object, signal))) continue;
+      const [commandId, correlationId] = [random.uuid(), random.uuid()];
+      const actor = { kind: 'service', name: 'sweep' } as const;
+      await parking.retry(parked, { commandId, correlationId, actor, now: clock.date().toISOString() });
+    }
+  }
+}
+
+async function isReadable(
+  store: Pick<ObjectStore, 'get'>,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { body } = await store.get(sha256);
+    for await (const _chunk of addAbortSignal(signal, body));
+    return true;
+  } catch (error) {
+    if (error instanceof ObjectError) return false;
+    throw error;
+  }
 }

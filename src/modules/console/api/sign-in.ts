@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import { AdminCommands } from '../../../deposits/admin-commands.ts';
-import { addressOf } from '../../../http/middleware/authenticate.ts';
+import { addressOf } from '../../../http/middleware/credentials.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import type { ConsoleParts } from '../server/console.ts';
