@@ -78,6 +78,34 @@ for (const [what, [bytes, status]] of Object.entries(notHttp)) {
   });
 }
 
+const long = (length: number): string => 'a'.repeat(length);
+
+const longHeads: Record<string, [packets: readonly string[], status: number]> = {
+  'a target in two packets': [[`GET /${long(10_000)}`, `${long(10_000)} HTTP/1.1\r\nHost: x\r\n\r\n`], 414],
+  'a target in packets that end in its line': [
+    [`GET /${long(9000)}`, long(9000), `${long(900)} HT`, 'TP/1.1\r\nHost: x\r\n\r\n'],
+    414,
+  ],
+  'a header in two packets': [[`GET / HTTP/1.1\r\nX: ${long(10_000)}`, `${long(10_000)}\r\n\r\n`], 431],
+  'a header without an end': [[`GET / HTTP/1.1\r\nX: ${long(10_000)}`, long(10_000)], 431],
+  'headers after a target within bounds': [
+    [`GET /${long(7000)}`, ` HTTP/1.1\r\nX: ${long(12_000)}\r\n\r\n`],
+    431,
+  ],
+};
+
+for (const [what, [packets, status]] of Object.entries(longHeads)) {
+  test(`a head that is too long is answered by what is too long in it: ${what}`, async (t) => {
+    using connection = await RawConnection.to(t.context.service.url);
+    for (const packet of packets) {
+      await connection.send(packet);
+      await new Promise((resolve) => setTimeout(resolve, 50)); // else they may arrive as one
+    }
+    assertError(t, await connection.answers(1), status, 'ErrorBadRequest');
+    await connection.untilEnded();
+  });
+}
+
 test('a request with a length and chunks is told which header to leave out, and logged', async (t) => {
   const { logger, lines } = keptLines();
   const folder = await temporaryFolder(t);

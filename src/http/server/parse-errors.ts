@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
-import { httpVersionNotSupported, MAX_TARGET_LENGTH, targetTooLong } from '../middleware/request-target.ts';
+import { httpVersionNotSupported, targetTooLong } from '../middleware/request-target.ts';
+import { HeadOverflow } from './head-overflow.ts';
 import { closeIdle, dropWithinLimits, type HttpSocket } from './socket-shutdown.ts';
 
 /** Limits of a request's headers: bytes, and milliseconds for them to arrive. */
@@ -17,8 +18,8 @@ type ParsedSocket = HttpSocket & {
 /** How parse errors are answered and logged. */
 export type ParseErrorOptions = ErrorOptions & { readonly logger: Pick<Logger, 'info'> };
 
-/** Connections after a parse error. */
-const broken = new WeakSet<Socket>();
+/** Connections after a parse error, with what decides its answer if that needs later packets. */
+const broken = new WeakMap<Socket, HeadOverflow | undefined>();
 
 /**
  * Answers a request that is not valid HTTP with a SWORD error and ends the connection. After a complete request the
@@ -31,19 +32,47 @@ export function answerParseError(
   options: ParseErrorOptions,
 ): void {
   if (error.code === 'ECONNRESET') socket.destroy();
-  else if (broken.has(socket))
-    return; // the error was handled before
+  else if (broken.has(socket)) broken.get(socket)?.add(packetOf(error));
   else if (!socket.writable) socket.destroy();
   else {
-    broken.add(socket);
-    const answer = parseErrorOf(error, isInBody(socket), limits);
-    const { code, reason } = error;
-    options.logger.info(
-      { code, reason, status: Number.parseInt(answer[0], 10) },
-      'request is not valid HTTP',
-    );
-    answerAfterPending(socket, () => answerOnSocket(socket, answer, options));
+    broken.set(socket, undefined);
+    const refuse = (answer: SocketAnswer): void => {
+      const { code, reason } = error;
+      options.logger.info(
+        { code, reason, status: Number.parseInt(answer[0], 10) },
+        'request is not valid HTTP',
+      );
+      answerAfterPending(socket, () => answerOnSocket(socket, answer, options));
+    };
+    if (error.code === 'HPE_HEADER_OVERFLOW') answerOverflow(error, socket, limits, refuse);
+    else refuse(parseErrorOf(error, isInBody(socket), limits));
   }
+}
+
+/** Refuses a head that is too long, once it is known whether its target is. */
+function answerOverflow(
+  error: ParseError,
+  socket: Socket,
+  { maxHeadersSize }: HeaderLimits,
+  refuse: (answer: SocketAnswer) => void,
+): void {
+  const packet = packetOf(error);
+  const line = requestLineIn(packet);
+  const before = line ? 0 : Math.max(0, maxHeadersSize - (error.bytesParsed ?? 0));
+  const overflow = new HeadOverflow(socket, before, (isTarget) =>
+    refuse(isTarget ? TARGET_TOO_LONG : headersTooLarge(maxHeadersSize)),
+  );
+  broken.set(socket, overflow);
+  overflow.add(packet.subarray(line));
+}
+
+/** Returns where the target of a request that begins with the packet begins in it; 0 if none does. */
+function requestLineIn(packet: Uint8Array): number {
+  return /^[\r\n]*[A-Z]+ +/.exec(Buffer.from(packet.subarray(0, 64)).toString('latin1'))?.[0].length ?? 0;
+}
+
+function packetOf({ rawPacket = Buffer.alloc(0) }: ParseError): Uint8Array {
+  return rawPacket;
 }
 
 function answerAfterPending(socket: ParsedSocket, answer: () => void): void {
@@ -102,22 +131,26 @@ const TWO_LENGTHS =
   'The request has both Content-Length and Transfer-Encoding: send one of them. With curl in PHP, set CURLOPT_INFILESIZE instead of a Content-Length header of your own.';
 
 /** An error of Node's parser, which names the rule that was broken. */
-type ParseError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Uint8Array };
+type ParseError = NodeJS.ErrnoException & {
+  readonly reason?: string;
+  readonly rawPacket?: Uint8Array;
+  readonly bytesParsed?: number;
+};
+
+const TARGET_TOO_LONG: SocketAnswer = ['414 URI Too Long', targetTooLong()];
+
+function headersTooLarge(limit: number): SocketAnswer {
+  return ['431 Request Header Fields Too Large', badRequest(`The headers exceed ${limit} bytes.`)];
+}
 
 function parseErrorOf(
-  { code, reason, rawPacket }: ParseError,
+  { code, reason }: ParseError,
   inBody: boolean,
-  { maxHeadersSize, headersTime }: HeaderLimits,
+  { headersTime }: HeaderLimits,
 ): SocketAnswer {
   switch (code) {
     case 'HPE_INVALID_VERSION':
       return ['505 HTTP Version Not Supported', httpVersionNotSupported()];
-    case 'HPE_HEADER_OVERFLOW':
-      if (hasLongTarget(rawPacket)) return ['414 URI Too Long', targetTooLong()];
-      return [
-        '431 Request Header Fields Too Large',
-        badRequest(`The headers exceed ${maxHeadersSize} bytes.`),
-      ];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [
         '408 Request Timeout',
@@ -133,11 +166,4 @@ function parseErrorOf(
       return ['400 Bad Request', badRequest(isTwice ? TWO_LENGTHS : 'The request is not valid HTTP/1.1.')];
     }
   }
-}
-
-/** Returns whether the packet, in which Node's limit was passed, begins with a request line that is too long. */
-function hasLongTarget(packet: Uint8Array = Buffer.alloc(0)): boolean {
-  const start = Buffer.from(packet.subarray(0, MAX_TARGET_LENGTH + 32)).toString('latin1');
-  const [, target = ''] = /^[\r\n]*[A-Z]+ +([^ \r\n]*)/.exec(start) ?? [];
-  return target.length > MAX_TARGET_LENGTH;
 }
