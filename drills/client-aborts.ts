@@ -24,7 +24,7 @@ import { openDescriptors } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Breaks uploads off after every twentieth of their bodies, by a reset and by closing in good order: archives alone, forms,
-multipart/related, pieces of a resumable upload. Nothing may stay behind: no deposit, no temporary file, no open
+multipart/related, chunks of a resumable upload. Nothing may stay behind: no deposit, no temporary file, no open
 descriptor, no unhandled rejection.
 
   node drills/client-aborts.ts
@@ -56,7 +56,7 @@ const KINDS: readonly Kind[] = [
       return post(url, body, { 'Content-Type': contentType });
     },
   },
-  { name: 'piece of an upload', upload: piece },
+  { name: 'chunk of an upload', upload: piece },
 ];
 
 await runDrill(HELP, {}, async ({ short }) =>

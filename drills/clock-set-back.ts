@@ -15,7 +15,7 @@ import { promisesKept } from './promises-kept.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Sets the clock of the running service back under load, starts it again with that clock, and sets the clock right again. What
-was begun before goes on: ids, histories, repeated requests, uploads in pieces, logins, streams of events, anchors,
+was begun before goes on: ids, histories, repeated requests, resumable uploads, logins, streams of events, anchors,
 views, gc, metrics.
 
   node drills/clock-set-back.ts [--minutes 60] [--seconds 3]
@@ -80,7 +80,7 @@ async function drill(minutes: number, ms: number): Promise<Finding> {
   const { ledger } = load;
   return {
     tried: `The clock was set back ${minutes} minutes under load, the service started again, the clock set right; ${ledger.acknowledged} writes acknowledged.`,
-    held: 'Ids, order, histories, repeated requests, uploads in pieces, logins, event streams, anchors, views, gc and metrics were right throughout.',
+    held: 'Ids, order, histories, repeated requests, resumable uploads, logins, event streams, anchors, views, gc and metrics were right throughout.',
     broken: [...broken, ...ledger.faults, ...kept.lost, ...kept.doubled, ...kept.stuck],
     numbers: {
       acknowledged: ledger.acknowledged,

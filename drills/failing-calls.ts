@@ -58,7 +58,7 @@ export const FAILING_CALLS: readonly FailingCall[] = [
   { name: 'view-writes', what: 'writes of the views', calls: 'pwrite64', threads: MAIN, paths: VIEW },
   {
     name: 'upload-writes',
-    what: 'writes of uploads in pieces',
+    what: 'writes of resumable uploads',
     calls: 'pwritev,pwrite64',
     threads: POOL,
     paths: [],
@@ -77,7 +77,7 @@ async function uploadPiece(url: string): Promise<void> {
   const piece = await uploads.patch(upload, 0, randomBytes(PIECE));
   const there = await uploads.offset(upload);
   if (piece.status === 204 && there !== PIECE)
-    throw new Error(`A piece was answered 204 and ${there} bytes are there.`);
+    throw new Error(`A chunk was answered 204 and ${there} bytes are there.`);
   if (piece.status !== 204) assertPassing(piece.status);
   const deleted = await uploads.delete(upload);
   if (deleted.status !== 204) assertPassing(deleted.status);

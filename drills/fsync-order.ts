@@ -12,7 +12,7 @@ import { disorder, type Step, type SystemCall, systemCalls } from './system-call
 
 const HELP = `Looks with strace whether a create is answered 201 only after its bytes and its events are on the disk: the temporary
 file is synced, then renamed, then its folder is synced, then the events are written and synced, then the answer is
-sent. Small archives, which are rows, and pieces of an upload likewise.
+sent. Small archives, which are rows, and chunks of an upload likewise.
 
   node drills/fsync-order.ts [--rounds 5]
 
@@ -54,16 +54,16 @@ async function drill(rounds: number): Promise<Finding> {
   const broken = [
     ...deposits.faults,
     ...created.flatMap((one) => faultOf(`A create of a ${one.kind} archive`, calls, stepsOf(one))),
-    ...pieces.flatMap((piece) => faultOf('A piece of an upload', calls, pieceSteps(piece))),
+    ...pieces.flatMap((piece) => faultOf('A chunk of an upload', calls, pieceSteps(piece))),
     ...foldersNotSynced(calls),
   ];
   return {
-    tried: `${created.length} creates, of archives above and below 64 KiB, alone and as forms, and ${pieces.length} pieces of uploads were watched with strace.`,
+    tried: `${created.length} creates, of archives above and below 64 KiB, alone and as forms, and ${pieces.length} chunks of uploads were watched with strace.`,
     held: 'Bytes synced < renamed < folder synced < events written < log synced < 201, each after the one before had returned.',
     broken,
     numbers: {
       creates: created.length,
-      pieces: pieces.length,
+      chunks: pieces.length,
       calls: calls.length,
       disordered: broken.length,
     },

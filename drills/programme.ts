@@ -38,7 +38,7 @@ export const PROGRAMME: readonly PlannedDrill[] = [
   },
   {
     name: 'resumable-kills',
-    what: 'Kills the service under clients that bring archives in pieces.',
+    what: 'Kills the service under clients of resumable uploads.',
     full: ['--kills', '15'],
     short: null,
     limit: [300, 0],

@@ -11,7 +11,7 @@ import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
 import { ServiceProcess } from './service-process.ts';
 
-const HELP = `Kills the service with SIGKILL at random moments under four clients that bring archives in pieces and deposit
+const HELP = `Kills the service with SIGKILL at random moments under four clients that bring resumable uploads and deposit
 them, and looks whether each is an archive of exactly one deposit, and no acknowledged byte was ever lost.
 
   node drills/resumable-kills.ts [--kills 50]
@@ -58,7 +58,7 @@ async function drill(kills: number): Promise<Finding> {
   const unknown = [...times.keys()].filter((name) => !known.deposited.has(name));
   const { found, wrongs, deposited } = known;
   return {
-    tried: `SIGKILL ${kills} times at random moments under ${WRITERS} clients that brought ${deposited.size} archives in pieces and deposited them.`,
+    tried: `SIGKILL ${kills} times at random moments under ${WRITERS} clients that brought ${deposited.size} archives as resumable uploads and deposited them.`,
     held: `Each is the archive of one deposit, ${found} of them answered late; no acknowledged byte was lost.`,
     broken: [
       ...wrongs,

@@ -16,7 +16,7 @@ import { bareRequest, UploadsUnderWay } from './uploads-under-way.ts';
 import type { Ledger } from './watched-deposit.ts';
 
 const HELP = `Stops the service with SIGTERM under a mixed load, while streams of events are open, an archive arrives slowly, an
-upload waits for its next piece and a piece of another one drips. It has to end with 0 in less than 30 s, answer what
+upload waits for its next chunk and a chunk of another one drips. It has to end with 0 in less than 30 s, answer what
 was begun, and keep what it answered.
 
   node drills/sigterm-under-load.ts [--rounds 5]
@@ -68,7 +68,7 @@ async function drill(rounds: number, drips: boolean): Promise<Finding> {
   const closed = (ledger.errors.get('ECONNRESET') ?? 0) + (ledger.errors.get('UND_ERR_SOCKET') ?? 0);
   await last.end('SIGTERM');
   return {
-    tried: `SIGTERM ${tally.signals} times under 4 writers, with event streams open, a slow archive and uploads in pieces under way; ${ledger.acknowledged} writes acknowledged.`,
+    tried: `SIGTERM ${tally.signals} times under 4 writers, with event streams open, a slow archive and resumable uploads under way; ${ledger.acknowledged} writes acknowledged.`,
     held: `It ended with 0 each time, after ${tally.slowest.toFixed(1)} s at the most; slow requests under way were answered, nothing was done of the ${closed} whose connections closed unanswered, and all that was acknowledged is there.`,
     broken: [
       ...tally.broken,

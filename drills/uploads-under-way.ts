@@ -16,7 +16,7 @@ export class UploadsUnderWay {
     const uploads = new TusUploads(client, 'drill');
     const [waiting, dripping] = [await uploads.begin(100_000), await uploads.begin(1_000_000)];
     const half = await uploads.patch(waiting, 0, new Uint8Array(50_000));
-    if (half.status !== 204) throw new Error(`A piece was answered ${half.status}.`);
+    if (half.status !== 204) throw new Error(`A chunk was answered ${half.status}.`);
     return new UploadsUnderWay(client, uploads, waiting, dripping);
   }
 
@@ -50,7 +50,7 @@ export class UploadsUnderWay {
     const faults = waiting === 50_000 ? [] : [`An upload with 50000 bytes acknowledged is at ${waiting}.`];
     return dripping > 0 || !dripped
       ? faults
-      : [...faults, `An upload to which a piece dripped is at ${dripping}.`];
+      : [...faults, `An upload to which a chunk dripped is at ${dripping}.`];
   }
 }
 

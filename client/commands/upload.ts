@@ -221,7 +221,7 @@ type Reached = {
 /** Says what an interrupt leaves at the server, and how to resume. */
 function leftBySending({ state, step, bytes }: Reached, { service, collection }: Target): string {
   const archive = step && 'archive' in step ? step.archive : null;
-  const isChunked = archive !== null && carriageOf(archive, service, collection) === 'in pieces';
+  const isChunked = archive !== null && carriageOf(archive, service, collection) === 'resumable';
   const sent = isChunked
     ? `${megabytes(bytes)} of ${megabytes(archive.length)} MB of ${archive.source} are at the server.`
     : '';

@@ -5,7 +5,7 @@ import { formatNumber } from '../output.ts';
 import { archiveType } from './archive-type.ts';
 
 /** How an archive is sent: in the body of a request, or before it in chunks, by the tus protocol. */
-export type Carriage = 'whole' | 'in pieces';
+export type Carriage = 'whole' | 'resumable';
 
 /** Minimum bytes of an archive that is sent in chunks, so that a lost connection loses little. */
 const MIN_CHUNKED_BYTES = 8 * 1024 ** 2;
@@ -16,7 +16,7 @@ export function carriageOf(
   { resumableUploads }: Collection,
 ): Carriage {
   const isLarge = length >= MIN_CHUNKED_BYTES || (maxUploadSize !== null && length > maxUploadSize);
-  return isLarge && resumableUploads !== null ? 'in pieces' : 'whole';
+  return isLarge && resumableUploads !== null ? 'resumable' : 'whole';
 }
 
 /** @throws {Fault} the archive is larger than the server accepts, or of a type that it does not accept. */

@@ -63,7 +63,7 @@ function creation(
   entry: Entry | null,
   carriage: (archive: PreparedArchive) => Carriage,
 ): Unfinished[] {
-  const isSplit = first !== undefined && entry !== null && carriage(first) === 'in pieces';
+  const isSplit = first !== undefined && entry !== null && carriage(first) === 'resumable';
   return [
     { kind: 'create', archive: first ?? null, entry: isSplit ? null : entry },
     ...(isSplit ? [{ kind: 'add-metadata', entry } as const] : []),

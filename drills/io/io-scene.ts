@@ -59,7 +59,7 @@ async function start(dataDir: string): Promise<Service> {
 }
 
 /**
- * Starts the service, deposits archives of each kind, one as an upload in pieces, and stops the service. Notes what was
+ * Starts the service, deposits archives of each kind, one as a resumable upload, and stops the service. Notes what was
  * acknowledged in the file `.acknowledged` of the folder as well. Resolves to a sentence for each wrong answer.
  */
 export async function runService(dataDir: string, promised: Promised): Promise<string[]> {

@@ -93,7 +93,7 @@ export class Clients {
     return outcome?.kind === 'success' ? outcome.depositId : undefined;
   }
 
-  /** Uploads an archive in pieces. Resolves to the id of the upload when all are acknowledged. */
+  /** Uploads an archive in chunks. Resolves to the id of the upload when all are acknowledged. */
   async #upload(
     { name, client, archive, pieces }: PlannedDeposit,
     node: number,

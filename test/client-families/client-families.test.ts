@@ -271,7 +271,7 @@ test('swh deposit reads why it was refused', async (t) => {
   t.is(texts(error, `${ATOM}summary`).length, 1);
 });
 
-test('a tus client sends an archive in pieces, goes on after a break, and deposits the upload', async (t) => {
+test('a tus client sends an archive in chunks, goes on after a break, and deposits the upload', async (t) => {
   const client = new Tus(t.context.alice);
   const curl = new Curl(t.context.alice);
   const sd = await curl.ask('GET', `${t.context.alice.url}/1/servicedocument/`);

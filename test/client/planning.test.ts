@@ -35,12 +35,12 @@ test('an archive is called what the collection takes', (t) => {
   });
 });
 
-test('large archives come in pieces where that is possible', (t) => {
+test('large archives are resumable uploads where that is possible', (t) => {
   const service = { maxUploadSize: 1000, maxResumableUploadSize: null, clientDomain: null, collections: [] };
   t.is(carriageOf({ length: 1000 }, service, collection), 'whole');
-  t.is(carriageOf({ length: 1001 }, service, collection), 'in pieces');
+  t.is(carriageOf({ length: 1001 }, service, collection), 'resumable');
   t.is(carriageOf({ length: 1001 }, service, { ...collection, resumableUploads: null }), 'whole');
-  t.is(carriageOf({ length: 9e6 }, { ...service, maxUploadSize: null }, collection), 'in pieces');
+  t.is(carriageOf({ length: 9e6 }, { ...service, maxUploadSize: null }, collection), 'resumable');
 });
 
 const NEW: UploadOptions = { deposit: undefined, replace: false, partial: false };
@@ -52,7 +52,7 @@ function assertPlan(
   expected: string[],
 ): void {
   const archives = sent.filter((one): one is PreparedArchive => one !== entry);
-  const carriage = ({ source }: PreparedArchive) => (source === 'large' ? 'in pieces' : 'whole');
+  const carriage = ({ source }: PreparedArchive) => (source === 'large' ? 'resumable' : 'whole');
   const steps = planSteps(wishes, archives, sent.includes(entry) ? entry : null, carriage);
   const words = steps.map((step) => {
     const holds = 'archive' in step && step.archive ? ` ${step.archive.source}` : '';

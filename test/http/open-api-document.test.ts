@@ -281,7 +281,7 @@ test('the values of the service are filled in; marks and shared parts are left o
   t.true(description.includes(`The deposit namespace of the XML is ${NAMESPACE}/.`));
   t.true(
     description.includes(
-      'has at most 1001 bytes (in pieces, by tus, 1004), a deposit 1003 archives, an entry 1002 bytes.',
+      'has at most 1001 bytes (as a resumable upload, 1004), a deposit 1003 archives, an entry 1002 bytes.',
     ),
   );
   const whole = await describe({ maxResumableUploadSize: undefined });

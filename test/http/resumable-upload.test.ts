@@ -92,7 +92,7 @@ test('what is possible is told on OPTIONS and in the service document', async (t
   t.is(facts.workspace.collections.find(({ name }) => name === 'software')?.resumable_uploads, iri);
 });
 
-test('an upload comes in pieces, each at the offset where the last one ended', async (t) => {
+test('an upload comes in chunks, each at the offset where the last one ended', async (t) => {
   const { service, uploads } = t.context;
   const metadata = metadataOf({ filename: 'large.tar', note: '' });
   const created = await uploads.create(10, metadata);
@@ -398,7 +398,10 @@ test('an archive too large to come at once is deposited by naming its upload', a
     archiveHeaders('large.tar', 'application/x-tar'),
   );
   const refused = await assertSwordError(t, plain, 413, 'MaxUploadSizeExceeded');
-  t.regex(refused, /send it in pieces \(tus\) where the service document has depositns:resumableUploads/);
+  t.regex(
+    refused,
+    /send it as a resumable upload \(tus\) where the service document has depositns:resumableUploads/,
+  );
   const upload = await uploads.whole(largeTar);
   const headers = {
     ...archiveHeaders('large.tar', 'application/x-tar'),

@@ -5,11 +5,11 @@ import { ATOM_TYPE, final, helloEntry, partial } from '../../testing/http/deposi
 import { TestClient } from '../../testing/service/running-service.ts';
 
 /*
- * tus-js-client, of the version in package.json: an archive in pieces, which becomes a deposit. Prints a line for the
+ * tus-js-client, of the version in package.json: an archive in chunks, which becomes a deposit. Prints a line for the
  * check, and ends with 1 if it failed.
  */
 const { SERVICE_URL = '', SERVICE_COLLECTION = '', SERVICE_CLIENT = '', SERVICE_PASSWORD = '' } = process.env;
-const TITLE = 'tus-js-client sends an archive in pieces, goes on with it, and it is deposited';
+const TITLE = 'tus-js-client sends an archive in chunks, goes on with it, and it is deposited';
 const PIECE_BYTES = 100_000;
 
 const client = new TestClient(SERVICE_URL, SERVICE_CLIENT, SERVICE_PASSWORD);

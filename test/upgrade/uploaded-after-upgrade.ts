@@ -9,7 +9,7 @@ import { pathOf } from './upgraded-service.ts';
 /** The archive that every frozen upload is of, or begins with. */
 const archive = tarOf([{ name: 'upload/a.txt', data: 'uploaded\n'.repeat(4000) }]);
 
-/** Tests that uploads in pieces continue which were begun before. */
+/** Tests that resumable uploads continue which were begun before. */
 export function testUploads(test: Test): void {
   test.serial('every upload is where it was', async (t) => {
     const { uploads } = t.context.upgraded.expected;
@@ -53,7 +53,7 @@ export function testUploads(test: Test): void {
     }
   });
 
-  test.serial('deposits with archives that came in pieces are finished', async (t) => {
+  test.serial('deposits with archives of resumable uploads are finished', async (t) => {
     for (const label of ['of-upload', 'claimed-recorded', 'claimed-unrecorded']) {
       const path = pathOf(t.context.upgraded.deposit(label));
       const headers = { ...entryHeaders(), ...final };

@@ -15,7 +15,7 @@ export type DescribedService = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
-  /** Bytes of an archive that comes in pieces; `undefined`: none can. */
+  /** Maximum bytes of a resumable upload; `undefined` without the module. */
   readonly maxResumableUploadSize: number | undefined;
   /** The optional capabilities that are on. */
   readonly modules: ReadonlySet<string>;
@@ -48,7 +48,8 @@ function valuesOf({ iris, generator, maxResumableUploadSize, ...service }: Descr
     maxEntrySize,
     maxArchives,
     maxUploadLength: maxResumableUploadSize ?? Number.MAX_SAFE_INTEGER,
-    inPieces: maxResumableUploadSize === undefined ? '' : ` (in pieces, by tus, ${maxResumableUploadSize})`,
+    asResumable:
+      maxResumableUploadSize === undefined ? '' : ` (as a resumable upload, ${maxResumableUploadSize})`,
   };
 }
 

@@ -166,7 +166,7 @@ export function assertArchiveWithin(declared: number | null, limit: number): voi
 /** Builds the error for an archive over the limit. `text` is a sentence with the actual size and the limit. */
 export function archiveTooLarge(text: string, cause?: Error): SwordError {
   const instead =
-    'split it into several, or send it in pieces (tus) where the service document has depositns:resumableUploads.';
+    'split it into several, or send it as a resumable upload (tus) where the service document has depositns:resumableUploads.';
   return new SwordError('MaxUploadSizeExceeded', `${text.replace(/\.$/, '')}: ${instead}`, { cause });
 }
 

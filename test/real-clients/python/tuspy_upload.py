@@ -1,4 +1,4 @@
-"""tuspy, a client of tus: an archive comes in pieces with checksums, is gone on with, and deposited."""
+"""tuspy, a client of tus: an archive comes in chunks with checksums, is gone on with, and deposited."""
 
 import io
 import os
@@ -49,7 +49,7 @@ def client() -> TusClient:
     return TusClient(endpoint, headers={"Authorization": account.authorization})
 
 
-@check("tuspy sends an archive in pieces with checksums; it is deposited")
+@check("tuspy sends an archive in chunks with checksums; it is deposited")
 def in_pieces() -> None:
     uploader = client().uploader(
         file_path=str(archive),
