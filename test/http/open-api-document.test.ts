@@ -122,7 +122,7 @@ test('every document is described in the media types in which it is offered', (t
     SwordError: Object.values(ERROR_TYPES),
     Health: ['application/json'],
     Undelivered: ['application/json'],
-    OpenApi: ['application/json', 'application/vnd.oai.openapi+json;version=3.1'],
+    OpenApi: ['application/json', 'application/vnd.oai.openapi+json;version=3.1', 'text/html'],
   };
   const seen = new Set<string>();
   const answers = operations(document).flatMap(({ answers: own }) => own);

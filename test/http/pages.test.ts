@@ -33,7 +33,10 @@ const PAGES = [
   '/1/software/1/metadata/',
   '/1/software/1/content/',
   '/1/software/1/history/',
+  '/1/software/1/statement/',
   '/1/software/99/status/',
+  '/',
+  '/openapi.json',
 ];
 
 test('a browser gets a page for people, without script, of the facts that programs get', async (t) => {
@@ -44,6 +47,7 @@ test('a browser gets a page for people, without script, of the facts that progra
     t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8', path);
     t.regex(page, /^<!DOCTYPE html>\n<html lang="en">.*<main><h1>.*<\/main><\/body><\/html>\n$/s, path);
     t.notRegex(page, /<script|javascript:|\son\w+=/i, path);
+    t.notRegex(page, /undefined|\[object/, path);
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? [];
     const policy = answer.headers.get('content-security-policy') ?? '';
     t.true(policy.includes(`style-src 'sha256-${hash('sha256', style, 'base64')}'`), path);
@@ -54,6 +58,18 @@ test('a browser gets a page for people, without script, of the facts that progra
   t.true(status.includes('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&amp;\u202e'));
   t.regex(status, /<dt>Status<\/dt><dd><bdi>done<\/bdi><\/dd>/);
   t.regex(status, /<dt>SWHID<\/dt><dd><bdi>swh:1:dir:[0-9a-f]{40}<\/bdi><\/dd>/);
+});
+
+test('the description of all operations is a page, too, with an entity tag of its own', async (t) => {
+  const { alice } = t.context;
+  const page = await alice.get('/openapi.json', { Accept: BROWSER });
+  const text = await page.text();
+  t.regex(text, /<h3><bdi>POST \/1\/\{collection\}\/<\/bdi><\/h3>/);
+  t.regex(text, /<dd><bdi>In-Progress \(header\): /, 'a parameter that several operations share');
+  t.regex(text, /<dd><bdi>201: The receipt of the new deposit/);
+  t.false(/\{(name|version|baseUrl|maxUploadSize)\}/.test(text), 'placeholders have values');
+  const json = await alice.get('/openapi.json', { 'If-None-Match': page.headers.get('etag') ?? '' });
+  t.is(json.status, 200, 'the tag of the page is not that of the JSON');
 });
 
 test('only a client that prefers HTML to every type of XML and JSON gets a page', async (t) => {

@@ -3,18 +3,19 @@ import type { DepositQueries } from '../../deposits/queries.ts';
 import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
-import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
+import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { chooseRepresentation } from '../responses/representation.ts';
+import { chooseRepresentation, setDocumentType } from '../responses/representation.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
-export const STATEMENT_OFFERS: Offers<'xml' | 'rdf' | 'json'> = [
+export const STATEMENT_OFFERS: Offers<'xml' | 'rdf' | 'json' | 'html'> = [
   { contentType: FEED_TYPE, format: 'xml' },
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/rdf+xml', format: 'rdf' },
   { contentType: 'application/json', format: 'json' },
+  PAGE,
 ];
 
 /** The only representation at the IRI of the resource map: many clients send no `Accept`. */
@@ -22,7 +23,7 @@ export const STATEMENT_RDF_OFFERS: typeof STATEMENT_OFFERS = [
   { contentType: 'application/rdf+xml', format: 'rdf' },
 ];
 
-/** Serves the SWORD Statement of a deposit as a feed, a resource map or JSON. */
+/** Serves the SWORD Statement of a deposit as a feed, a resource map, JSON or a page. */
 export function statementIri(
   queries: DepositQueries,
   options: RenderContext,
@@ -38,7 +39,7 @@ export function statementIri(
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
       const { contentType, format } = chosen;
       const statement = { ...view, author: view.client };
-      ctx.set('Content-Type', contentType);
+      setDocumentType(ctx, contentType);
       ctx.body =
         format === 'rdf'
           ? statementRdf(statement, options)

@@ -1,6 +1,8 @@
+import { PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
+import { setDocumentType } from '../responses/representation.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { publicDocument } from './public-resource.ts';
 
@@ -19,8 +21,6 @@ export function serviceDescriptionLink(iris: Iris): string {
   return `<${iris.openApi()}>; rel="${DESCRIPTION_RELATION}"; type="application/json"`;
 }
 
-const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 const TITLE = 'Source code deposits';
 
 /** Serves a page from which clients and people find the service document. */
@@ -28,10 +28,9 @@ export function landingPage(iris: Iris) {
   const bodies = { html: pageOf(iris), json: factsOf(iris) };
   return publicDocument((ctx) => {
     const { contentType, format } = negotiateAmong(LANDING_OFFERS, ctx.req.headers.accept);
-    ctx.set('Content-Security-Policy', POLICY);
     ctx.set('Link', serviceDescriptionLink(iris));
     ctx.body = bodies[format];
-    ctx.set('Content-Type', format === 'html' ? `${contentType}; charset=utf-8` : contentType);
+    setDocumentType(ctx, contentType);
   });
 }
 
@@ -56,25 +55,17 @@ function factsOf(iris: Iris): string {
 
 function pageOf(iris: Iris): string {
   const [href, description] = [escaped(iris.serviceDocument()), escaped(iris.openApi())];
-  const links = RELATIONS.map((rel) => `<link rel="${rel}" href="${href}">`);
-  return [
-    '<!DOCTYPE html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    `<title>${TITLE}</title>`,
-    ...links,
+  const links = [
+    ...RELATIONS.map((rel) => `<link rel="${rel}" href="${href}">`),
     `<link rel="${DESCRIPTION_RELATION}" type="application/json" href="${description}">`,
-    '</head>',
-    '<body>',
-    `<h1>${TITLE}</h1>`,
-    '<p>This service takes deposits of source code by SWORD 2.0. Give your client the address of its',
-    `<a href="${href}">service document</a> and the credentials that you were given. Programs find every`,
-    `operation described in <a href="${description}">OpenAPI</a>.</p>`,
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n');
+  ];
+  return [
+    pageStart(TITLE, links.join('')),
+    '<p>This service accepts deposits of source code by SWORD 2.0. To deposit, give your program the address of the',
+    ` <a href="${href}">service document</a>, and the name and password of your client.</p>`,
+    `<p>Every operation is described in <a href="${description}">OpenAPI</a>.</p>`,
+    PAGE_END,
+  ].join('');
 }
 
 function escaped(text: string): string {

@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto';
+import { htmlPieces } from '../../sword/documents/html-page.ts';
 import { isNotModified } from '../../sword/headers/entity-tag.ts';
-import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { negotiateAmong, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
+import { setDocumentType } from '../responses/representation.ts';
 import { type DescribedService, openApiDocument } from './open-api-document.ts';
+import { openApiPage } from './open-api-page.ts';
 import { publicDocument } from './public-resource.ts';
 
-const OFFERS: Offers<'json' | 'openapi'> = [
+const OFFERS: Offers<'json' | 'html'> = [
   { contentType: 'application/json', format: 'json' },
-  { contentType: 'application/vnd.oai.openapi+json', format: 'openapi' },
+  { contentType: 'application/vnd.oai.openapi+json', format: 'json' },
+  PAGE,
 ];
 
-type Rendered = { readonly body: string; readonly tag: string };
+type Rendered = Readonly<Record<'json' | 'html', { readonly body: string; readonly tag: string }>>;
 
 /** Serves the description of every operation without credentials. It never changes while the service runs. */
 export function serveOpenApi(service: DescribedService) {
@@ -19,19 +23,24 @@ export function serveOpenApi(service: DescribedService) {
       rendered = undefined; // the file may be readable for the next request
       throw error;
     });
-    const { body, tag } = await rendered;
+    const { contentType, format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
+    const { body, tag } = (await rendered)[format];
     ctx.set('ETag', tag);
     if (isNotModified(ctx.req.headers['if-none-match'], tag)) {
       ctx.status = 304;
       return;
     }
-    const { contentType, format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
     ctx.body = body;
-    ctx.set('Content-Type', format === 'openapi' ? `${contentType};version=3.1` : contentType);
+    setDocumentType(ctx, contentType.endsWith('openapi+json') ? `${contentType};version=3.1` : contentType);
   });
 }
 
 async function render(service: DescribedService): Promise<Rendered> {
-  const body = JSON.stringify(await openApiDocument(service));
+  const document = await openApiDocument(service);
+  const page = [...htmlPieces(openApiPage(document))].join('');
+  return { json: tagged(JSON.stringify(document)), html: tagged(page) };
+}
+
+function tagged(body: string) {
   return { body, tag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` };
 }

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Document, Fact, Part } from './document.ts';
 
 const STYLE =
-  ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}body{max-width:60rem;margin:0 auto;padding:1rem;' +
+  ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif;background:#fff;color:#1b1b1b}a{color:#0b4fb3}' +
+  '@media(prefers-color-scheme:dark){:root{background:#141414;color:#e6e6e6}a{color:#9cc2ff}}body{max-width:60rem;margin:0 auto;padding:1rem;' +
   'overflow-wrap:anywhere}h1{font-size:1.5rem}h2{font-size:1.25rem}h3{font-size:1.1rem}dt{font-weight:bold}dd{margin:0 0 .5rem;white-space:' +
   'pre-line}ul.parts{list-style:none;padding:0}ul.parts>li{border-top:1px solid;padding:.5rem 0}';
 
@@ -35,10 +36,17 @@ const LINK_NAMES: Readonly<Record<string, string>> = {
 /** Yields a page for people, without script, in pieces: the head, one for each part of a long list, the end. */
 export function* htmlPieces(document: Document): Iterable<string> {
   const title = titleOf(document);
-  yield `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${STYLE}</style></head><body><main><h1><bdi>${escaped(title)}</bdi></h1>`;
+  yield pageStart(title);
   yield* bodyOf(document.facts, 2);
-  yield '</main></body></html>\n';
+  yield PAGE_END;
 }
+
+/** Returns the beginning of a page, up to its first heading; `links` are elements of its head. */
+export function pageStart(title: string, links = ''): string {
+  return `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title>${links}<style>${STYLE}</style></head><body><main><h1><bdi>${escaped(title)}</bdi></h1>`;
+}
+
+export const PAGE_END = '</main></body></html>\n';
 
 function* bodyOf(facts: readonly Fact[], level: number): Iterable<string> {
   const named = facts.filter(({ name }) => name !== undefined);
@@ -111,7 +119,8 @@ function valueRows(value: unknown): string {
   if (typeof value === 'object' && value !== null) {
     const parts = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
     const { label, value: labelled } = Object.fromEntries(parts) as Readonly<Record<string, unknown>>;
-    if (typeof label === 'string') return `<dd>${escaped(labelOf(label))}: ${inline(labelled)}</dd>`;
+    if (typeof label === 'string' && labelled !== undefined)
+      return `<dd>${escaped(labelOf(label))}: ${inline(labelled)}</dd>`;
     if (parts.length === 1) return `<dd>${inline(parts[0]?.[1])}</dd>`;
     return parts.map(([name, inner]) => `<dd>${escaped(labelOf(name))}: ${inline(inner)}</dd>`).join('');
   }
