@@ -156,6 +156,8 @@ for (const scheme of ['light', 'dark'] as const) {
         await page.goto(`/console/deposits/${id}${query}`);
         if (seen === 'Lines') await page.getByRole('region', { name: 'Lines' }).waitFor();
         else await page.getByText(seen).first().waitFor();
+        if (query === '?tab=proof') await page.getByLabel('Public keys').fill(KEY);
+        if (query === '?tab=proof') await page.getByText('Fingerprints').waitFor();
         t.deepEqual(await tab.accessibilityFaults(), [], query);
         const overflow = await page.evaluate<number>(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -165,6 +167,10 @@ for (const scheme of ['light', 'dark'] as const) {
     });
   }
 }
+
+/** A public key of Ed25519. */
+const KEY =
+  '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAQoyzp9FbA0ztl0x4x/xsRbv0y3n3RkOhrekPN1yyjTk=\n-----END PUBLIC KEY-----';
 
 const FILES = { 'p/README': 'hello\n', [`p/${XSS}`]: XSS };
 

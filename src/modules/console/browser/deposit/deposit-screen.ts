@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
 import { html } from '../../shared/html.ts';
-import { getJson } from '../api.ts';
+import { useFetched } from '../fetched.ts';
 import { FilesTab } from '../files/files-tab.ts';
+import { useChanges } from '../live.ts';
 import { Copyable } from '../parts/copy.ts';
-import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { withQuery } from '../router.ts';
@@ -29,16 +30,23 @@ const TABS = [
 /** One deposit: its events and states, its files, and its proof. */
 export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
   const { id = '' } = params;
-  const { value, error } = useLoaded(
-    (signal) => getJson<DepositSummary>(`/console/api/deposits/${encodeURIComponent(id)}`, { signal }),
+  const [version, setVersion] = useState(0);
+  useChanges(
+    ({ depositId }) => {
+      if (String(depositId) === id) setVersion((before) => before + 1);
+    },
     [id],
   );
-  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!value) return html`<p role="status">Loading …</p>`;
+  const { data, problem } = useFetched<DepositSummary>(
+    `/console/api/deposits/${encodeURIComponent(id)}`,
+    version,
+  );
+  if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
+  if (!data) return html`<p role="status">Loading …</p>`;
   const tabs = TABS.filter(({ permission }) => boot.viewer.permissions.includes(permission));
   const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
   return html`
-    <${Head} summary=${value} />
+    <${Head} summary=${data} />
     <div class="parts" role="navigation" aria-label="Parts of the deposit">
       ${tabs.map(
         ({ name, title }) =>
@@ -47,9 +55,9 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
           }>${title}</a>`,
       )}
     </div>
-    ${tab?.name === 'timeline' && html`<${TimelineTab} id=${id} place=${place} />`}
-    ${tab?.name === 'files' && html`<${FilesTab} summary=${value} boot=${boot} place=${place} />`}
-    ${tab?.name === 'proof' && html`<${ProofTab} summary=${value} boot=${boot} />`}
+    ${tab?.name === 'timeline' && html`<${TimelineTab} id=${id} place=${place} version=${version} />`}
+    ${tab?.name === 'files' && html`<${FilesTab} summary=${data} boot=${boot} place=${place} />`}
+    ${tab?.name === 'proof' && html`<${ProofTab} summary=${data} boot=${boot} />`}
   `;
 }
 

@@ -66,7 +66,7 @@ function Fingerprints({ pem }: { readonly pem: string }): VNode {
   return html`<p class="quiet">${
     value.length === 0
       ? 'Without a key, the signature is only compared with the key that the anchor names.'
-      : html`Fingerprints: ${value.map((print) => html`<code>${print}</code> `)}`
+      : html`Fingerprints: ${value.map((print) => html`<code class="digest">${print}</code> `)}`
   }</p>`;
 }
 

@@ -1,9 +1,7 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
 import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../shared/html.ts';
 import { getJson } from '../api.ts';
-import { useChanges } from '../live.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
@@ -16,15 +14,10 @@ import { loadStream } from './stream-events.ts';
 /** Milliseconds between two events from which the gap is shown. */
 const MIN_GAP_MS = 500;
 
+type Props = { readonly id: string; readonly place: Place; readonly version: number };
+
 /** The events of a deposit on the left, and the state around the chosen one on the right. */
-export function TimelineTab({ id, place }: { readonly id: string; readonly place: Place }): VNode {
-  const [version, setVersion] = useState(0);
-  useChanges(
-    (change) => {
-      if (String(change.depositId) === id) setVersion((before) => before + 1);
-    },
-    [id],
-  );
+export function TimelineTab({ id, place, version }: Props): VNode {
   const stream = `deposit-${id}`;
   const { value: events, error } = useLoaded(
     (signal) => loadStream(stream, (path) => getJson(path, { signal })),

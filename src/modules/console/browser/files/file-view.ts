@@ -25,7 +25,7 @@ export function FileView({ place, ...props }: Props): VNode {
   const lines = chosen && rangeText(chosen);
   return html`<section aria-label="File">
     <${NodeHead} ...${props} />
-    ${lines !== undefined && html`<p>Lines ${lines}: <${Copyable} text=${qualifiedSwhid(node, context, lines)} /></p>`}
+    ${lines !== undefined && html`<p>${lines.includes('-') ? 'Lines' : 'Line'} ${lines}: <${Copyable} text=${qualifiedSwhid(node, context, lines)} /></p>`}
     ${!mayRead && html`<p class="quiet">Your role may not read the contents of files.</p>`}
     ${mayRead && !isShown && html`<p class="quiet">The file is too large to be shown: download it.</p>`}
     ${error !== undefined && html`<p class="problem" role="alert">${error}</p>`}

@@ -12,6 +12,13 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
+/** Two sheets; drawn, since few fonts have a character for it. */
+function CopyIcon(): VNode {
+  return html`<svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
+    <path d="M5.5 5.5h8v8h-8zM10.5 3v-.5h-8v8H3" fill="none" stroke="currentColor" stroke-width="1.5" />
+  </svg>`;
+}
+
 /** Shows an identifier or a command, and a button that copies all of it. */
 export function Copyable({ text, shown = text }: { readonly text: string; readonly shown?: string }): VNode {
   const [state, setState] = useState<'idle' | 'copied' | 'select'>('idle');
@@ -23,7 +30,7 @@ export function Copyable({ text, shown = text }: { readonly text: string; readon
   return html`<span class="copyable"
     ><code title=${text}>${shown}</code
     ><button type="button" class="icon" aria-label=${`Copy ${text}`} onClick=${copy}>
-      ${state === 'copied' ? '✓' : '⧉'}
+      ${state === 'copied' ? '✓' : html`<${CopyIcon} />`}
     </button></span
   >`;
 }
