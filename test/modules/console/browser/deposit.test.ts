@@ -10,11 +10,13 @@ import { tarOf } from '../../../../testing/archives/archive-builders.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import {
   archivePart,
+  entryHeaders,
   entryPart,
   entryXml,
   final,
   formOf,
   formType,
+  helloEntry,
 } from '../../../../testing/http/deposit-bodies.ts';
 import type { RunningService, TestClient } from '../../../../testing/service/running-service.ts';
 
@@ -122,6 +124,28 @@ test('files are shown as text, with hidden characters visible, lines selected an
   for (const text of ['added: p/evil-', 'removed: p/gone', 'changed: p/README'])
     await page.getByText(text).waitFor();
   t.is(await page.getByText('p/same').count(), 0);
+});
+
+test('an operator checks a rejected deposit again on its page, and sees what becomes of it', async (t, open) => {
+  const { service, alice } = t.context;
+  const answer = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...final });
+  const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
+  await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await page.getByText(`npx deposit-service retry ${id} --recheck`).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Check again 1 deposit' }).click();
+  await page.getByText('done: 1 of 1 started again').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  const events = page.getByRole('region', { name: 'Events' });
+  await events.getByText('Re-check requested (check 2).').waitFor();
+  await events.getByText('Deposit rejected by check 2').waitFor();
+  await events.getByRole('list').getByText('person operator').waitFor();
+  t.like((await Array.fromAsync(service.service.log.readStream(`deposit-${id}`))).at(-1), {
+    type: 'DepositRejected',
+  });
 });
 
 test('a depositor sees the files of its own deposit alone, an auditor no bytes', async (t, open) => {

@@ -2,9 +2,11 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
 import { html } from '../../shared/html.ts';
+import type { Act } from '../../shared/job.ts';
 import { useFetched } from '../fetched.ts';
 import { FilesTab } from '../files/files-tab.ts';
 import { useChanges } from '../live.ts';
+import { ActDialog } from '../parts/act-dialog.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
@@ -46,7 +48,7 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
   const tabs = TABS.filter(({ permission }) => boot.viewer.permissions.includes(permission));
   const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
   return html`
-    <${Head} summary=${data} />
+    <${Head} summary=${data} mayAct=${boot.viewer.permissions.includes('deposits:act')} />
     <div class="parts" role="navigation" aria-label="Parts of the deposit">
       ${tabs.map(
         ({ name, title }) =>
@@ -61,7 +63,13 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
   `;
 }
 
-function Head({ summary: { row, context, depositId } }: { readonly summary: DepositSummary }): VNode {
+function Head({
+  summary: { row, context, depositId },
+  mayAct,
+}: {
+  readonly summary: DepositSummary;
+  readonly mayAct: boolean;
+}): VNode {
   if (!row) return html`<p class="quiet">Deposit ${depositId} was deleted. Its history stays.</p>`;
   const { client, collection, status, statusDetail } = row;
   return html`<section class="deposit-head">
@@ -74,6 +82,25 @@ function Head({ summary: { row, context, depositId } }: { readonly summary: Depo
       <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/status/`}>Status page</a>
       <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/metadata/`}>Receipt</a>
       <${Copyable} text=${`deposit-service history ${depositId}`} />
+      ${mayAct && html`<${Acts} depositId=${depositId} status=${status} />`}
     </p>
   </section>`;
+}
+
+/** What an operator can do about a deposit in this status. */
+const ACTS: Readonly<Record<string, { readonly act: Act; readonly title: string }>> = {
+  rejected: { act: 'recheck', title: 'Check again …' },
+  failed: { act: 'retry', title: 'Retry …' },
+};
+
+function Acts({ depositId, status }: { readonly depositId: number; readonly status: string }): VNode {
+  const [acting, setActing] = useState<Act>();
+  const possible = ACTS[status];
+  return html`
+    ${possible && html`<button type="button" onClick=${() => setActing(possible.act)}>${possible.title}</button>`}
+    ${
+      acting !== undefined &&
+      html`<${ActDialog} act=${acting} selected=${{ ids: [depositId] }} onClose=${() => setActing(undefined)} />`
+    }
+  `;
 }
