@@ -8,7 +8,7 @@ import {
   readiness,
   type StoredObject,
 } from '../../object-store/object-store.ts';
-import { mapConcurrent } from '../../tools/concurrency/map-concurrent.ts';
+import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 
 export type StoreCopyOptions = {
   /** Digests of the objects that events reference: they are copied even if the source does not list them. */

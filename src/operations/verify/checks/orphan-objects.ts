@@ -1,5 +1,5 @@
 import type { StoreAudit } from '../../../object-store/object-store.ts';
-import { Limiter } from '../limiter.ts';
+import { mapConcurrent } from '../../../tools/concurrency/limiter.ts';
 import type { Check, Report } from '../report.ts';
 import type { ObjectProofs } from './object-check.ts';
 
@@ -14,7 +14,6 @@ export function orphanObjects(
   progress?: (objects: number) => void,
 ): Check {
   return async (report) => {
-    const work = new Limiter(MAX_CONCURRENT);
     let done = 0;
     const prove = async (object: string): Promise<void> => {
       const fault = await proofs.prove(object);
@@ -27,14 +26,9 @@ export function orphanObjects(
       done += 1;
       progress?.(done);
     };
-    try {
-      for await (const { sha256 } of listed(store, report)) {
-        if (!proofs.isKnown(sha256)) await work.start(() => prove(sha256));
-      }
-      await work.finished();
-    } finally {
-      await work.settled();
-    }
+    await mapConcurrent(listed(store, report), MAX_CONCURRENT, async ({ sha256 }) => {
+      if (!proofs.isKnown(sha256)) await prove(sha256);
+    });
   };
 }
 

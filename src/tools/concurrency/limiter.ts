@@ -35,3 +35,21 @@ export class Limiter {
     if (this.#failure) throw this.#failure.error;
   }
 }
+
+/**
+ * Runs `work` for each item, with at most `limit` concurrent calls. After the first failure no further call
+ * starts, and that error is thrown.
+ */
+export async function mapConcurrent<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const limiter = new Limiter(limit);
+  try {
+    for await (const item of items) await limiter.start(() => work(item));
+    await limiter.finished();
+  } finally {
+    await limiter.settled();
+  }
+}
