@@ -87,7 +87,7 @@ function Head({
   </section>`;
 }
 
-/** What an operator can do about a deposit in this status. */
+/** Acts of operators by the status of a deposit. */
 const ACTS: Readonly<Record<string, { readonly act: Act; readonly title: string }>> = {
   rejected: { act: 'recheck', title: 'Check again …' },
   failed: { act: 'retry', title: 'Retry …' },
