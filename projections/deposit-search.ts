@@ -30,9 +30,11 @@ export type DepositSearchView = StatusFields &
     readonly revisionId: string | null;
     readonly snapshot: string | null;
     readonly origin: string | null;
+    /** Time and id of the last change, which order all deposits by their changes. */
+    readonly changed: string;
     /** Title, authors, names of archives, slug, external identifier and origin. */
     readonly words: string;
-    /** `name=value` for each value that is found as a whole, between spaces. */
+    /** Values that are found as a whole, between spaces: `@client`, `/collection`, `!reason`, `#digest`. */
     readonly terms: string;
   };
 
@@ -48,8 +50,11 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
     ['client', 'depositId'],
     ['client', 'status', 'depositId'],
     ['collection', 'depositId'],
+    ['collection', 'status', 'depositId'],
     ['origin', 'depositId'],
-    ['updatedAt'],
+    ['changed'],
+    ['client', 'changed'],
+    ['uuid'],
     ['directory'],
     ['revisionId'],
     ['snapshot'],
@@ -57,9 +62,9 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   countedBy: ['client', 'collection', 'status'],
   texts: ['words', 'terms'],
   when: {
-    DepositVerified: (view, event) => statuses.DepositVerified?.(view, event),
-    LoadingStarted: (view, event) => statuses.LoadingStarted?.(view, event),
-    MetadataDeposited: (view, event) => statuses.MetadataDeposited?.(view, event),
+    DepositVerified: (view, event) => withTexts(statuses.DepositVerified?.(view, event)),
+    LoadingStarted: (view, event) => withTexts(statuses.LoadingStarted?.(view, event)),
+    MetadataDeposited: (view, event) => withTexts(statuses.MetadataDeposited?.(view, event)),
     DepositDeleted: () => undefined,
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection, createdAt, slug } = event.data;
@@ -72,6 +77,7 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
         ...noArchives,
         ...later,
         ...loaded,
+        changed: '',
         words: '',
         terms: '',
       });
@@ -110,6 +116,9 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   },
 };
 
+/** Number of hex digits by which archives are found; the view has the whole digests. */
+const DIGEST_CHARACTERS = 16;
+
 /** Returns the view with the codes of these reasons. */
 function withReasons(view: DepositSearchView, reasons: readonly Pick<Reason, 'code'>[]): DepositSearchView {
   return { ...view, reasonCodes: reasons.map(({ code }) => code) };
@@ -137,15 +146,18 @@ function withFacts(
 
 function withTexts(view: DepositSearchView | undefined): DepositSearchView | undefined {
   if (!view) return undefined;
-  const { title, authors, archives, slug, externalIdentifier, origin, reasonCodes, uuid } = view;
+  const { title, authors, archives, slug, externalIdentifier, origin, reasonCodes, client, collection } =
+    view;
   const names = archives.map(({ filename }) => filename);
   const words = [title, ...authors, ...names, slug, externalIdentifier, origin].filter(
     (text) => text !== null,
   );
   const terms = [
-    `uuid=${uuid}`,
-    ...reasonCodes.map((code) => `reason=${code}`),
-    ...archives.map(({ sha256 }) => `sha256=${sha256}`),
+    `@${client}`,
+    `/${collection}`,
+    ...reasonCodes.map((code) => `!${code}`),
+    ...archives.map(({ sha256 }) => `#${sha256.slice(0, DIGEST_CHARACTERS)}`),
   ];
-  return { ...view, words: words.join('\n'), terms: ` ${terms.join(' ')} ` };
+  const changed = `${view.updatedAt} ${String(view.depositId).padStart(15, '0')}`;
+  return { ...view, changed, words: words.join('\n'), terms: ` ${terms.join(' ')} ` };
 }

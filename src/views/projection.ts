@@ -19,7 +19,7 @@ export type Projection<View, Event extends { type: string }> = {
    * dimension.
    */
   readonly countedBy?: readonly string[];
-  /** Fields that queries search for text. All must be strings that every view has. */
+  /** Fields that queries search for text. All must be strings that every view has; the keys must be whole numbers. */
   readonly texts?: readonly string[];
   readonly when: {
     readonly [Type in Event['type']]?: (

@@ -13,8 +13,8 @@ export interface View<Type> {
   values(): IterableIterator<Type>;
   /** Returns values whose fields match, at most `limit`. */
   find(query: ViewQuery): Type[];
-  /** Counts matching values. Fast only if an index covers every field of the query. */
-  count(query: Omit<ViewQuery, 'limit'>): number;
+  /** Counts matching values, up to a limit. Fast only if an index covers every field of the query. */
+  count(query: CountQuery): number;
   /**
    * Counts the values with these fields, by each value of the last counter field. Reads counters, so it is
    * fast for any number of values.
@@ -39,11 +39,14 @@ export type ViewQuery = {
    * Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters.
    */
   readonly contains?: Readonly<Record<string, readonly string[]>>;
+  /** A field; `key` orders by the number that is the key. */
   readonly orderBy?: string;
   readonly descending?: boolean;
   readonly limit: number;
   readonly offset?: number;
 };
+
+export type CountQuery = Omit<ViewQuery, 'limit'> & Partial<Pick<ViewQuery, 'limit'>>;
 
 /** Progress of a view. */
 export type Reached = {

@@ -65,21 +65,28 @@ export function selection(
   const conditions = Object.keys(equal).map((field) => `${expression(field)} = ?`);
   if (from) conditions.push(`${expression(from.field)} >= ?`);
   if (upTo) conditions.push(`${expression(upTo.field)} <= ?`);
-  if (before) conditions.push(`${expression(before.field)} < ?`);
+  if (before) conditions.push(`${ordering(view, before.field, contains)} < ?`);
   const bounds = [from, upTo, before].flatMap((bound) => (bound ? [bound.value] : []));
   const match = matchOf(contains);
-  if (match !== '') {
-    const texts = textsOf(view);
-    conditions.push(`${quoted(view)}.rowid IN (SELECT rowid FROM ${texts} WHERE ${texts} MATCH ?)`);
-  }
   const using = index ? `INDEXED BY ${indexOf(view, index)}` : '';
+  const [texts, table] = [textsOf(view), quoted(view)];
+  // The index of texts finds its rows in the order of the keys: a page of many matches ends after as many as it has.
+  const tables =
+    match === '' ? `${table} ${using}` : `${texts} CROSS JOIN ${table} ON key = CAST(${texts}.rowid AS TEXT)`;
+  if (match !== '') conditions.push(`${texts} MATCH ?`);
   return {
-    sql: `${quoted(view)} ${using} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
+    sql: `${tables} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
     values: [...Object.values(equal), ...bounds, ...(match === '' ? [] : [match])],
   };
 }
 
-export function expression(field: string, value = 'view'): string {
+/** Returns the value by which a query orders: a field, or `key` for the number that is the key. */
+export function ordering(view: string, field: string, contains: ViewQuery['contains'] = {}): string {
+  if (field !== 'key') return expression(field);
+  return matchOf(contains) === '' ? 'CAST(key AS INTEGER)' : `${textsOf(view)}.rowid`;
+}
+
+function expression(field: string, value = 'view'): string {
   if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is no field of a view.`);
   return `${value} ->> '${field}'`;
 }
@@ -136,11 +143,11 @@ function counterSql(view: string, fields: readonly string[]): string {
 function textSql(view: string, fields: readonly string[]): string {
   const [table, texts, names] = [quoted(view), textsOf(view), fields.map(quoted).join()];
   const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
-  const add = `INSERT INTO ${texts} (rowid, ${names}) VALUES (NEW.rowid, ${after});`;
-  const remove = `DELETE FROM ${texts} WHERE rowid = OLD.rowid;`;
+  const add = `INSERT INTO ${texts} (rowid, ${names}) VALUES (CAST(NEW.key AS INTEGER), ${after});`;
+  const remove = `DELETE FROM ${texts} WHERE rowid = CAST(OLD.key AS INTEGER);`;
   return `
     CREATE VIRTUAL TABLE ${texts} USING fts5(${names}, content = '', contentless_delete = 1, tokenize = 'trigram');
-    INSERT INTO ${texts} (rowid, ${names}) SELECT rowid, ${valuesOf(fields, 'view')} FROM ${table};
+    INSERT INTO ${texts} (rowid, ${names}) SELECT CAST(key AS INTEGER), ${valuesOf(fields, 'view')} FROM ${table};
     CREATE TRIGGER ${quoted(`${view} text added`)} AFTER INSERT ON ${table} BEGIN ${add} END;
     CREATE TRIGGER ${quoted(`${view} text removed`)} AFTER DELETE ON ${table} BEGIN ${remove} END;
     CREATE TRIGGER ${quoted(`${view} text changed`)} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${remove} ${add} END;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { View, ViewQuery } from '../view.ts';
-import { countedFields, countsOf, expression, quoted, selection } from './view-schema.ts';
+import type { CountQuery, View, ViewQuery } from '../view.ts';
+import { countedFields, countsOf, ordering, quoted, selection } from './view-schema.ts';
 
 const PAGE = 500;
 
@@ -50,7 +50,8 @@ export class ViewTable implements View<unknown> {
 
   find({ orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
     const { sql, values } = selection(this.#name, asked);
-    const order = orderBy ? `ORDER BY ${expression(orderBy)} ${descending ? 'DESC' : 'ASC'}` : '';
+    const by = orderBy && ordering(this.#name, orderBy, asked.contains);
+    const order = by ? `ORDER BY ${by} ${descending ? 'DESC' : 'ASC'}` : '';
     const rows = this.#statement(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
       ...values,
       limit,
@@ -59,9 +60,12 @@ export class ViewTable implements View<unknown> {
     return rows.map((row) => JSON.parse(row['view'] as string));
   }
 
-  count(asked: Omit<ViewQuery, 'limit'>): number {
+  count({ limit, ...asked }: CountQuery): number {
     const { sql, values } = selection(this.#name, asked);
-    return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
+    if (limit === undefined)
+      return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
+    const counted = this.#statement(`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql} LIMIT ?)`);
+    return Number(counted.get(...values, limit)?.['count']);
   }
 
   counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {

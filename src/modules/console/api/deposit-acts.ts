@@ -17,7 +17,10 @@ export function depositActRoutes({ deposits: view, log, resources }: ConsolePart
       path: '/console/api/deposits/count',
       permission: 'deposits:act',
       answer: ({ ctx, query, viewer }) => {
-        ctx.body = { count: view.count(selectionOf(filterIn(query), viewer)), most: MAX_DEPOSITS };
+        const selection = selectionOf(filterIn(query), viewer);
+        const count = view.count({ ...selection, limit: MAX_DEPOSITS + 1 });
+        if (count > MAX_DEPOSITS) throw tooMany();
+        ctx.body = { count };
       },
     },
     {
@@ -33,12 +36,12 @@ export function depositActRoutes({ deposits: view, log, resources }: ConsolePart
 
         function matching(given: unknown, expected: unknown): readonly number[] {
           const selection = selectionOf(filterIn(new URLSearchParams(textsIn(given))), viewer);
-          const found = view.count(selection);
+          const found = view.count({ ...selection, limit: MAX_DEPOSITS + 1 });
+          if (found > MAX_DEPOSITS) throw tooMany();
           if (found !== expected) {
             const text = `${found} deposits match now, not ${String(expected)}: look at them again.`;
             throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
           }
-          if (found > MAX_DEPOSITS) throw badRequest(`A job has at most ${MAX_DEPOSITS} deposits.`);
           return allIds(view, selection);
         }
       },
@@ -82,6 +85,11 @@ function textsIn(filter: unknown): Record<string, string> {
   return Object.fromEntries(
     entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+}
+
+function tooMany(): ConsoleRefusal {
+  const text = `More than ${MAX_DEPOSITS} deposits match: add a filter.`;
+  return new ConsoleRefusal(409, 'TOO_MANY_DEPOSITS', text);
 }
 
 function badRequest(text: string): ConsoleRefusal {

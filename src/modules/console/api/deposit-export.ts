@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { clock } from '../../../tools/clock.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import { type DepositRow, filterIn } from '../shared/deposit-list.ts';
+import { type Cursor, type DepositRow, filterIn } from '../shared/deposit-list.ts';
 import { pageOf, selectionOf } from './deposit-query.ts';
 
 /** Rows that are read at once, between other requests. */
@@ -49,7 +49,7 @@ export function depositExportRoutes({ deposits: view }: ConsoleParts): readonly 
 
         async function* texts(): AsyncGenerator<string> {
           yield format?.head ?? '';
-          for (let before: number | undefined; ; ) {
+          for (let before: Cursor | undefined; ; ) {
             const { rows, next } = pageOf(view, selection, before, PAGE_SIZE);
             yield rows.map((row) => format?.row(row) ?? '').join('');
             if (next === null) return;

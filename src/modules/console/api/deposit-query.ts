@@ -2,7 +2,7 @@ import type { DepositSearchView } from '../../../../projections/deposit-search.t
 import { SHORTEST_TEXT, type View, type ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { ConsoleRefusal } from '../server/route.ts';
-import type { DepositRow, Filter } from '../shared/deposit-list.ts';
+import type { Cursor, DepositRow, Filter } from '../shared/deposit-list.ts';
 
 const IDS_AT_ONCE = 1000;
 
@@ -32,40 +32,59 @@ export function selectionOf(filter: Filter, { client }: Pick<Viewer, 'client'>):
     const text = `“${short}” is too short: a word to search for has at least ${SHORTEST_TEXT} characters.`;
     throw new ConsoleRefusal(400, 'WORD_TOO_SHORT', text);
   }
-  const contains = {
-    ...(words.length > 0 && { words }),
-    ...(reason !== undefined && { terms: [` reason=${reason} `] }),
-  };
+  const terms = reason === undefined ? [] : [` !${reason} `];
+  const isText = words.length > 0 || terms.length > 0;
+  // The index of texts knows these as well, so that it need not look at other deposits.
+  if (isText && wantedClient !== undefined) terms.push(` @${wantedClient} `);
+  if (isText && collection !== undefined) terms.push(` /${collection} `);
   return {
     equal,
-    contains,
-    ...(since !== undefined && { from: { field: 'updatedAt', value: timeIn(since) } }),
-    ...(until !== undefined && { upTo: { field: 'updatedAt', value: timeIn(until) } }),
+    ...(isText && { contains: { words, terms } }),
+    ...(since !== undefined && { from: { field: 'changed', value: timeIn(since) } }),
+    ...(until !== undefined && { upTo: { field: 'changed', value: `${timeIn(until)} ~` } }),
   };
 }
 
-/** Returns the deposits of a page, the newest first, and one more if there is a next page. */
+/** Returns the field by which a selection is ordered: that of its index. */
+function orderOf({ contains, from, upTo }: Selection): 'key' | 'changed' | 'depositId' {
+  if (contains) return 'key';
+  return from || upTo ? 'changed' : 'depositId';
+}
+
+/** Returns the deposits of a page, the newest first, or those changed last for a selection by times. */
 export function pageOf(
   view: View<DepositSearchView>,
   selection: Selection,
-  before: number | undefined,
+  cursor: Cursor | undefined,
   limit: number,
-): { readonly rows: readonly DepositRow[]; readonly next: number | null } {
+): { readonly rows: readonly DepositRow[]; readonly next: Cursor | null } {
+  const orderBy = orderOf(selection);
   const found = view.find({
     ...selection,
-    ...(before !== undefined && { before: { field: 'depositId', value: before } }),
-    orderBy: 'depositId',
+    ...(cursor !== undefined && { before: { field: orderBy, value: cursor } }),
+    orderBy,
     descending: true,
     limit: limit + 1,
   });
-  const rows = found.slice(0, limit).map(rowOf);
-  return { rows, next: found.length > limit ? (rows.at(-1)?.depositId ?? null) : null };
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return {
+    rows: found.slice(0, limit).map(rowOf),
+    next: last === undefined ? null : orderBy === 'changed' ? last.changed : last.depositId,
+  };
+}
+
+/** Returns the value before which a page begins. */
+export function cursorIn(text: string | null): Cursor | undefined {
+  if (text === null) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z \d{15}$/.test(text)) return text;
+  throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page has no such continuation.');
 }
 
 /** Returns the ids of all deposits of a selection, the oldest first. */
 export function allIds(view: View<DepositSearchView>, selection: Selection): readonly number[] {
   const ids: number[] = [];
-  for (let before: number | undefined; ; ) {
+  for (let before: Cursor | undefined; ; ) {
     const { rows, next } = pageOf(view, selection, before, IDS_AT_ONCE);
     ids.push(...rows.map(({ depositId }) => depositId));
     if (next === null) return ids.toReversed();

@@ -1,7 +1,7 @@
 import type { ConsoleParts } from '../server/console.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import type { Route } from '../server/route.ts';
 import { type DepositPage, filterIn } from '../shared/deposit-list.ts';
-import { pageOf, selectionOf } from './deposit-query.ts';
+import { cursorIn, pageOf, selectionOf } from './deposit-query.ts';
 
 const PAGE_SIZE = 50;
 
@@ -22,17 +22,10 @@ export function depositRoutes({ deposits: view }: ConsoleParts): readonly Route[
         };
         const selection = selectionOf(filterIn(query), viewer);
         ctx.body = {
-          ...pageOf(view, selection, cursorIn(query), PAGE_SIZE),
+          ...pageOf(view, selection, cursorIn(query.get('before')), PAGE_SIZE),
           counts: isCounted ? Object.fromEntries(view.counts(counted)) : null,
         } satisfies DepositPage;
       },
     },
   ];
-}
-
-function cursorIn(query: URLSearchParams): number | undefined {
-  const before = query.get('before');
-  if (before === null) return undefined;
-  if (/^[1-9]\d{0,14}$/.test(before)) return Number(before);
-  throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page has no such continuation.');
 }

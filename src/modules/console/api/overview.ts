@@ -23,7 +23,7 @@ export function overviewRoutes({ deposits: view, log, projector }: ConsoleParts)
       permission: 'deposits:read',
       answer: async ({ ctx, viewer: { client, role } }) => {
         const equal = client === null ? {} : { client };
-        const newest = { orderBy: 'updatedAt', descending: true, limit: RECENT };
+        const newest = { orderBy: 'changed', descending: true, limit: RECENT };
         ctx.body = {
           counts: Object.fromEntries(view.counts(equal)),
           recent: view.find({ equal, ...newest }).map(rowOf),

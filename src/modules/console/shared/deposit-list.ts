@@ -39,10 +39,13 @@ export type DepositRow = {
   readonly swhid: string | null;
 };
 
+/** Id, or time and id of the change, of the last deposit of a page. */
+export type Cursor = number | string;
+
 export type DepositPage = {
   readonly rows: readonly DepositRow[];
   /** Value of `before` for the next page; `null` on the last one. */
-  readonly next: number | null;
+  readonly next: Cursor | null;
   /** Numbers of deposits by status, for the same client and collection; `null` where other filters apply. */
   readonly counts: Readonly<Record<string, number>> | null;
 };

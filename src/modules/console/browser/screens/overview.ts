@@ -76,16 +76,31 @@ function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode 
   </ul>`;
 }
 
+/** The status that begins with an event; the deposit may have another one by now. */
+const BEGINS: Readonly<Record<string, string>> = {
+  DepositCreated: 'partial',
+  DepositCompleted: 'deposited',
+  ChecksRetried: 'deposited',
+  DepositVerified: 'verified',
+  LoadingRetried: 'verified',
+  DepositRejected: 'rejected',
+  LoadingStarted: 'loading',
+  LoadingFailed: 'failed',
+  DepositLoaded: 'done',
+  MetadataDeposited: 'done',
+  DepositDeleted: 'deleted',
+};
+
 function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
   if (feed.length === 0) return html`<p class="quiet">Changes appear here as they happen.</p>`;
   return html`<ol class="feed">
     ${feed.map(
-      ({ depositId, revision, at, sentence, actor, status, client, collection }) => html`<li
+      ({ depositId, revision, type, at, sentence, actor, client, collection }) => html`<li
         key=${`${depositId} ${revision}`}
       >
         <${Time} at=${at} isShort />
         <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
-        <span>${status !== null && html`<${StatusMark} status=${status} />`}</span>
+        <span>${type in BEGINS && html`<${StatusMark} status=${BEGINS[type]} />`}</span>
         <span>${sentence}</span>
         <span class="quiet">${actor.kind} ${actor.name} · ${client ?? ''}/${collection ?? ''}</span>
       </li>`,
