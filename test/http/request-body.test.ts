@@ -3,7 +3,12 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import Koa from 'koa';
-import { type BodyTimeouts, collect, requestBody } from '../../src/http/requests/request-body.ts';
+import {
+  type BodyTimeouts,
+  collect,
+  requestBody,
+  untilClientGone,
+} from '../../src/http/requests/request-body.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 
 type Outcome = { bytes: number } | { code: unknown; message: string };
@@ -108,5 +113,46 @@ test('a client that goes away is no error of the service', async (t) => {
   await connection.send(`${sized(10)}abc`);
   await new Promise((resolve) => setTimeout(resolve, 50));
   connection.reset();
+  t.like(await outcome, { code: 'CLIENT_GONE' });
+});
+
+/** Starts a server whose work for each request ends with the signal alone, and sends it a request. */
+async function working(t: ExecutionContext) {
+  const outcome = Promise.withResolvers<unknown>();
+  const begun = Promise.withResolvers<void>();
+  const app = new Koa();
+  app.silent = true;
+  app.use((ctx) =>
+    untilClientGone(ctx, async (signal) => {
+      begun.resolve();
+      await once(signal, 'abort');
+      throw new Error('the work has ended');
+    }).catch(outcome.resolve),
+  );
+  const handle = app.callback();
+  const server = http.createServer((req: IncomingMessage, res: ServerResponse) => void handle(req, res));
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connection = await RawConnection.to(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  t.teardown(() => {
+    connection[Symbol.dispose]();
+    server.close();
+    server.closeAllConnections();
+  });
+  await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await begun.promise;
+  return { connection, outcome: outcome.promise };
+}
+
+test('expensive work ends when its client closes the connection', async (t) => {
+  const { connection, outcome } = await working(t);
+  connection.reset();
+  t.like(await outcome, { code: 'CLIENT_GONE' });
+});
+
+test('expensive work ends soon after its client has closed its side of the connection', async (t) => {
+  const { connection, outcome } = await working(t);
+  connection.halfClose();
   t.like(await outcome, { code: 'CLIENT_GONE' });
 });

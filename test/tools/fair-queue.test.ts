@@ -49,6 +49,17 @@ test('a semaphore has a limit, a lower one for each owner, and serves those that
   t.is(semaphore.held, 3);
 });
 
+test('a permit is wanted if an acquisition waits that could have it', (t) => {
+  const semaphore = new FairSemaphore({ limit: 3, ownerLimit: 2, waiting: 9, refuse: refused });
+  for (const owner of ['a', 'a', 'b']) semaphore.acquireNow(owner);
+  const wanted = () => ['a', 'b'].filter((owner) => semaphore.isWanted(owner));
+  t.deepEqual(wanted(), []);
+  void semaphore.acquire('a');
+  t.deepEqual(wanted(), ['a'], 'one of b would not help, since a has its share');
+  void semaphore.acquire('c');
+  t.deepEqual(wanted(), ['a', 'b']);
+});
+
 test('shares that shrink leave a permit for an owner that has none', async (t) => {
   const refuse = (reached: string, held: number) => new Error(`${reached} has ${held}`);
   const semaphore = new FairSemaphore({ limit: 16, ownerLimit: 12, shrinking: true, waiting: 9, refuse });
