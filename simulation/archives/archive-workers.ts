@@ -23,19 +23,14 @@ export class ArchiveWorkers implements ArchiveReader {
     if (text.startsWith('damaged'))
       return { outcome: 'refused', format: 'tar', faults: [{ code: 'DAMAGED', text: 'It is damaged.' }] };
     const listing = Buffer.from(`${text.startsWith('clashing') ? 'clashing' : 'good'} listing of ${sha256}`);
-    const bytes = archive.length;
-    return { outcome: 'accepted', format: 'tar', files: 1, bytes, warnings: [], listing };
+    const accepted = { outcome: 'accepted', format: 'tar', files: 1, warnings: [], listing } as const;
+    const tree = this.#random.chance(0.5) ? merged([{ sha256, listing }]) : undefined; // not of a large archive
+    return { ...accepted, bytes: archive.length, ...(tree?.outcome === 'accepted' && { tree }) };
   }
 
   async overlay(listings: readonly OverlayListing[]): Promise<Overlay> {
     await this.#work();
-    const texts = listings.map(({ listing }) => Buffer.from(listing).toString());
-    if (texts.some((text) => text.startsWith('clashing')))
-      return { outcome: 'refused', faults: [{ code: 'CLASH', text: 'Two members have one name.' }] };
-    const text = texts.join('\n');
-    const directory = createHash('sha1').update(text).digest('hex');
-    const manifest = Buffer.from(`manifest ${text}`);
-    return { outcome: 'accepted', directory, files: listings.length, bytes: text.length, manifest };
+    return merged(listings);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -47,4 +42,14 @@ export class ArchiveWorkers implements ArchiveReader {
     const ms = isSlow ? this.#random.between(100, LONGEST_MS) : this.#random.between(1, 40);
     return new Promise((resolve) => void setTimeout(resolve, ms));
   }
+}
+
+function merged(listings: readonly OverlayListing[]): Overlay {
+  const texts = listings.map(({ listing }) => Buffer.from(listing).toString());
+  if (texts.some((text) => text.startsWith('clashing')))
+    return { outcome: 'refused', faults: [{ code: 'CLASH', text: 'Two members have one name.' }] };
+  const text = texts.join('\n');
+  const directory = createHash('sha1').update(text).digest('hex');
+  const manifest = Buffer.from(`manifest ${text}`);
+  return { outcome: 'accepted', directory, files: listings.length, bytes: text.length, manifest };
 }

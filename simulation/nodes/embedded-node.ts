@@ -1,7 +1,10 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
 import { openDeposits } from '../../src/deposits/client-write.ts';
+import { KeptStates } from '../../src/deposits/kept-states.ts';
+import type { Deposit } from '../../src/domain/deposit/state.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
+import { RETRY_LIMITS } from '../../src/event-log/outage-retries.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
@@ -39,7 +42,8 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
   const tables = opened.use(SqliteViewStore.open(path.join(folder, 'views'), 'sqlite'));
   const projector = new Projector(log, tables);
   opened.defer(() => projector.stop());
-  const deposits = openDeposits(log, projector, false, MAX_ARCHIVES);
+  const kept = new KeptStates<Deposit>();
+  const deposits = openDeposits(log, projector, false, MAX_ARCHIVES, RETRY_LIMITS, kept);
   const notified = notificationViews(projector);
   projector.add(clientLogins);
   const viewsReady = projector.start(fail);
@@ -47,6 +51,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
   const node = {
     config,
     log,
+    kept,
     store,
     deliveries,
     logger,

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
 import { type DepositParts, openDeposits } from '../../src/deposits/client-write.ts';
+import { KeptStates } from '../../src/deposits/kept-states.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
@@ -94,7 +95,8 @@ async function startReactorNode(process: Incarnation, options: NodeOptions): Pro
   const fail = (error: unknown): void => options.onFailure(process.host, error);
   const viewsReady = persistently(() => projector.start(fail));
   const config = reactorConfig(options.stuckAfter);
-  const node = { config, log, store, deliveries, logger, resources, projector, notified, fail };
+  const kept = new KeptStates();
+  const node = { config, log, kept, store, deliveries, logger, resources, projector, notified, fail };
   startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
   await viewsReady;
   ready({ process, deliveries, ...parts }, options);

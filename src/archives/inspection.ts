@@ -31,6 +31,8 @@ export type Inspection =
        * The members as canonical lines, see `deposit-tree.ts`: always the same bytes for the same archive.
        */
       readonly listing: Uint8Array;
+      /** The tree of a deposit of this archive alone; only of a small archive that can be merged. */
+      readonly tree?: Tree;
     }
   | {
       readonly outcome: 'refused';
@@ -52,16 +54,16 @@ export function trustReading({ inspection, found }: Reading, sha256: string): In
 }
 
 /** The tree of a deposit: the listings of its archives merged in upload order. */
-export type Overlay =
-  | {
-      readonly outcome: 'accepted';
-      /** SHA-1 of the root tree, 40 hex digits: the `dir` identifier. */
-      readonly directory: string;
-      readonly files: number;
-      readonly bytes: number;
-      readonly manifest: Uint8Array;
-    }
-  | { readonly outcome: 'refused'; readonly faults: readonly ArchiveFault[] };
+export type Tree = {
+  readonly outcome: 'accepted';
+  /** SHA-1 of the root tree, 40 hex digits: the `dir` identifier. */
+  readonly directory: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly manifest: Uint8Array;
+};
+
+export type Overlay = Tree | { readonly outcome: 'refused'; readonly faults: readonly ArchiveFault[] };
 
 export type ArchiveLimits = {
   /** Unpacked bytes of one archive. */

@@ -78,7 +78,7 @@ async function changeDeposit(
   await write.confirm();
   const retries = parts.queries.retries();
   const { atRevision } = write;
-  const options = { retries, ...(atRevision !== undefined && { atRevision }) };
+  const options = { retries, kept: parts.kept, ...(atRevision !== undefined && { atRevision }) };
   const now = clock.date().toISOString();
   const command = commandOf(content, now);
   const possible = () => assertPossible(parts.log, deposits, depositId, [command], options);

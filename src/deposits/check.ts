@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import type { ArchiveLimits, ArchiveReader } from '../archives/inspection.ts';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import type { ArchiveLimits, ArchiveReader, Tree } from '../archives/inspection.ts';
 import { clients } from '../domain/aggregates.ts';
 import { type ArchiveVerdict, check, type Finding } from '../domain/deposit/checks.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { Archive } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
-import type { EventLog } from '../event-log/event-log.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
 import { toChunks } from '../object-store/chunks.ts';
 import {
   type LocalSource,
@@ -14,45 +15,66 @@ import {
   ObjectUnreadable,
 } from '../object-store/object-store.ts';
 import { isTransient } from '../tools/concurrency/transient-faults.ts';
+import { isBefore } from '../views/apply-events.ts';
+import type { Projector } from '../views/projector.ts';
+import type { View } from '../views/view.ts';
 import { load } from './command-handler.ts';
 
 type Deposited = Extract<Deposit, { status: 'deposited' }>;
 
 export type CheckParts = {
-  readonly log: EventLog;
+  /** Reads the domain of a client, as it was at the position or has become since. */
+  readonly domainOf: (client: string, position: Position) => Promise<string | null>;
   readonly store: ObjectStore;
   readonly reader: ArchiveReader;
   readonly limits: ArchiveLimits;
 };
 
-/** Checks a complete deposit and records the outcome, by a command: `deposited` → `verified` or `rejected`. */
+/** The tree of a deposit, and the digest of the stored manifest: all that a load needs. */
+export type Loadable = { readonly tree: Tree; readonly manifest: string };
+
+/** Records the outcome of a check by a command, and loads the deposit as well if it can. */
+type RecordCheck = (command: DepositCommand, loadable?: Loadable) => Promise<unknown>;
+
+/**
+ * Checks a complete deposit and records the outcome: `deposited` → `verified` or `rejected`. A deposit of one small
+ * archive, whose tree is known from the check, becomes `done` in the same append.
+ */
 export async function checkDeposit(
   parts: CheckParts,
   { depositId, client, entries, archives, checkAttempt: attempt }: Deposited,
-  record: (command: DepositCommand) => Promise<unknown>,
+  position: Position,
+  record: RecordCheck,
 ): Promise<void> {
   const inspected = await Promise.all(archives.map((archive) => inspectStored(parts, archive, client)));
   const outcome = check({
     entries,
     archives: inspected,
     conflicts: await conflictsIn(parts.reader, inspected, client),
-    clientDomain: await domainOf(parts.log, client),
+    clientDomain: await parts.domainOf(client, position),
   });
   const { verified, warnings } = outcome;
   if (!verified) {
     await record({ type: 'RecordRejected', depositId, attempt, reasons: outcome.reasons, warnings });
     return;
   }
+  const tree = inspected.length === 1 ? inspected[0]?.tree : undefined;
   // Those of a rejected deposit would be orphans.
-  await Promise.all(
-    inspected.map(async ({ listing }) => listing && (await parts.store.put(toChunks(listing)))),
+  const [manifest] = await Promise.all(
+    [tree?.manifest, ...inspected.map(({ listing }) => listing)].map(
+      async (document) => document && (await parts.store.put(toChunks(document))),
+    ),
   );
-  await record({ type: 'RecordVerified', depositId, attempt, readings: outcome.readings, warnings });
+  await record(
+    { type: 'RecordVerified', depositId, attempt, readings: outcome.readings, warnings },
+    tree && manifest ? { tree, manifest: manifest.sha256 } : undefined,
+  );
 }
 
 type InspectedArchive = ArchiveVerdict & {
   /** The members; absent if the archive was refused. */
   readonly listing?: Uint8Array;
+  readonly tree?: Tree | undefined;
 };
 
 /** Reads one archive, of a deposit or of a dry run, and returns the verdict about it. */
@@ -65,9 +87,9 @@ export async function inspectArchive(
   const inspection = await reader.inspect(source, archive.sha256, limits, owner);
   if (inspection.outcome === 'refused')
     return { archive, reading: null, faults: inspection.faults, warnings: [] };
-  const { format, files, bytes, warnings, listing } = inspection;
+  const { format, files, bytes, warnings, listing, tree } = inspection;
   const reading = { archive: archive.sha256, format, files, bytes, listing: hash('sha256', listing) };
-  return { archive, reading, faults: [], warnings, listing };
+  return { archive, reading, faults: [], warnings, listing, tree };
 }
 
 async function inspectStored(parts: CheckParts, archive: Archive, client: string): Promise<InspectedArchive> {
@@ -92,10 +114,21 @@ async function conflictsIn(
   return overlay.outcome === 'refused' ? overlay.faults : [];
 }
 
-/** Reads the domain from the log, not from a view: any node may check, even one whose views are behind. */
-async function domainOf(log: EventLog, client: string): Promise<string | null> {
-  const { state } = await load(log, clients, client);
-  return state.status === 'unknown' ? null : state.domain;
+/** Returns a function that reads domains from the view of this node, or from the log while the view is older. */
+export function domainReader(
+  log: EventLog,
+  logins: Pick<View<ClientLogin>, 'get'>,
+  views: Pick<Projector, 'position'>,
+): CheckParts['domainOf'] {
+  return async (client, position) => {
+    try {
+      if (!isBefore(views.position, position)) return logins.get(client)?.domain ?? null;
+    } catch {
+      // Views can be damaged; the log has the domain, too.
+    }
+    const { state } = await load(log, clients, client);
+    return state.status === 'unknown' ? null : state.domain;
+  };
 }
 
 /** Converts a file-system error into the error of the object; returns any other error unchanged. */

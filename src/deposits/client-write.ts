@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
+import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import type { OutageRetries, RetryLimits } from '../event-log/outage-retries.ts';
 import { notFound } from '../sword/sword-error.ts';
@@ -9,6 +10,7 @@ import type { Projector } from '../views/projector.ts';
 import type { CommandContext } from './command-handler.ts';
 import { DepositIdAllocator } from './deposit-ids.ts';
 import { type IdempotencyKey, type IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
+import type { KeptStates } from './kept-states.ts';
 import { DepositQueries } from './queries.ts';
 
 /** Time limit for this node's views to contain a write; after that, they are folded from the stream. */
@@ -22,6 +24,8 @@ export type DepositParts = {
   readonly projector: Pick<Projector, 'isCurrent' | 'passed'>;
   readonly queries: DepositQueries;
   readonly maxArchives: number;
+  /** For the reactors of the same process. */
+  readonly kept?: KeptStates<Deposit> | undefined;
 };
 
 /**
@@ -34,6 +38,7 @@ export function openDeposits(
   isShared: boolean,
   maxArchives: number,
   limits?: RetryLimits,
+  kept?: KeptStates<Deposit>,
 ): DepositParts {
   return {
     log,
@@ -42,6 +47,7 @@ export function openDeposits(
     keys: new IdempotencyStore(log),
     queries: new DepositQueries(log, projector, isShared, limits),
     maxArchives,
+    kept,
   };
 }
 

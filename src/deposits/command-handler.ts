@@ -14,6 +14,7 @@ import { isBeyond, OutageRetries } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 import { traceparent } from '../tools/span.ts';
+import type { KeptStates } from './kept-states.ts';
 
 /** Actor and correlation of a command. */
 export type CommandContext = {
@@ -69,7 +70,13 @@ type ContinueFrom<State> = {
   readonly from?: StreamState<State> | undefined;
 };
 
-export type HandleOptions<State = unknown> = {
+/** A command that is decided on what those before it leave, and whose events are appended together with theirs. */
+export type NextCommand<State, Command> = {
+  readonly commandFor: (state: State) => Command;
+  readonly context: CommandContext;
+};
+
+export type HandleOptions<State = unknown, Command = unknown> = {
   /** The stream as a previous command left it; decided on before anything is read. */
   readonly from?: StreamState<State> | undefined;
   /** Whether the stream is known not to exist, so that no read is needed. */
@@ -78,6 +85,10 @@ export type HandleOptions<State = unknown> = {
   readonly atRevision?: number;
   /** The retries of the enclosing request; by default, the command has its own time limit. */
   readonly retries?: OutageRetries;
+  /** Decided after the command, unless it changes nothing. If other writers have executed the command, these are left. */
+  readonly next?: readonly NextCommand<State, Command>[];
+  /** Keeps the stream as the command leaves it. */
+  readonly kept?: KeptStates<State> | undefined;
 } & Pick<LoadOptions, 'atLeast'>;
 
 /** Other writers won the race for every one of many appends. */
@@ -103,10 +114,18 @@ export async function handleCommand<State, Command, Event extends { type: string
   id: string | number,
   command: Command,
   context: CommandContext,
-  options: HandleOptions<State> = {},
+  options: HandleOptions<State, Command> = {},
 ): Promise<Outcome<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
-  const { fresh = false, from, atRevision, atLeast, retries = new OutageRetries() } = options;
+  const {
+    fresh = false,
+    from,
+    atRevision,
+    atLeast,
+    retries = new OutageRetries(),
+    kept,
+    next = [],
+  } = options;
   const { since } = retries;
   const { commandId } = context;
   const read = (least?: number) =>
@@ -115,15 +134,16 @@ export async function handleCommand<State, Command, Event extends { type: string
   if (present.executed) return present.executed;
   for (let lost = 0; ; ) {
     assertAt(atRevision, present.revision, stream);
-    const events = aggregate.decider.decide(command, present.state);
-    const state = events.reduce(aggregate.decider.evolve, present.state);
+    const { events, state, unsealed } = decideAll(aggregate, present.state, command, context, next);
     if (events.length === 0) return { state, events, ...streamHead(present, stream) };
-    const unsealed = toNewEvents(aggregate.codec, events, context);
     const sealed = sealAfter(stream, present.revision, present.hash, unsealed);
     try {
       const appended = await log.append(stream, present.revision, sealed, { since });
-      return { state, events, hash: chainHash(sealed.at(-1)), ...appended };
+      const left = { state, hash: chainHash(sealed.at(-1)), ...appended };
+      kept?.keep(stream, left, sealed.map(chainHash));
+      return { ...left, events };
     } catch (error) {
+      kept?.drop(stream);
       if (!(error instanceof WrongExpectedRevision)) throw error;
       await pause(lost + 1);
       const shown = await read();
@@ -137,6 +157,26 @@ export async function handleCommand<State, Command, Event extends { type: string
       } else await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
     }
   }
+}
+
+/** Decides a command, and those after it if it gives events. */
+function decideAll<State, Command, Event extends { type: string; data: object }>(
+  { decider, codec }: Aggregate<State, Command, Event>,
+  present: State,
+  command: Command,
+  context: CommandContext,
+  next: readonly NextCommand<State, Command>[],
+) {
+  const events = [...decider.decide(command, present)];
+  const unsealed = toNewEvents(codec, events, context);
+  let state = events.reduce(decider.evolve, present);
+  for (const { commandFor, context: own } of events.length > 0 ? next : []) {
+    const more = decider.decide(commandFor(state), state);
+    events.push(...more);
+    unsealed.push(...toNewEvents(codec, more, own));
+    state = more.reduce(decider.evolve, state);
+  }
+  return { events, state, unsealed };
 }
 
 /**

@@ -26,7 +26,7 @@ export type NewDeposit = ClientWrite & {
 
 /** Creates a deposit from the content of one request, as one append to a new stream. */
 export async function createDeposit(parts: DepositParts, write: NewDeposit): Promise<Written> {
-  const { log, ids, keys, queries } = parts;
+  const { log, ids, keys, queries, kept } = parts;
   const { key, requestId } = write;
   const content = await write.receive();
   await write.confirm();
@@ -39,7 +39,8 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const { depositId, now } = request;
   const command = creation(write, content, target, request);
   const context = clientContext(write, request, now);
-  const append = () => handleCommand(log, deposits, depositId, command, context, { fresh: true, retries });
+  const append = () =>
+    handleCommand(log, deposits, depositId, command, context, { fresh: true, retries, kept });
   const { revision, position } = await (content.upload?.record(request, append) ?? append());
   await awaitViews(parts, position);
   return { depositId, revision, isRepeatable: key !== undefined, retries };

@@ -1,4 +1,4 @@
-import type { ArchiveReader, Overlay } from '../archives/inspection.ts';
+import type { ArchiveReader, Tree } from '../archives/inspection.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositLoaded } from '../domain/deposit/events.ts';
 import { revisionDates } from '../domain/deposit/metadata/revision-dates.ts';
@@ -45,6 +45,30 @@ export async function loadDeposit(
   await record({ type: 'RecordLoaded', loaded }, 'load');
 }
 
+/** Returns the commands that load a deposit as soon as it is verified, each for the deposit as those before it leave it. */
+export function loadingCommands(
+  tree: Tree,
+  manifest: string,
+  identity: string,
+): { readonly step: string; readonly commandFor: (deposit: Deposit) => DepositCommand }[] {
+  return [
+    {
+      step: 'start',
+      commandFor: (deposit) => {
+        const { depositId, loadAttempt: attempt } = deposit as Verified; // the command before verified it
+        return { type: 'StartLoading', depositId, attempt };
+      },
+    },
+    {
+      step: 'load',
+      commandFor: (deposit) => ({
+        type: 'RecordLoaded',
+        loaded: loadedEvent(deposit as Verified, tree, manifest, identity), // as above
+      }),
+    },
+  ];
+}
+
 /** Records that a deposit cannot be loaded. */
 export async function failLoading(
   toLoad: ToLoad,
@@ -82,7 +106,7 @@ async function recordFailure(
  */
 export function loadedEvent(
   deposit: Verified,
-  overlay: Extract<Overlay, { outcome: 'accepted' }>,
+  overlay: Tree,
   manifest: string,
   identity: string,
 ): DepositLoaded['data'] {

@@ -1,47 +1,90 @@
-import { type CheckParts, checkDeposit } from '../deposits/check.ts';
-import { type CommandContext, handleCommand, load } from '../deposits/command-handler.ts';
-import { failLoading, type LoadParts, loadDeposit, type ToLoad } from '../deposits/load.ts';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import { type CheckParts, checkDeposit, domainReader, type Loadable } from '../deposits/check.ts';
+import {
+  type CommandContext,
+  type HandleOptions,
+  handleCommand,
+  load,
+  type NextCommand,
+  type StreamState,
+} from '../deposits/command-handler.ts';
+import type { KeptStates } from '../deposits/kept-states.ts';
+import { failLoading, type LoadParts, loadDeposit, loadingCommands, type ToLoad } from '../deposits/load.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositEvent, UnreadableCopy } from '../domain/deposit/events.ts';
 import type { Deposit, Waiting } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { eventId } from '../event-log/integrity/hash-chain.ts';
 import { ObjectError } from '../object-store/object-store.ts';
 import { random } from '../tools/random.ts';
-import { commandContext, depositIdOf } from './command-context.ts';
+import type { Projector } from '../views/projector.ts';
+import type { View } from '../views/view.ts';
+import { type CausingEvent, commandContext, depositIdOf } from './command-context.ts';
 import type { Reactor } from './reactor.ts';
 
-/** Returns the reactor that checks each complete deposit. */
-export function checker(parts: CheckParts): Reactor {
-  return new DepositReactor<Extract<Deposit, { status: 'deposited' }>>(parts.log, {
-    name: 'checker',
-    work: 'check',
-    causes: ['DepositCompleted', 'ChecksRetried'],
-    statuses: ['deposited'],
-    attemptOf: ({ checkAttempt }) => checkAttempt,
-    run: (deposit, record) => checkDeposit(parts, deposit, record),
-    fail: ({ depositId, checkAttempt: attempt }, code, record) => {
-      const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
-      const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
-      return record({ type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
+type CheckerParts = Omit<CheckParts, 'domainOf'> &
+  DepositLog & {
+    readonly logins: Pick<View<ClientLogin>, 'get'>;
+    readonly views: Pick<Projector, 'position'>;
+    /** The identity that the loader uses. */
+    readonly identity: string;
+  };
+
+/**
+ * Returns the reactor that checks each complete deposit. What the check loads as well is recorded as the loader would
+ * have recorded it, with the ids of its commands: it finds nothing to do then.
+ */
+export function checker({ log, kept, logins, views, identity, ...rest }: CheckerParts): Reactor {
+  const parts = { ...rest, domainOf: domainReader(log, logins, views) };
+  const loaded =
+    ({ tree, manifest }: Loadable): Follow =>
+    (verified) =>
+      loadingCommands(tree, manifest, identity).map(({ step, commandFor }) => ({
+        commandFor,
+        context: commandContext(verified, 'loader', `${step}/${FIRST_LOAD}`),
+      }));
+  return new DepositReactor<Extract<Deposit, { status: 'deposited' }>>(
+    { log, kept },
+    {
+      name: 'checker',
+      work: 'check',
+      causes: ['DepositCompleted', 'ChecksRetried'],
+      statuses: ['deposited'],
+      attemptOf: ({ checkAttempt }) => checkAttempt,
+      run: (deposit, record, { position }) =>
+        checkDeposit(parts, deposit, position, (command, loadable) =>
+          record(command, undefined, loadable && loaded(loadable)),
+        ),
+      fail: ({ depositId, checkAttempt: attempt }, code, record) => {
+        const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
+        const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
+        return record({ type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
+      },
     },
-  });
+  );
 }
 
+/** The attempt of the load of a deposit that was just verified. */
+const FIRST_LOAD = 1;
+
 /** Returns the reactor that loads each verified deposit. */
-export function loader({ log, ...parts }: LoadParts & { readonly log: EventLog }): Reactor {
-  return new DepositReactor<ToLoad>(log, {
-    name: 'loader',
-    work: 'load',
-    causes: ['DepositVerified', 'LoadingRetried'],
-    statuses: ['verified', 'loading'],
-    attemptOf: ({ loadAttempt }) => loadAttempt,
-    run: (deposit, record) => loadDeposit(parts, deposit, record),
-    fail: (deposit, code, record) => {
-      const text = `The deposit could not be loaded (${code}); the operator of the service has to repeat it`;
-      return failLoading(deposit, 'LOADING_IMPOSSIBLE', text, record);
+export function loader({ log, kept, ...parts }: LoadParts & DepositLog): Reactor {
+  return new DepositReactor<ToLoad>(
+    { log, kept },
+    {
+      name: 'loader',
+      work: 'load',
+      causes: ['DepositVerified', 'LoadingRetried'],
+      statuses: ['verified', 'loading'],
+      attemptOf: ({ loadAttempt }) => loadAttempt,
+      run: (deposit, record) => loadDeposit(parts, deposit, record),
+      fail: (deposit, code, record) => {
+        const text = `The deposit could not be loaded (${code}); the operator of the service has to repeat it`;
+        return failLoading(deposit, 'LOADING_IMPOSSIBLE', text, record);
+      },
     },
-  });
+  );
 }
 
 /** A task that a reactor does for each deposit in some states. */
@@ -54,25 +97,34 @@ type Task<State extends Waiting> = {
   readonly statuses: readonly State['status'][];
   /** Returns the number of the attempt. */
   readonly attemptOf: (deposit: State) => number;
-  /** Does the task and records its outcome. */
-  readonly run: (deposit: State, record: RecordStep) => Promise<void>;
+  /** Does the task for an event and records its outcome. */
+  readonly run: (deposit: State, record: RecordStep, event: RecordedEvent) => Promise<void>;
   /** Records that the task failed repeatedly, with the code of its error. */
   readonly fail: (deposit: State, code: string, record: RecordStep) => Promise<unknown>;
 };
 
-/** Records a step by a command; resolves to the deposit after it. */
-type RecordStep = (command: DepositCommand, step?: string) => Promise<Deposit>;
+/**
+ * Records a step by a command; resolves to the deposit after it. `follow` returns the commands that the event of the
+ * command causes, which are appended with it.
+ */
+type RecordStep = (command: DepositCommand, step?: string, follow?: Follow) => Promise<Deposit>;
+type Follow = (cause: CausingEvent) => readonly NextCommand<Deposit, DepositCommand>[];
+
+/** The log, and the deposits that this process has appended to last. */
+type DepositLog = { readonly log: EventLog; readonly kept?: KeptStates<Deposit> | undefined };
 
 /** Does a task for each deposit that waits for it. */
 class DepositReactor<State extends Waiting> implements Reactor {
   readonly name: string;
   readonly streamPrefix = deposits.prefix;
   readonly #log: EventLog;
+  readonly #kept: KeptStates<Deposit> | undefined;
   readonly #task: Task<State>;
 
-  constructor(log: EventLog, task: Task<State>) {
+  constructor({ log, kept }: DepositLog, task: Task<State>) {
     this.name = task.name;
     this.#log = log;
+    this.#kept = kept;
     this.#task = task;
   }
 
@@ -80,34 +132,53 @@ class DepositReactor<State extends Waiting> implements Reactor {
     return this.#task.causes.some((cause) => cause === type);
   }
 
-  ownerOf(event: RecordedEvent): Promise<string> {
-    return ownerOf(this.#log, event);
+  async ownerOf(event: RecordedEvent): Promise<string> {
+    const { state } = this.#kept?.provenBy(event) ?? {};
+    return state && 'client' in state ? state.client : ownerOf(this.#log, event);
   }
 
   async react(event: RecordedEvent): Promise<void> {
-    const deposit = await this.#waitingDeposit(event);
-    if (deposit) await this.#task.run(deposit, this.#recorder(event, deposit));
+    const present = await this.#present(event);
+    const deposit = this.#waiting(present.state);
+    if (deposit) await this.#task.run(deposit, this.#recorder(event, deposit, present), event);
   }
 
   async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
-    const deposit = await this.#waitingDeposit(event);
+    const present = await this.#present(event);
+    const deposit = this.#waiting(present.state);
     if (!deposit) return;
     if (error instanceof ObjectError) return this.#recordUnreadable(event, deposit, error);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected error';
-    await this.#task.fail(deposit, code, this.#recorder(event, deposit));
+    await this.#task.fail(deposit, code, this.#recorder(event, deposit, present));
   }
 
-  async #waitingDeposit(event: RecordedEvent): Promise<State | undefined> {
-    const { state } = await load(this.#log, deposits, depositIdOf(event), { atLeast: event.revision });
-    const waits = this.#task.statuses.some((status) => status === state.status);
-    return waits ? (state as State) : undefined; // by its status
+  /** Returns the deposit as it is, or as it was at the event. */
+  async #present(event: RecordedEvent): Promise<StreamState<Deposit>> {
+    const atLeast = event.revision;
+    return this.#kept?.provenBy(event) ?? load(this.#log, deposits, depositIdOf(event), { atLeast });
   }
 
-  #recorder(event: RecordedEvent, deposit: State): RecordStep {
+  #waiting(deposit: Deposit): State | undefined {
+    const waits = this.#task.statuses.some((status) => status === deposit.status);
+    return waits ? (deposit as State) : undefined; // by its status
+  }
+
+  /** Returns the function that records steps: the first one is decided on the deposit as it was found. */
+  #recorder(event: RecordedEvent, deposit: State, found: StreamState<Deposit>): RecordStep {
     const attempt = this.#task.attemptOf(deposit);
-    return (command, step) => {
-      const id = step === undefined ? `${attempt}` : `${step}/${attempt}`;
-      return this.#record(event, command, commandContext(event, this.name, id));
+    let from: StreamState<Deposit> | undefined = found;
+    return (command, step, follow) => {
+      const context = commandContext(
+        event,
+        this.name,
+        step === undefined ? `${attempt}` : `${step}/${attempt}`,
+      );
+      const metadata = { $correlationId: context.correlationId };
+      const next = follow?.({ id: eventId(context.commandId, 0), metadata });
+      const recorded = this.#record(event, command, context, { from, ...(next && { next }) });
+      // What another node appended under the same ids instead is answered as a success: the next step reads again.
+      from = undefined;
+      return recorded;
     };
   }
 
@@ -123,8 +194,13 @@ class DepositReactor<State extends Waiting> implements Reactor {
     await this.#record(event, { type: 'RecordUnreadable', depositId: deposit.depositId, copy }, context);
   }
 
-  async #record(event: RecordedEvent, command: DepositCommand, context: CommandContext): Promise<Deposit> {
-    const options = { atLeast: event.revision };
+  async #record(
+    event: RecordedEvent,
+    command: DepositCommand,
+    context: CommandContext,
+    how: Pick<HandleOptions<Deposit, DepositCommand>, 'from' | 'next'> = {},
+  ): Promise<Deposit> {
+    const options = { atLeast: event.revision, kept: this.#kept, ...how };
     return (await handleCommand(this.#log, deposits, depositIdOf(event), command, context, options)).state;
   }
 }

@@ -1,4 +1,6 @@
 import type { Config } from '../config/config.ts';
+import { KeptStates } from '../deposits/kept-states.ts';
+import type { Deposit } from '../domain/deposit/state.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -27,6 +29,7 @@ export type NodeResources = {
   readonly logger: Logger;
   readonly resources: AsyncDisposableStack;
   readonly projector: Projector;
+  readonly kept: KeptStates<Deposit>;
   readonly notified: NotificationViews;
   /** Ends the service: it cannot go on. */
   readonly fail: (error: unknown) => void;
@@ -64,6 +67,7 @@ export async function openNode(
     logger,
     resources,
     projector,
+    kept: new KeptStates(),
     notified,
     fail,
   };

@@ -44,7 +44,7 @@ export async function serveClients(
   const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {
-    deposits: openDeposits(log, projector, isShared, config.maxArchives, limits),
+    deposits: openDeposits(log, projector, isShared, config.maxArchives, limits, node.kept),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger), {
       cost: config.passwordCost,
       onFailed: (name, address) =>

@@ -24,7 +24,7 @@ export function startReactors(
   viewsReady: Promise<void>,
   modules: readonly Module[] = MODULES,
 ) {
-  const { config, log, store, deliveries, notified, logger, resources, fail } = node;
+  const { config, log, kept, store, deliveries, notified, logger, resources, fail } = node;
   const workers = resources.use(
     new ArchiveWorkers({
       size: config.archiveWorkers,
@@ -36,9 +36,19 @@ export function startReactors(
   const parking = new EventLogParking(log);
   const { reactionPause: firstPause } = config;
   const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
+  const { loaderIdentity: identity } = config;
   const reactors = [
-    checker({ log, store, reader, limits: config.archiveLimits }),
-    loader({ log, store, reader, identity: config.loaderIdentity }),
+    checker({
+      log,
+      kept,
+      store,
+      reader,
+      limits: config.archiveLimits,
+      identity,
+      logins: notified.logins,
+      views: node.projector,
+    }),
+    loader({ log, kept, store, reader, identity }),
   ];
   const runners = reactors.map((reactor) => new ReactorRunner(observedReactor(reactor), options));
   for (const runner of runners) runner.start(fail);

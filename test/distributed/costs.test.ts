@@ -10,6 +10,7 @@ const CALLS = ['append', 'read'] as const;
 const FINAL = { ...formType, ...final };
 
 test('what a deposit costs on EventStoreDB, on one node that does everything', async (t) => {
+  t.timeout(600_000);
   await using nodes = await DistributedNodes.start();
   const { faults, ports } = nodes.double;
   using sent = new SentMessages(ports);
@@ -40,7 +41,13 @@ test('what a deposit costs on EventStoreDB, on one node that does everything', a
   const messages = (sent.total - before.messages) / DEPOSITS;
   t.log({ appends, reads, messages, byMethod: Object.fromEntries(sent.byMethod) });
   t.is(sent.compressible, 0, 'compressed messages cost both sides more than their bytes');
-  t.true(appends <= 5.1, `${appends} appends`);
-  t.true(reads <= 9, `${reads} reads`);
-  t.true(messages <= 55, `${messages} messages`);
+  // On a busy machine the starts of reactions to events of two seconds ago are counted: an append and two messages each.
+  const { log } = node.service;
+  const counted = (await Array.fromAsync(log.readAll({ streamPrefixes: ['attempts-'] }))).length / DEPOSITS;
+  t.true(
+    appends - counted <= 3,
+    `${appends} appends, ${counted} starts counted: two, and a share of ids reserved`,
+  );
+  t.true(reads <= 2, `${reads} reads`);
+  t.true(messages - 2 * counted <= 24, `${messages} messages, ${counted} starts counted`);
 });

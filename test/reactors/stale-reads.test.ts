@@ -37,7 +37,15 @@ test('a stream that ends before the event that a reactor handles is read again, 
   log.upTo = event.revision - 1;
   const unused = {} as never;
   for (const reactor of [
-    checker({ log, store: unused, reader: unused, limits: unused }),
+    checker({
+      log,
+      store: unused,
+      reader: unused,
+      limits: unused,
+      logins: unused,
+      views: unused,
+      identity: '',
+    }),
     loader({ log, store: unused, reader: unused, identity: '' }),
   ]) {
     for (const work of [reactor.react(event, AbortSignal.any([])), reactor.giveUp(event, new Error('x'))]) {

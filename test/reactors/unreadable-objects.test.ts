@@ -57,7 +57,7 @@ for (const work of ['check', 'load'] as const) {
     const unused = {} as never;
     const reactor =
       work === 'check'
-        ? checker({ log, store, reader: unused, limits: unused })
+        ? checker({ log, store, reader: unused, limits: unused, logins: unused, views: unused, identity: '' })
         : loader({ log, store, reader: unused, identity: '' });
     const reaction = reactor.react(event as RecordedEvent, AbortSignal.any([]));
     const error = await t.throwsAsync(reaction, { instanceOf: ObjectMissing });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { files } from '../../tools/files.ts';
 import { readArchive } from '../inspect.ts';
-import type { Overlay, Reading } from '../inspection.ts';
+import type { Inspection, Overlay, Reading } from '../inspection.ts';
 import { ContentOutput, TarOutput } from '../members/member-output.ts';
 import { readMembers } from '../read-members.ts';
 import type { TreeEntry } from '../tree/deposit-tree.ts';
@@ -39,7 +39,10 @@ async function answer(job: ArchiveJob): Promise<void> {
 }
 
 async function work(job: ArchiveJob): Promise<{ result: Result }> {
-  if (job.kind === 'inspect') return { result: await readArchive(job.source, job.sha256, job.limits) };
+  if (job.kind === 'inspect') {
+    const reading = await readArchive(job.source, job.sha256, job.limits);
+    return { result: { ...reading, inspection: withTree(reading.inspection, job.sha256) } };
+  }
   if (job.kind === 'overlay') return { result: mergeListings(job.listings) };
   const sender = new ChunkSender(job.port);
   if (job.kind === 'find')
@@ -66,11 +69,27 @@ async function send(order: ReadOrder, sender: ChunkSender): Promise<void> {
   }
 }
 
+/** Longest listing, in bytes, whose tree is made in the same job: it takes less than some milliseconds. */
+const SMALL_LISTING = 64 * 1024;
+
+/** Adds the tree of a small archive. A load that could not make it will say why, and must not fail the check. */
+function withTree(inspection: Inspection, sha256: string): Inspection {
+  if (inspection.outcome !== 'accepted' || inspection.listing.length > SMALL_LISTING) return inspection;
+  try {
+    const tree = mergeListings([{ sha256, listing: inspection.listing }]);
+    return tree.outcome === 'accepted' ? { ...inspection, tree } : inspection;
+  } catch {
+    return inspection;
+  }
+}
+
 /** Returns the buffers to transfer instead of copy: they can be tens of megabytes long. */
 function documentsOf(result: Result): ArrayBuffer[] {
   const outcome = result && 'inspection' in result ? result.inspection : result;
   if (!outcome || !('outcome' in outcome) || outcome.outcome !== 'accepted') return [];
-  return [('listing' in outcome ? outcome.listing : outcome.manifest).buffer as ArrayBuffer];
+  if (!('listing' in outcome)) return [outcome.manifest.buffer as ArrayBuffer];
+  const documents = [outcome.listing, ...(outcome.tree ? [outcome.tree.manifest] : [])];
+  return [...new Set(documents.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
 /**

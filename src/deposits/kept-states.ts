@@ -1,0 +1,41 @@
+import type { RecordedEvent } from '../event-log/event-log.ts';
+import { LruCache } from '../tools/lru-cache.ts';
+import type { StreamState } from './command-handler.ts';
+
+/** Number of streams whose states are kept: more than wait for the checker for long. */
+const MAX_STREAMS = 1000;
+
+type Kept<State> = {
+  readonly present: StreamState<State> & { readonly revision: number };
+  /** Hashes of the events of the last append, which ends at the revision. */
+  readonly hashes: readonly (string | null)[];
+};
+
+/**
+ * Keeps the states of streams as appends of this process have left them, so that reactors of the same process need not
+ * read the streams. Another node may have appended other events instead, also under the same ids, which a server answers
+ * as a success. So a state is used only for an event of that append as the log delivers it: its hash proves that the log
+ * has exactly these events, and all before them.
+ */
+export class KeptStates<State> {
+  readonly #streams = new LruCache<Kept<State>>(MAX_STREAMS);
+
+  /** Keeps the state after an append of events with these hashes. */
+  keep(stream: string, present: Kept<State>['present'], hashes: Kept<State>['hashes']): void {
+    this.#streams.set(stream, { present, hashes });
+  }
+
+  /** Drops the state of a stream. */
+  drop(stream: string): void {
+    this.#streams.delete(stream);
+  }
+
+  /** Returns a state that the stream had at the event, or after later events of the same append. */
+  provenBy({ stream, revision, metadata }: RecordedEvent): StreamState<State> | undefined {
+    const kept = this.#streams.get(stream);
+    if (!kept) return undefined;
+    const { present, hashes } = kept;
+    const hash = hashes[revision - (present.revision + 1 - hashes.length)];
+    return typeof hash === 'string' && hash === metadata['hash'] ? present : undefined;
+  }
+}
