@@ -1,7 +1,7 @@
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { deposits } from '../domain/aggregates.ts';
 import { type EventLog, occurredAt, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
-import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
+import { identifiersOf } from '../swhid/deposit-identifiers.ts';
 import type { Iris } from '../sword/iris.ts';
 import { apply } from '../views/fold.ts';
 
@@ -112,7 +112,7 @@ export function statusChangeDocument(
 ): StatusChangeDocument {
   const { depositId, collection } = deposit;
   const isGone = event.type === 'DepositDeleted';
-  const loaded = depositIdentifiers(deposit.loaded) ?? deposit.about;
+  const loaded = identifiersOf(deposit);
   const timestamp = occurredAt(event);
   return {
     type: isGone ? 'deposit.deleted' : 'deposit.status',

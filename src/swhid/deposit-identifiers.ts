@@ -1,16 +1,18 @@
 import { formatQualifiedSwhid, formatSwhid } from './swhid.ts';
 
+type LoadedIdentifiers = {
+  readonly directory: string;
+  readonly revision: string;
+  readonly snapshot: string;
+  readonly origin: string;
+};
+
+type RefIds = { readonly refId: string; readonly refIdContext: string };
+
 /**
  * Returns the identifiers of a loaded deposit: its directory, alone and qualified by its revision, snapshot and origin.
  */
-export function depositIdentifiers(
-  loaded: {
-    readonly directory: string;
-    readonly revision: string;
-    readonly snapshot: string;
-    readonly origin: string;
-  } | null,
-): { refId: string; refIdContext: string } | null {
+export function depositIdentifiers(loaded: LoadedIdentifiers | null): RefIds | null {
   if (!loaded) return null;
   const core = { type: 'dir', id: loaded.directory } as const;
   const qualifiers = {
@@ -20,4 +22,15 @@ export function depositIdentifiers(
     path: '/',
   } as const;
   return { refId: formatSwhid(core), refIdContext: formatQualifiedSwhid({ ...core, qualifiers }) };
+}
+
+/** Returns the identifiers of the loaded content, or else of the object that the metadata are about. */
+export function identifiersOf({
+  loaded,
+  about,
+}: {
+  readonly loaded: LoadedIdentifiers | null;
+  readonly about?: RefIds | null | undefined;
+}): RefIds | null {
+  return depositIdentifiers(loaded) ?? about ?? null;
 }

@@ -10,13 +10,13 @@ import {
 import type { Change } from '../../domain/deposit/commands.ts';
 import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
 import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
+import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../../sword/headers/entity-tag.ts';
 import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
 import { notAllowed } from '../iris/resource.ts';
-import { identifiersOf } from '../responses/answer-documents.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { confirmLogin } from './confirm-login.ts';
 import {

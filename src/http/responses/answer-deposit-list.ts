@@ -1,6 +1,7 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
+import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
 import { type RenderContext, render, renderInPieces } from '../../sword/documents/document.ts';
 import { FEED_TYPE, negotiateAmong, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
@@ -8,7 +9,6 @@ import { notFound } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { depositQueryIn, linkHeader, PAGE_SIZE, pageLinks } from '../requests/deposit-query.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { identifiersOf } from './answer-documents.ts';
 import { type LongAnswers, sendInPieces } from './long-answers.ts';
 import { setDocumentType } from './representation.ts';
 

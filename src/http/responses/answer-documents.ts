@@ -6,7 +6,7 @@ import type { LoadedDepositsLookup } from '../../deposits/validate-entry.ts';
 import { missingParts } from '../../domain/deposit/checks.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { missingDetail } from '../../domain/deposit/status-detail.ts';
-import { depositIdentifiers } from '../../swhid/deposit-identifiers.ts';
+import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { contentDocument } from '../../sword/documents/content-document.ts';
 import { depositReceipt } from '../../sword/documents/deposit-receipt.ts';
 import { type Document, type RenderContext, render } from '../../sword/documents/document.ts';
@@ -118,14 +118,6 @@ export function mediaTypeOf({
   readonly archives: readonly Pick<Archive, 'mediaType'>[];
 }): string {
   return first && more.length === 0 ? first.mediaType : 'application/zip';
-}
-
-/** Returns the identifiers of the loaded content, or else of the object that the metadata are about. */
-export function identifiersOf({
-  loaded,
-  about,
-}: Pick<DepositStatusView, 'loaded' | 'about'>): { refId: string; refIdContext: string } | null {
-  return depositIdentifiers(loaded) ?? about ?? null;
 }
 
 /** The parts that handlers of writes share: the checks before, the use cases, the documents after. */
