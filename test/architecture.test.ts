@@ -205,6 +205,29 @@ test('no two rooms import each other', (t) => {
   t.deepEqual(both, []);
 });
 
+/** Returns the files that a file needs when it runs: types are erased. */
+function neededBy(file: string): string[] {
+  const source = readFileSync(path.join(root, file), 'utf8');
+  const imports = source.matchAll(/^(?:import|export) (?!type)(?<names>[^;]*?)from '(?<from>\.[^']+)';/gm);
+  return [...imports].flatMap(({ groups: { names = '', from = '' } = {} }) => {
+    const entries = names.replace(/[{}]/g, '').split(',');
+    if (entries.every((entry) => /^\s*(type .*)?$/s.test(entry))) return [];
+    return path.relative(root, path.resolve(root, path.dirname(file), from));
+  });
+}
+
+test('no file needs itself through others', (t) => {
+  const all = globSync('{src,projections,scripts,client,testing,simulation,bench,drills}/**/*.ts', {
+    cwd: root,
+  });
+  const left = new Map(all.map((file) => [file, neededBy(file)]));
+  for (let size = 0; size !== left.size; ) {
+    size = left.size;
+    for (const [file, needed] of left) if (!needed.some((other) => left.has(other))) left.delete(file);
+  }
+  t.deepEqual([...left.keys()], [], 'files of a cycle, and those that need them');
+});
+
 test('no file lies loose, and no folder of src, client or testing has more than 16 files', (t) => {
   const folders = Map.groupBy(globSync('{src,client,testing}/**/*.ts', { cwd: root }), (file) =>
     path.dirname(file),

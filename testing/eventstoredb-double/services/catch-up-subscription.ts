@@ -4,9 +4,8 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { type Accepts, acceptor, filterOf } from '../groups/event-filter.ts';
 import type { LogView } from '../storage/log-view.ts';
 import { isHiddenFromAll, type StoredEvent } from '../storage/stored-events.ts';
-import { eventMessage, type ReadCall, written } from './read-call.ts';
 import type { ServiceContext } from './service-context.ts';
-import { streamOf } from './wire-events.ts';
+import { eventMessage, type ReadCall, streamOf, written } from './wire-events.ts';
 
 const PAGE = 200;
 

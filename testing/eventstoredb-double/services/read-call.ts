@@ -1,13 +1,10 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
-import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { LogView } from '../storage/log-view.ts';
 import { isHiddenFromAll, type StoredEvent } from '../storage/stored-events.ts';
 import { serveSubscription } from './catch-up-subscription.ts';
 import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
-import { fillRecord, streamOf } from './wire-events.ts';
-
-export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
+import { eventMessage, type ReadCall, streamOf, written } from './wire-events.ts';
 
 const END = 2n ** 64n - 1n;
 /** The largest number that the storage compares with. */
@@ -88,25 +85,9 @@ function isBackwards(options: ReadReq.Options): boolean {
   return options.getReadDirection() === messages.ReadReq.Options.ReadDirection.BACKWARDS;
 }
 
-export function eventMessage(event: StoredEvent): ReadResp {
-  const record = fillRecord(new messages.ReadResp.ReadEvent.RecordedEvent(), event);
-  const readEvent = new messages.ReadResp.ReadEvent().setEvent(record);
-  return new messages.ReadResp().setEvent(readEvent.setCommitPosition(String(event.position)));
-}
-
 function streamNotFound(options: ReadReq.Options): ReadResp {
   const identifier = options.getStream()?.getStreamIdentifier();
   return new messages.ReadResp().setStreamNotFound(
     new messages.ReadResp.StreamNotFound().setStreamIdentifier(identifier),
   );
-}
-
-/** Resolves when there is room for more, or the caller has gone. */
-export async function written(call: ReadCall, message: ReadResp): Promise<void> {
-  if (call.write(message) || call.cancelled) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const ends = ['drain', 'cancelled', 'close'];
-  for (const end of ends) call.on(end, resolve);
-  await promise;
-  for (const end of ends) call.off(end, resolve);
 }

@@ -8,9 +8,9 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerReadableStream, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { answerAppend } from './append-call.ts';
 import { refusal } from './fault-switches.ts';
-import { type ReadCall, serveRead } from './read-call.ts';
+import { serveRead } from './read-call.ts';
 import { refusalOf, type ServiceContext } from './service-context.ts';
-import { streamOf } from './wire-events.ts';
+import { type ReadCall, streamOf } from './wire-events.ts';
 
 export function streamsService(context: ServiceContext) {
   return {

@@ -1,6 +1,8 @@
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import sharedMessages from '@eventstore/db-client/generated/shared_pb.js';
-import type { AppendReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { AppendReq, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ProposedEvent, StoredEvent } from '../storage/stored-events.ts';
 
 /** The generated classes of recorded events, which are alike for reads and for persistent subscriptions. */
@@ -43,4 +45,22 @@ export function uuidText(uuid: UUID | undefined): string {
 
 export function streamOf(identifier: { getStreamName_asU8(): Uint8Array } | undefined): string {
   return new TextDecoder().decode(identifier?.getStreamName_asU8());
+}
+
+export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
+
+export function eventMessage(event: StoredEvent): ReadResp {
+  const record = fillRecord(new messages.ReadResp.ReadEvent.RecordedEvent(), event);
+  const readEvent = new messages.ReadResp.ReadEvent().setEvent(record);
+  return new messages.ReadResp().setEvent(readEvent.setCommitPosition(String(event.position)));
+}
+
+/** Resolves when there is room for more, or the caller has gone. */
+export async function written(call: ReadCall, message: ReadResp): Promise<void> {
+  if (call.write(message) || call.cancelled) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ends = ['drain', 'cancelled', 'close'];
+  for (const end of ends) call.on(end, resolve);
+  await promise;
+  for (const end of ends) call.off(end, resolve);
 }
