@@ -1,4 +1,4 @@
-/** Meaning of each exit code; `--help` and docs/client.md list the same. */
+/** Meaning of each exit code; `--help` and docs/deposit-command.md list the same. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { readArguments, runCommand, UsageError } from '../src/operations/command/command.ts';
 
-const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells everything.
+const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so one call reports everything.
 
   npm test [-- [--rerun] FILE…]
   npm run test:long [-- --rerun]
@@ -37,6 +37,7 @@ const LONG = [
   'test/client/**/*.test.ts',
   'test/client-families/**/*.test.ts',
   'test/corpus/costly.test.ts',
+  'test/deployment/first-hour.test.ts',
   'test/drills/histories.test.ts',
   'test/event-log/{eventstoredb-event-log,log-copy,server-rules,server-rules-double}.test.ts',
   'test/golden/{commands,commands-json}.test.ts',
