@@ -15,14 +15,14 @@ export type HashingRequest =
       readonly batch: ArrayBuffer;
       readonly length: number;
     }
-  | { readonly kind: 'digest' | 'abandon'; readonly session: number };
+  | { readonly kind: 'digest' | 'end'; readonly session: number };
 
 /** The reply to an update returns its batch for reuse. */
 export type HashingReply = ArrayBuffer | BodyDigests | undefined;
 
 type Hashes = { readonly sha256: Hash; readonly md5: Hash | undefined };
 
-/** The program of the thread that hashes many bodies at once, each a session of updates and one digest. */
+/** The program of the thread that hashes many bodies at once, each a session of updates and digests. */
 export class HashingSessions {
   readonly #port: ThreadPort<Call<HashingRequest>, readonly Answer<HashingReply>[]>;
   readonly #sessions = new Map<number, Hashes>();
@@ -53,19 +53,13 @@ export class HashingSessions {
         update(this.#sessionOf(request), new Uint8Array(request.batch, 0, request.length));
         return request.batch;
       case 'digest':
-        return this.#end(request);
-      case 'abandon':
+        return digestsOf(this.#sessionOf(request));
+      case 'end':
         this.#sessions.delete(request.session);
         return undefined;
       default:
         throw new Error(`unknown request ${JSON.stringify(request satisfies never)}`);
     }
-  }
-
-  #end(request: { readonly session: number }): BodyDigests {
-    const { sha256, md5 } = this.#sessionOf(request);
-    this.#sessions.delete(request.session);
-    return { sha256: sha256.digest('hex'), md5: md5?.digest('hex') };
   }
 
   /**
@@ -86,4 +80,9 @@ function begin(md5: boolean): Hashes {
 function update({ sha256, md5 }: Hashes, bytes: Uint8Array): void {
   sha256.update(bytes);
   md5?.update(bytes);
+}
+
+/** Returns the digests of the bytes so far. */
+function digestsOf({ sha256, md5 }: Hashes): BodyDigests {
+  return { sha256: sha256.copy().digest('hex'), md5: md5?.copy().digest('hex') };
 }

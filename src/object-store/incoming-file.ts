@@ -2,7 +2,8 @@ import { FileWriter } from '../tools/files/file-writer.ts';
 import { files } from '../tools/files.ts';
 import { orUnavailable, unavailable } from './store-errors.ts';
 
-const SYNC_BYTES = 4 * 1024 * 1024;
+/** Written bytes that trigger a sync of a file that must be durable. */
+export const SYNC_BYTES = 4 * 1024 * 1024;
 
 /** A file of an upload in progress. Disposing removes it unless `keep` was called. */
 export class IncomingFile implements AsyncDisposable {
@@ -12,9 +13,9 @@ export class IncomingFile implements AsyncDisposable {
   #kept = false;
 
   /** @throws {ObjectStoreUnavailable} as do all methods. */
-  static async create(path: string, onDisposed: () => void): Promise<IncomingFile> {
+  static async create(path: string, syncBytes: number, onDisposed = () => {}): Promise<IncomingFile> {
     const handle = await orUnavailable('write', files.open(path, 'wx'));
-    return new IncomingFile(path, new FileWriter(handle, { syncBytes: SYNC_BYTES }), onDisposed);
+    return new IncomingFile(path, new FileWriter(handle, { syncBytes }), onDisposed);
   }
 
   private constructor(path: string, writer: FileWriter, onDisposed: () => void) {

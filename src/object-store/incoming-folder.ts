@@ -8,23 +8,26 @@ import { hasCode, orUnavailable } from './store-errors.ts';
 /** The folder of bodies until they are verified; files left after a crash are swept. */
 export class IncomingFolder {
   readonly #folder: string;
+  readonly #syncBytes: number;
   readonly #inUse = new Set<string>();
 
-  static async open(top: string): Promise<IncomingFolder> {
+  /** @param syncBytes written bytes of a file that trigger a sync; none by default, for files that need not be durable */
+  static async open(top: string, syncBytes = Infinity): Promise<IncomingFolder> {
     const folder = path.join(top, 'incoming');
     await orUnavailable('write', new DurableFolders(top).make(folder));
-    return new IncomingFolder(folder);
+    return new IncomingFolder(folder, syncBytes);
   }
 
-  private constructor(folder: string) {
+  private constructor(folder: string, syncBytes: number) {
     this.#folder = folder;
+    this.#syncBytes = syncBytes;
   }
 
   async create(): Promise<IncomingFile> {
     const file = path.join(this.#folder, random.uuid());
     this.#inUse.add(file);
     try {
-      return await IncomingFile.create(file, () => this.#inUse.delete(file));
+      return await IncomingFile.create(file, this.#syncBytes, () => this.#inUse.delete(file));
     } catch (error) {
       this.#inUse.delete(file);
       throw error;

@@ -18,6 +18,9 @@ export type Opening = {
   readonly wrong?: Partial<MinioArchiveStoreOptions>;
 };
 
+/** Size of the parts of long bodies, smaller than that of a service so that tests need not send as much. */
+const PARTS = { partBytes: 8 * 1024 ** 2 };
+
 /** Time limits for a process that many tests keep busy. */
 export const PATIENT = { connect: 60_000, idle: 60_000 };
 
@@ -27,7 +30,7 @@ export async function openIn(t: ExecutionContext, opening: Opening = {}) {
   const folder = await newFolder(t);
   const { timeouts = PATIENT, wrong, port = server.port } = opening;
   const place = { ...placeAt(server, port), timeouts, ...wrong };
-  const store = await S3ObjectStore.open({ ...place, temporaryFolder: folder });
+  const store = await S3ObjectStore.open({ ...PARTS, ...place, temporaryFolder: folder });
   t.teardown(() => store[Symbol.asyncDispose]());
   return { store, server, folder, bucket: () => bucketOf(server) };
 }
@@ -35,7 +38,7 @@ export async function openIn(t: ExecutionContext, opening: Opening = {}) {
 /** Opens a store in that bucket, below a new prefix, which is empty again after the test. */
 export async function openBelow(t: ExecutionContext, bucket: MinioPlace) {
   const place = { ...bucket, prefix: `${randomUUID()}/`, timeouts: PATIENT };
-  const store = await S3ObjectStore.open({ ...place, temporaryFolder: await newFolder(t) });
+  const store = await S3ObjectStore.open({ ...PARTS, ...place, temporaryFolder: await newFolder(t) });
   t.teardown(async () => {
     for await (const { sha256 } of store.list()) await store.remove(sha256);
     await store[Symbol.asyncDispose]();
@@ -44,7 +47,7 @@ export async function openBelow(t: ExecutionContext, bucket: MinioPlace) {
 }
 
 export async function openBehindProxy(t: ExecutionContext, opening: Opening = {}) {
-  const server = await serverIn(t);
+  const server = opening.server ?? (await serverIn(t));
   const proxy = await FaultProxy.start(server.port);
   t.teardown(() => proxy[Symbol.asyncDispose]());
   return { ...(await openIn(t, { ...opening, server, port: proxy.port })), proxy };
@@ -72,7 +75,7 @@ export async function openAnywhere(t: ExecutionContext, { timeouts = PATIENT }: 
   const place = { ...direct, endpoint: { ...direct.endpoint, port: proxy.port } };
   const open = async (at: typeof place) => {
     const temporaryFolder = await newFolder(t);
-    const store = await S3ObjectStore.open({ ...at, timeouts, temporaryFolder });
+    const store = await S3ObjectStore.open({ ...PARTS, ...at, timeouts, temporaryFolder });
     t.teardown(() => store[Symbol.asyncDispose]());
     return store;
   };

@@ -32,8 +32,9 @@ export class DryRunStorage implements AsyncDisposable {
   /** Stores a body like {@link ObjectStore.put}, with the same errors. */
   async put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
     const place = path.join(this.#folder, random.uuid());
-    await using file = await IncomingFile.create(place, () => {});
-    const stored = await writeVerified(source, promised, this.#hashing, file);
+    await using file = await IncomingFile.create(place, Infinity);
+    using hash = this.#hashing.begin({ md5: promised.md5 !== undefined });
+    const stored = await writeVerified(source, promised, hash, file);
     await file.written();
     file.keep(); // until the folder is removed
     this.#files.set(stored.sha256, place);

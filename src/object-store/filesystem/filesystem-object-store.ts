@@ -5,7 +5,7 @@ import { isDamage } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { isWhole } from '../hashing/verified-body.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
-import type { IncomingFile } from '../incoming-file.ts';
+import { type IncomingFile, SYNC_BYTES } from '../incoming-file.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
   type ExpectedContent,
@@ -47,7 +47,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   static async open({ folder, onLost }: FilesystemStoreOptions): Promise<FilesystemObjectStore> {
     const top = path.resolve(folder);
     await using opened = new AsyncDisposableStack();
-    const incoming = await IncomingFolder.open(top);
+    const incoming = await IncomingFolder.open(top, SYNC_BYTES);
     const database = path.join(top, 'small.sqlite');
     const lost = reading(() => {
       assertKnownFormat(database);
@@ -122,7 +122,8 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   async #put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent): Promise<StoredObject> {
     const { incoming, hashing, writer } = this.#parts;
     await using spool = new Spool(() => incoming.create());
-    const stored = await writeVerified(source, promised, hashing, spool);
+    using hash = hashing.begin({ md5: promised.md5 !== undefined });
+    const stored = await writeVerified(source, promised, hash, spool);
     if (spool.file === undefined) await writer.putRow(stored.sha256, spool.bytes());
     else await this.#putFile(spool.file, stored);
     return stored;

@@ -28,6 +28,7 @@ export class BodyHash implements Disposable {
   #session: { readonly thread: HashingThread; readonly id: number } | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
+  #digests: Promise<BodyDigests> | undefined;
   readonly #inFlight: Promise<void>[] = [];
 
   constructor(md5: boolean, chooseThread: () => HashingThread) {
@@ -37,6 +38,7 @@ export class BodyHash implements Disposable {
 
   /** Adds a chunk. Resolves when more may follow: only a few batches are in flight at a time. */
   async update(chunk: Uint8Array): Promise<void> {
+    this.#digests = undefined;
     for (let taken = 0; taken < chunk.byteLength; ) {
       const part = chunk.subarray(taken, taken + BATCH_BYTES - this.#heldBytes);
       this.#held.push(part);
@@ -46,16 +48,26 @@ export class BodyHash implements Disposable {
     }
   }
 
-  async digest(): Promise<BodyDigests> {
-    if (this.#session === undefined) return digestsOf(this.#held, this.#md5);
-    await this.#send();
-    await Promise.all(this.#inFlight);
-    return (await this.#end('digest')) as BodyDigests; // a digest is always answered with digests
+  /** Resolves to the digests of the bytes so far; more may follow. */
+  digest(): Promise<BodyDigests> {
+    return (this.#digests ??= this.#digest());
   }
 
   [Symbol.dispose](): void {
+    const session = this.#session;
+    if (session === undefined) return;
+    this.#session = undefined;
+    session.thread.sessions -= 1;
     // A thread that has ended has dropped the session anyway.
-    if (this.#session !== undefined) this.#end('abandon').catch(() => {});
+    session.thread.calls.call({ kind: 'end', session: session.id }).catch(() => {});
+  }
+
+  async #digest(): Promise<BodyDigests> {
+    if (this.#session === undefined) return digestsOf(this.#held, this.#md5);
+    const { thread, id: session } = this.#session;
+    await this.#send();
+    await Promise.all(this.#inFlight);
+    return (await thread.calls.call({ kind: 'digest', session })) as BodyDigests; // as for this kind of request
   }
 
   async #send(): Promise<void> {
@@ -76,14 +88,6 @@ export class BodyHash implements Disposable {
     const request: HashingRequest = { kind: 'update', session, md5: this.#md5, first, batch, length };
     const back = await thread.calls.call(request, [batch]);
     if (back instanceof ArrayBuffer && thread.spare.length < SPARE_BATCHES) thread.spare.push(back);
-  }
-
-  async #end(kind: 'digest' | 'abandon'): Promise<HashingReply> {
-    const session = this.#session;
-    if (session === undefined) return undefined;
-    this.#session = undefined;
-    session.thread.sessions -= 1;
-    return session.thread.calls.call({ kind, session: session.id });
   }
 }
 

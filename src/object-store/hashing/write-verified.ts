@@ -1,28 +1,27 @@
 import type { BodyDigests } from '../hashing-sessions.ts';
 import { ContentMismatch, type ExpectedContent, type StoredObject } from '../object-store.ts';
-import type { HashingThreads } from './hashing-threads.ts';
+import type { BodyHash } from './body-hash.ts';
 
 /** Accepts the chunks of one body; resolves when the next one may follow. */
 type Sink = { write(chunk: Uint8Array): Promise<void> };
 
 /**
  * Writes the bytes to the sink while it counts, limits and hashes them. Resolves to their name if they are the
- * expected content.
+ * expected content. The sink gets each chunk before the hash, which has an MD5 if one is expected.
  * @throws {ContentMismatch} a length as soon as it is exceeded, all others at the end.
  */
 export async function writeVerified(
   source: AsyncIterable<Uint8Array>,
   expected: ExpectedContent,
-  hashing: HashingThreads,
+  hash: BodyHash,
   sink: Sink,
 ): Promise<StoredObject> {
-  using hash = hashing.begin({ md5: expected.md5 !== undefined });
   let received = 0;
   for await (const chunk of source) {
     received += chunk.byteLength;
     assertNotExceeded(expected, received);
-    await hash.update(chunk);
     await sink.write(chunk);
+    await hash.update(chunk);
   }
   const { length = received } = expected;
   if (received !== length) throw otherLength(length, `only ${received}`);
@@ -43,7 +42,7 @@ function assertNotExceeded(
 }
 
 function assertDigests(expected: ExpectedContent, received: number, { sha256, md5 }: BodyDigests): void {
-  if (md5 !== expected.md5) throw otherDigest('MD5', expected.md5, md5, received);
+  if (md5 !== (expected.md5 ?? md5)) throw otherDigest('MD5', expected.md5, md5, received);
   if (sha256 !== (expected.sha256 ?? sha256)) throw otherDigest('SHA-256', expected.sha256, sha256, received);
 }
 

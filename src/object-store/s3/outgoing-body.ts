@@ -1,12 +1,15 @@
+import type { BodyHash } from '../hashing/body-hash.ts';
 import type { HashingThreads } from '../hashing/hashing-threads.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import type { MinioBucket } from './bucket.ts';
 import type { IncomingKeys } from './incoming-keys.ts';
 import { MultipartUpload } from './multipart-upload.ts';
-import { Part } from './upload-part.ts';
+import { Part, type Sendable } from './upload-part.ts';
 
-/** Size of a part. S3 accepts no part of less than 5 MiB but the last, and at most 10,000 parts. */
-const PART_BYTES = 8 * 1024 * 1024;
+/** Maximum size of a part, unless it is one large chunk: a body up to this size needs a single request. */
+export const PART_BYTES = 32 * 1024 ** 2;
+/** S3 accepts no smaller part, except for the last one. */
+const MIN_PART_BYTES = 5 * 1024 ** 2;
 
 /** The resources for sending one body. */
 export type Sending = {
@@ -16,6 +19,7 @@ export type Sending = {
   readonly createFile: () => Promise<IncomingFile>;
   /** Key of the body until it is verified. */
   readonly incomingKey: string;
+  readonly partBytes: number;
 };
 
 /**
@@ -24,21 +28,25 @@ export type Sending = {
  */
 export class OutgoingBody implements AsyncDisposable {
   readonly #sending: Sending;
+  readonly #hash: BodyHash;
   #part: Part;
+  /** The hash of the part; that of the first one is the hash of the body. */
+  #partHash: BodyHash | undefined;
   #upload: MultipartUpload | undefined;
 
-  constructor(sending: Sending) {
+  /** @param hash that of the body, which the caller updates after each write; it must compute the MD5, too. */
+  constructor(sending: Sending, hash: BodyHash) {
     this.#sending = sending;
-    this.#part = this.#newPart();
+    this.#hash = hash;
+    this.#part = new Part(sending.createFile);
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    for (let taken = 0; taken < chunk.byteLength; ) {
-      if (this.#part.length === PART_BYTES) await this.#sendPart();
-      const rest = chunk.subarray(taken, taken + PART_BYTES - this.#part.length);
-      await this.#part.write(rest);
-      taken += rest.byteLength;
-    }
+    const { length } = this.#part;
+    const isFull = length + chunk.byteLength > this.#sending.partBytes;
+    if (isFull && length >= MIN_PART_BYTES) await this.#sendPart();
+    await this.#part.write(chunk);
+    await this.#partHash?.update(chunk);
   }
 
   /**
@@ -49,7 +57,7 @@ export class OutgoingBody implements AsyncDisposable {
    */
   async place(key: string): Promise<{ readonly md5?: string }> {
     if (this.#upload === undefined) {
-      const sealed = await this.#part.seal();
+      const sealed = await this.#sealed();
       const { isMd5 } = await this.#sending.bucket.send(key, sealed);
       return isMd5 ? { md5: sealed.digests.md5 } : {};
     }
@@ -60,21 +68,23 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#partHash?.[Symbol.dispose]();
     await this.#part[Symbol.asyncDispose]();
     await this.#upload?.[Symbol.asyncDispose]();
   }
 
   async #sendPart(): Promise<void> {
-    const { bucket, incoming, incomingKey } = this.#sending;
+    const { bucket, incoming, incomingKey, hashing, createFile } = this.#sending;
     this.#upload ??= await MultipartUpload.begin(bucket, incoming, incomingKey);
     const part = this.#part;
-    const sealed = await part.seal();
-    this.#part = this.#newPart();
+    const sealed = await this.#sealed();
+    this.#partHash?.[Symbol.dispose]();
+    this.#partHash = hashing.begin({ md5: true });
+    this.#part = new Part(createFile);
     await this.#upload.send(part, sealed);
   }
 
-  #newPart(): Part {
-    const { createFile, hashing } = this.#sending;
-    return new Part(createFile, hashing.begin({ md5: true }));
+  async #sealed(): Promise<Sendable> {
+    return this.#part.seal(await (this.#partHash ?? this.#hash).digest());
   }
 }

@@ -19,7 +19,7 @@ import { unavailable, unreadable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { MinioBucket, type MinioPlace } from './bucket.ts';
 import { IncomingKeys, putBytes } from './incoming-keys.ts';
-import { OutgoingBody } from './outgoing-body.ts';
+import { OutgoingBody, PART_BYTES } from './outgoing-body.ts';
 import { removeStored } from './remove-stored.ts';
 import { isFault, isUnread, S3Fault } from './s3-errors.ts';
 
@@ -31,6 +31,8 @@ export type MinioArchiveStoreOptions = MinioPlace & {
    * bucket for the store.
    */
   readonly mustExist?: boolean | undefined;
+  /** Size of the parts in which longer bodies are sent. */
+  readonly partBytes?: number | undefined;
 };
 
 /** Idle time limit in milliseconds while the store is opened, so that a start fails soon. */
@@ -53,6 +55,7 @@ export class S3ObjectStore implements ObjectStore {
   readonly #incoming: IncomingKeys;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
+  readonly #partBytes: number;
   readonly #work = new OpenOperations();
   #closing: Promise<void> | undefined;
 
@@ -69,7 +72,11 @@ export class S3ObjectStore implements ObjectStore {
     return new S3ObjectStore(options, folder);
   }
 
-  private constructor(place: MinioPlace, folder: IncomingFolder) {
+  private constructor(
+    { partBytes = PART_BYTES, ...place }: MinioArchiveStoreOptions,
+    folder: IncomingFolder,
+  ) {
+    this.#partBytes = partBytes;
     this.#bucket = bucketAt(place);
     this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
     this.#incoming = new IncomingKeys(this.#probed);
@@ -170,10 +177,16 @@ export class S3ObjectStore implements ObjectStore {
   ): Promise<StoredObject> {
     const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
     const createFile = () => this.#folder.create();
-    const [bucket, incoming, hashing] = [this.#bucket, this.#incoming, this.#hashing];
-    const sending = { bucket, incoming, hashing, createFile, incomingKey };
-    await using body = new OutgoingBody(sending);
-    const stored = await writeVerified(source, { ...promised, maxLength }, this.#hashing, body);
+    const [bucket, incoming, hashing, partBytes] = [
+      this.#bucket,
+      this.#incoming,
+      this.#hashing,
+      this.#partBytes,
+    ];
+    const sending = { bucket, incoming, hashing, createFile, incomingKey, partBytes };
+    using hash = hashing.begin({ md5: true });
+    await using body = new OutgoingBody(sending, hash);
+    const stored = await writeVerified(source, { ...promised, maxLength }, hash, body);
     const key = this.#keyOf(stored.sha256);
     const { md5 } = await body.place(key);
     await this.#assertPlaced(key, stored.length, md5);

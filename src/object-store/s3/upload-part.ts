@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { files } from '../../tools/files.ts';
-import type { BodyHash } from '../hashing/body-hash.ts';
+import type { BodyDigests } from '../hashing-sessions.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import { Spool } from '../spool.ts';
 
@@ -16,13 +16,10 @@ export type Sendable = {
 /** The bytes of one request, collected while they arrive: in a local file unless they are few. */
 export class Part implements AsyncDisposable {
   readonly #spool: Spool;
-  readonly #hash: BodyHash;
   #length = 0;
 
-  /** @param hash must compute the MD5, too. */
-  constructor(createFile: () => Promise<IncomingFile>, hash: BodyHash) {
+  constructor(createFile: () => Promise<IncomingFile>) {
     this.#spool = new Spool(createFile);
-    this.#hash = hash;
   }
 
   get length(): number {
@@ -31,20 +28,16 @@ export class Part implements AsyncDisposable {
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#length += chunk.byteLength;
-    await this.#hash.update(chunk);
     await this.#spool.write(chunk);
   }
 
   /** Resolves when the bytes can be read again; no more may be written then. */
-  async seal(): Promise<Sendable> {
-    const { sha256, md5 = '' } = await this.#hash.digest();
-    const { file } = this.#spool;
-    await file?.written();
+  async seal({ sha256, md5 = '' }: BodyDigests): Promise<Sendable> {
+    await this.#spool.file?.written();
     return { length: this.#length, digests: { sha256, md5 }, open: () => this.#open() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#hash[Symbol.dispose]();
     await this.#spool[Symbol.asyncDispose]();
   }
 
