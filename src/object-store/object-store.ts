@@ -16,8 +16,10 @@ export interface ObjectStore extends AsyncDisposable {
 
   /**
    * Resolves to the length of the object, and to its bytes as a stream that hashes them: if it ends without an error
-   * it has delivered exactly the object. Bytes from a later offset than 0 are not verified.
+   * it has delivered exactly the object. Bytes from a later offset than 0 are not verified. The stream must be read or
+   * destroyed.
    * @throws {ObjectMissing}
+   * @throws {ObjectUnreadable}
    * The stream itself fails with {@link ObjectCorrupt} when the bytes do not match the name, and with {@link
    * ObjectUnreadable} when the store cannot read them.
    */

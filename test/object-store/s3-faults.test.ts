@@ -181,12 +181,11 @@ test('keys that begin like the key of an object do not make it listed', async (t
 test('an object of a store that has too few drives is not called damaged', async (t) => {
   const { store, server } = await openIn(t);
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
-  const reading = await store.get(sha256);
   for (const state of ['few-drives-to-read', 'no-format'] as const) {
     server.state = state;
-    await t.throwsAsync(store.materialize(sha256), { instanceOf: ObjectStoreUnavailable });
+    for (const read of [() => store.materialize(sha256), () => store.get(sha256)])
+      await t.throwsAsync(read, { instanceOf: ObjectStoreUnavailable });
   }
-  await t.throwsAsync(reading.body.toArray(), { instanceOf: ObjectStoreUnavailable });
 });
 
 test('an object whose connection breaks is read on where it broke', async (t) => {

@@ -34,6 +34,8 @@ type Injected = { readonly fault: Fault; readonly match: RegExp; times: number }
 /** A proxy before an HTTP server that injects network faults; requests are named like `PUT /path?query`. */
 export class FaultProxy implements AsyncDisposable {
   readonly requests: string[] = [];
+  /** Number of requests whose answer has neither ended nor broken. */
+  open = 0;
   readonly #target: number;
   readonly #server: Server;
   #port = 0;
@@ -85,6 +87,10 @@ export class FaultProxy implements AsyncDisposable {
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const line = `${request.method} ${request.url}`;
     this.requests.push(line);
+    this.open += 1;
+    response.once('close', () => {
+      this.open -= 1;
+    });
     const fault = this.#meets(line);
     if (fault?.kind === 'slow') void setTimeout(fault.delay).then(() => this.#forward(request, response));
     else if (fault?.kind === 'after') void fault.event().then(() => this.#forward(request, response));

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { type BucketItemStat, Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import type { S3Place } from '../../config/s3-url.ts';
 import { unavailable } from '../store-errors.ts';
-import { assertFrom, objectBytes } from './object-bytes.ts';
+import { assertFrom, type OpenedObject, openedObject } from './object-bytes.ts';
 import { withRetries } from './retries.ts';
 import { faultOf, isDamagedOnWay, isFault, isMissing, listedOnly, notS3, S3Fault } from './s3-errors.ts';
 import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './transport.ts';
@@ -54,11 +54,7 @@ export class MinioBucket implements Disposable {
       transportAgent: this.#transport.agent,
       retryOptions: { disableRetry: true }, // minio's retries write to the console, and do not read the answer
     });
-  }
-
-  /** Whether requests are signed together with the SHA-256 of their body. */
-  get #signsBodies(): boolean {
-    return this.#client.enableSHA256;
+    this.#client.enableSHA256 = true; // by default requests over TLS are signed without the SHA-256 of their body
   }
 
   /** Makes one request, with the retries of {@link withRetries}. */
@@ -121,7 +117,7 @@ export class MinioBucket implements Disposable {
     client: Client,
     { key, query, length, digests, open }: Sending,
   ): Promise<IncomingHttpHeaders> {
-    const [body, signed] = [open(), this.#signsBodies ? digests.sha256 : ''];
+    const body = open();
     try {
       const headers = {
         'content-length': length,
@@ -129,7 +125,13 @@ export class MinioBucket implements Disposable {
         'content-type': 'application/octet-stream',
       };
       const request = { method: 'PUT', bucketName: this.name, objectName: key, query, headers };
-      const response = await client.makeRequestStreamAsync(request, body, signed, [200], this.#region);
+      const response = await client.makeRequestStreamAsync(
+        request,
+        body,
+        digests.sha256,
+        [200],
+        this.#region,
+      );
       for await (const _chunk of response);
       return response.headers;
     } finally {
@@ -149,7 +151,9 @@ export class MinioBucket implements Disposable {
   }
 
   async stat(key: string): Promise<KeptObject | undefined> {
-    const found = (await this.#head(key)) ?? (await this.#headWhereListed(key));
+    const found = await this.#unlessMissing(key, () =>
+      this.ask('read', (client) => orMissing(client.statObject(this.name, key))),
+    );
     if (found === undefined) return undefined;
     const { size, etag, lastModified, versionId } = found;
     if (Number.isSafeInteger(size) && etag !== '' && !Number.isNaN(lastModified.getTime())) {
@@ -158,21 +162,21 @@ export class MinioBucket implements Disposable {
     throw unavailable('read', notS3('an object without length, ETag or time'));
   }
 
-  /** Resolves to the bytes as the store sends them; they must be read, or the connection stays open. */
-  async open(key: string, start = 0): Promise<AsyncGenerator<Buffer> | undefined> {
+  /** Resolves to the bytes from `start` on as the store sends them. They must be read or closed. */
+  async open(key: string, start = 0): Promise<OpenedObject | undefined> {
     const open = (from: number) =>
       this.ask('read', async (client) => {
         const body = await orMissing(client.getPartialObject(this.name, key, from));
-        if (body) assertFrom(from, body);
-        return body;
+        if (body) assertFrom(from, body as IncomingMessage); // minio's type is wider
+        return body as IncomingMessage | undefined;
       });
     const reopen = async (from: number) => {
       const body = await open(start + from);
       if (body === undefined) throw unavailable('read', missingSince());
       return body;
     };
-    const body = await open(start);
-    return body === undefined ? this.#unlisted(key) : objectBytes(body, reopen, this.#limits);
+    const body = await this.#unlessMissing(key, () => open(start));
+    return body && openedObject(body, reopen, this.#limits);
   }
 
   remove(key: string): Promise<void> {
@@ -210,15 +214,15 @@ export class MinioBucket implements Disposable {
     this.#transport.close();
   }
 
-  #head(key: string): Promise<BucketItemStat | undefined> {
-    const asked = this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
-    return asked.catch((error: unknown) => this.#unlessUnlisted(key, error));
-  }
-
-  /** Handles an object that is not found, but listed: it may have been put meanwhile. */
-  async #headWhereListed(key: string): Promise<BucketItemStat | undefined> {
-    if (!(await this.#lists(key))) return undefined;
-    return (await this.#head(key)) ?? Promise.reject(unavailable('read', listedOnly()));
+  /**
+   * Resolves to `undefined` only if the object is neither found nor listed: some drives of the store may be offline. One
+   * that is listed is asked for again, since it may have been put meanwhile.
+   */
+  async #unlessMissing<T>(key: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+    const look = () => ask().catch((error: unknown) => this.#unlessUnlisted(key, error));
+    const found = await look();
+    if (found !== undefined || !(await this.#lists(key))) return found;
+    return (await look()) ?? Promise.reject(unavailable('read', listedOnly()));
   }
 
   /**
@@ -226,13 +230,6 @@ export class MinioBucket implements Disposable {
    */
   async #unlessUnlisted(key: string, error: unknown): Promise<undefined> {
     if (!isFault(error, 'AccessDenied') || (await this.#lists(key))) throw error;
-  }
-
-  /**
-   * Verifies that an object that is not found is not listed either: some drives of the store may be offline.
-   */
-  async #unlisted(key: string): Promise<undefined> {
-    if (await this.#lists(key)) throw unavailable('read', listedOnly());
   }
 
   async #lists(key: string): Promise<boolean> {

@@ -1,22 +1,43 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { clock } from '../../tools/clock.ts';
 import { unavailable } from '../store-errors.ts';
-import { faultOf, isBrokenOff, S3Fault } from './s3-errors.ts';
+import { faultOf, isBrokenOff, notS3, S3Fault } from './s3-errors.ts';
 import type { Timeouts } from './transport.ts';
 
 /** Minimum rate in bytes per millisecond, in addition to the time limit of any request. */
 const MIN_BYTES_PER_MS = 16;
 
 /** Requests the bytes of an object from this offset on. */
-export type Opening = (from: number) => Promise<Readable>;
+type Opening = (from: number) => Promise<IncomingMessage>;
+
+export type OpenedObject = {
+  /** The length of the whole object, also if it is read from a later offset than 0. */
+  readonly length: number;
+  readonly bytes: AsyncGenerator<Buffer>;
+  /** Ends the request; needed if no byte is read. */
+  readonly close: () => void;
+};
+
+/** Returns an object whose bytes are the body of this answer, or as in {@link objectBytes} of later ones. */
+export function openedObject(
+  first: IncomingMessage,
+  reopen: Opening,
+  limits: Pick<Timeouts, 'idle' | 'total'>,
+): OpenedObject {
+  const close = () => void first.destroy();
+  const { 'content-length': length, 'content-range': range } = first.headers;
+  const [, whole] = /^(?:bytes .*\/)?(\d+)$/.exec(range ?? length ?? '') ?? [];
+  if (whole !== undefined) return { length: Number(whole), bytes: objectBytes(first, reopen, limits), close };
+  close();
+  throw unavailable('read', notS3('an object without length'));
+}
 
 /**
  * Yields the bytes of an object as the store sends them. When the connection breaks, requests the rest,
  * provided that each attempt makes progress: a store may have been restarted.
  */
-export async function* objectBytes(
-  first: Readable,
+async function* objectBytes(
+  first: IncomingMessage,
   reopen: Opening,
   limits: Pick<Timeouts, 'idle' | 'total'>,
 ): AsyncGenerator<Buffer> {
@@ -35,14 +56,13 @@ export async function* objectBytes(
 }
 
 /** Verifies that the answer begins at the requested offset, which a store may ignore. */
-export function assertFrom(from: number, body: Readable): void {
-  const { statusCode } = body as IncomingMessage; // minio's type is wider
-  if (from === 0 || statusCode === 206) return;
+export function assertFrom(from: number, body: IncomingMessage): void {
+  if (from === 0 || body.statusCode === 206) return;
   body.destroy();
   throw new S3Fault('NoRange', 'the connection broke off, and it does not send the rest of an object alone');
 }
 
-async function* paced(body: Readable, pace: Pace): AsyncGenerator<Buffer> {
+async function* paced(body: IncomingMessage, pace: Pace): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   try {
     for (;;) {

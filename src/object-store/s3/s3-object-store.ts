@@ -19,6 +19,7 @@ import { unavailable, unreadable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { MinioBucket, type MinioPlace } from './bucket.ts';
 import { IncomingKeys, putBytes } from './incoming-keys.ts';
+import type { OpenedObject } from './object-bytes.ts';
 import { OutgoingBody, PART_BYTES } from './outgoing-body.ts';
 import { removeStored } from './remove-stored.ts';
 import { isFault, isUnread, S3Fault } from './s3-errors.ts';
@@ -89,9 +90,12 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async get(sha256: string, from = 0): Promise<{ readonly length: number; readonly body: Readable }> {
-    const { length } = await this.#found(sha256);
-    if (from > 0) return { length, body: Readable.from(this.#bytes(sha256, from), { objectMode: false }) };
-    return { length, body: verifiedBody({ sha256, length }, this.#bytes(sha256), this.#hashing.begin()) };
+    const { length, bytes, close } = await this.#open(sha256, from);
+    const body =
+      from > 0
+        ? Readable.from(bytes, { objectMode: false })
+        : verifiedBody({ sha256, length }, bytes, this.#hashing.begin());
+    return { length, body: body.once('close', close) };
   }
 
   async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
@@ -137,9 +141,9 @@ export class S3ObjectStore implements ObjectStore {
   async id(): Promise<string | undefined> {
     const { name, prefix } = this.#bucket;
     const key = `${prefix}${STORE_ID}`;
-    if ((await this.#bucket.stat(key)) === undefined) return undefined;
-    const bytes = (await this.#bucket.open(key)) ?? [];
-    const text = Buffer.concat(await Array.fromAsync(bytes)).toString();
+    const opened = await this.#bucket.open(key);
+    if (opened === undefined) return undefined;
+    const text = Buffer.concat(await Array.fromAsync(opened.bytes)).toString();
     return parseStoreId(text, `${key} in the bucket ${name}`);
   }
 
@@ -201,21 +205,27 @@ export class S3ObjectStore implements ObjectStore {
     throw unavailable('write', new S3Fault('OtherBytes', fault));
   }
 
-  async #found(sha256: string): Promise<{ readonly length: number }> {
-    const found = await this.stat(sha256);
-    if (found === undefined) throw new ObjectMissing(sha256);
-    return found;
+  async #open(sha256: string, from: number): Promise<OpenedObject> {
+    try {
+      const opened = await this.#bucket.open(this.#keyOf(sha256), from);
+      if (opened === undefined) throw new ObjectMissing(sha256);
+      return { ...opened, bytes: this.#reading(sha256, opened.bytes) };
+    } catch (error) {
+      throw await this.#readingError(sha256, error);
+    }
   }
 
-  /** Yields the bytes. Requests them at the first read, so that an unread body holds no connection. */
-  async *#bytes(sha256: string, from = 0): AsyncGenerator<Uint8Array> {
+  async *#reading(sha256: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     try {
-      const bytes = await this.#bucket.open(this.#keyOf(sha256), from);
-      if (bytes === undefined) throw new ObjectMissing(sha256);
       yield* bytes;
     } catch (error) {
-      throw isUnread(error) && (await this.#works(sha256)) ? unreadable(sha256, error) : error;
+      throw await this.#readingError(sha256, error);
     }
+  }
+
+  /** Resolves to the error of the object if the store reads others. */
+  async #readingError(sha256: string, error: unknown): Promise<unknown> {
+    return isUnread(error) && (await this.#works(sha256)) ? unreadable(sha256, error) : error;
   }
 
   /** Whether the store works, and has this object: MinIO reports a corrupt object as unavailable. */
