@@ -85,6 +85,8 @@ export class S3Server implements NetworkServer {
   #put(key: string, { body, headers, process }: NetworkRequest): NetworkOutcome {
     if (headers['content-md5'] !== Buffer.from(hash('md5', body), 'hex').toString('base64'))
       return answered(400, errorDocument('BadDigest'));
+    if (headers['x-amz-content-sha256'] !== hash('sha256', body))
+      return answered(400, errorDocument('XAmzContentSHA256Mismatch'));
     const { etag, version } = this.put(key, body);
     world().note('store', `${process.name} stored ${key}`);
     return answered(200, '', { etag: `"${etag}"`, 'x-amz-version-id': version });

@@ -116,9 +116,10 @@ async function openParts(process: Incarnation, { onError }: NodeOptions) {
   return { log, store, shown, projector, logger, resources, notified };
 }
 
-/** Bodies on their way are below a folder that there is. */
+/** Bodies on their way are below a folder that there is. As in a service, only reactors read what was just stored. */
 function storeOptions(process: Incarnation): MinioArchiveStoreOptions {
-  return { ...STORE_OPTIONS, temporaryFolder: path.join(folderOf(process), 'incoming') };
+  const recent = process.host.role === 'reactors' && { recentBytes: 100_000 };
+  return { ...STORE_OPTIONS, ...recent, temporaryFolder: path.join(folderOf(process), 'incoming') };
 }
 
 function ready(node: SimulatedNode, { onReady }: NodeOptions): void {

@@ -35,6 +35,9 @@ export type NodeResources = {
   readonly fail: (error: unknown) => void;
 };
 
+/** Small objects of a remote store that a node with reactors holds in memory until it checks and loads them. */
+const RECENT_BYTES = 4 * 1024 ** 2;
+
 /** Opens the engines, of a data folder whose lock is held; `resources` closes them. */
 export async function openNode(
   config: Config,
@@ -46,6 +49,7 @@ export async function openNode(
   const engine = observed(await openLog(config), logMetrics(metrics));
   const log = resources.use(observed(engine, logObserver(logger)));
   const opened = await openBoundStore(config, engine, {
+    ...(config.roles.includes('reactors') && { recentBytes: RECENT_BYTES }),
     onLost: (reason) => logger.error({ reason }, 'the archive store lost objects'),
   });
   const store = resources.use(observed(observed(opened, storeMetrics(metrics)), storeObserver));

@@ -390,11 +390,11 @@ test('a web page is not taken for an answer', async (t) => {
 });
 
 test('an ETag that is not that of the bytes is told', async (t) => {
-  const { store, proxy } = await openBehindProxy(t);
+  const { store, proxy } = await openBehindProxy(t, { server: await serverIn(t, { ignoresDigests: true }) });
   for (const [request, length] of [
     [/^PUT .*v1\//, SMALL],
-    [/^HEAD .*v1\//, SMALL],
     [/partNumber=2/, LARGE],
+    [/^HEAD .*v1\//, SMALL],
   ] as const) {
     proxy.inject({ kind: 'wrong-etag' }, request);
     const put = store.put(inChunks(newBody(length)));

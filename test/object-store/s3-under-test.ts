@@ -86,6 +86,7 @@ export async function openAnywhere(t: ExecutionContext, { timeouts = PATIENT }: 
   return {
     store,
     proxy,
+    place,
     send,
     /** A store that does not use the proxy. */
     direct: await open(direct),

@@ -14,6 +14,8 @@ export type Exchange = {
   readonly bucketName: string;
   readonly key: string;
   readonly kind: S3Kind;
+  /** Whether bodies may differ from the digest with which their request is signed. */
+  readonly ignoresDigests: boolean;
   /** Folder of the bodies. */
   readonly folder: string;
   readonly buckets: ReadonlyMap<string, S3Bucket>;

@@ -28,12 +28,12 @@ export async function answerObject(bucket: S3Bucket, exchange: Exchange): Promis
 }
 
 async function put(bucket: S3Bucket, exchange: Exchange): Promise<void> {
-  const { request, key, folder } = exchange;
+  const { request, key } = exchange;
   const { 'if-none-match': ifNone, 'if-match': ifMatch } = request.headers;
   const there = bucket.objects.get(key);
   const isOther = ifMatch !== undefined && ifMatch.replaceAll('"', '') !== there?.etag;
   if ((ifNone === '*' && there !== undefined) || isOther) throw new S3Refusal(412, 'PreconditionFailed');
-  const { etag, versionId } = bucket.put(key, await receiveBody(request, folder));
+  const { etag, versionId } = bucket.put(key, await receiveBody(exchange));
   respond(exchange, 200, '', { etag: `"${etag}"`, ...version(versionId) });
 }
 

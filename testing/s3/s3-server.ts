@@ -25,6 +25,8 @@ export type S3ServerOptions = {
   readonly listable?: string;
   /** Requests have to be signed for this region; without it, for any. */
   readonly region?: string;
+  /** Whether it accepts bodies that differ from the digest with which their request is signed. */
+  readonly ignoresDigests?: boolean;
   /** The store whose behaviour it has when stores differ. */
   readonly kind?: S3Kind;
 };
@@ -52,7 +54,7 @@ export class S3Server implements AsyncDisposable {
 
   private constructor(folder: string, { listable = '', region, ...options }: S3ServerOptions) {
     const defaults = { accessKey: 'TESTACCESSKEY', secretKey: 'test-secret-key', pageSize: 1000 };
-    this.options = { ...defaults, mayMakeBuckets: true, kind: 'minio', ...options };
+    this.options = { ...defaults, mayMakeBuckets: true, ignoresDigests: false, kind: 'minio', ...options };
     this.#listable = listable;
     this.#region = region;
     this.#folder = folder;
@@ -128,8 +130,20 @@ export class S3Server implements AsyncDisposable {
     const { method = '', url = '' } = request;
     const { pathname, searchParams: query } = new URL(url, 'http://s3');
     const [, bucketName = '', ...rest] = decodeURIComponent(pathname).split('/');
-    const [kind, folder, { buckets }] = [this.options.kind, this.#folder, this];
-    return { request, response, method, query, bucketName, key: rest.join('/'), kind, folder, buckets };
+    const [folder, { buckets }] = [this.#folder, this];
+    const { kind, ignoresDigests } = this.options;
+    return {
+      ignoresDigests,
+      request,
+      response,
+      method,
+      query,
+      bucketName,
+      key: rest.join('/'),
+      kind,
+      folder,
+      buckets,
+    };
   }
 
   #assertSigned({ method = '', url = '', headers }: IncomingMessage): void {

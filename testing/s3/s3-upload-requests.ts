@@ -24,12 +24,12 @@ function begin(bucket: S3Bucket, exchange: Exchange): void {
 }
 
 async function putPart(bucket: S3Bucket, exchange: Exchange, id: string): Promise<void> {
-  const { request, folder, query, key } = exchange;
+  const { query, key } = exchange;
   const number = Number(query.get('partNumber'));
   if (number > MAX_PARTS) throw new S3Refusal(400, 'InvalidArgument');
   if (!(number > 0)) throw new S3Refusal(400, 'InvalidPart');
   bucket.assertUpload(key, id);
-  const body = await receiveBody(request, folder);
+  const body = await receiveBody(exchange);
   bucket.putPart(key, id, number, body);
   respond(exchange, 200, '', { etag: `"${body.md5}"` });
 }

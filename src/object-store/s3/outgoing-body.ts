@@ -67,6 +67,11 @@ export class OutgoingBody implements AsyncDisposable {
     return {};
   }
 
+  /** The whole body, if it is small and so in memory. */
+  get bytes(): Uint8Array | undefined {
+    return this.#upload === undefined ? this.#part.bytes : undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#partHash?.[Symbol.dispose]();
     await this.#part[Symbol.asyncDispose]();

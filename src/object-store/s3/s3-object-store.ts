@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
-import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
-import { writeVerified } from '../hashing/write-verified.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
   type ExpectedContent,
@@ -14,15 +12,17 @@ import {
   type StoredObject,
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
+import { RecentObjects } from '../recent-objects.ts';
 import { Spool } from '../spool.ts';
 import { unavailable, unreadable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { MinioBucket, type MinioPlace } from './bucket.ts';
 import { IncomingKeys, putBytes } from './incoming-keys.ts';
 import type { OpenedObject } from './object-bytes.ts';
-import { OutgoingBody, PART_BYTES } from './outgoing-body.ts';
+import { PART_BYTES } from './outgoing-body.ts';
 import { removeStored } from './remove-stored.ts';
-import { isFault, isUnread, S3Fault } from './s3-errors.ts';
+import { isFault, isUnread } from './s3-errors.ts';
+import { S3Writer } from './s3-writer.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
   /** Local folder for parts in transit and for materialized objects. */
@@ -32,6 +32,8 @@ export type MinioArchiveStoreOptions = MinioPlace & {
    * bucket for the store.
    */
   readonly mustExist?: boolean | undefined;
+  /** Maximum bytes of small objects that are read from memory once after they were stored. None by default. */
+  readonly recentBytes?: number | undefined;
   /** Size of the parts in which longer bodies are sent. */
   readonly partBytes?: number | undefined;
 };
@@ -56,7 +58,8 @@ export class S3ObjectStore implements ObjectStore {
   readonly #incoming: IncomingKeys;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
-  readonly #partBytes: number;
+  readonly #recent: RecentObjects | undefined;
+  readonly #writer: S3Writer;
   readonly #work = new OpenOperations();
   #closing: Promise<void> | undefined;
 
@@ -74,22 +77,35 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   private constructor(
-    { partBytes = PART_BYTES, ...place }: MinioArchiveStoreOptions,
+    { recentBytes, partBytes = PART_BYTES, ...place }: MinioArchiveStoreOptions,
     folder: IncomingFolder,
   ) {
-    this.#partBytes = partBytes;
+    this.#recent = recentBytes === undefined ? undefined : new RecentObjects(recentBytes);
     this.#bucket = bucketAt(place);
     this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
     this.#incoming = new IncomingKeys(this.#probed);
     this.#folder = folder;
     this.#hashing = new HashingThreads();
+    this.#writer = new S3Writer({
+      bucket: this.#bucket,
+      probed: this.#probed,
+      incoming: this.#incoming,
+      folder,
+      hashing: this.#hashing,
+      partBytes,
+      keyOf: (sha256) => this.#keyOf(sha256),
+    });
   }
 
   put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
-    return this.#work.track(() => this.#incoming.use((key) => this.#put(source, promised, key)));
+    return this.#work.track(() =>
+      this.#writer.put(source, promised, (sha256, bytes) => this.#recent?.add(sha256, bytes)),
+    );
   }
 
   async get(sha256: string, from = 0): Promise<{ readonly length: number; readonly body: Readable }> {
+    const recent = from === 0 ? this.#recent?.take(sha256) : undefined;
+    if (recent) return { length: recent.length, body: Readable.from([recent], { objectMode: false }) };
     const { length, bytes, close } = await this.#open(sha256, from);
     const body =
       from > 0
@@ -105,6 +121,8 @@ export class S3ObjectStore implements ObjectStore {
 
   /** Makes the object available locally. Its bytes are verified, unlike those of a local store. */
   async materialize(sha256: string): Promise<LocalObject> {
+    const recent = this.#recent?.take(sha256);
+    if (recent) return { length: recent.length, source: { kind: 'bytes', bytes: recent }, ...NOT_OPEN };
     const { length, body } = await this.get(sha256);
     await using scope = new AsyncDisposableStack();
     const spool = scope.use(new Spool(() => this.#folder.create()));
@@ -126,6 +144,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
+    this.#recent?.take(sha256);
     return this.#work.track(() => removeStored(this.#bucket, this.#keyOf(sha256), storedBefore));
   }
 
@@ -172,37 +191,6 @@ export class S3ObjectStore implements ObjectStore {
     for (const bucket of [this.#bucket, this.#probed]) bucket[Symbol.dispose]();
     await this.#work.close(CANCEL_TIMEOUT_MS);
     await this.#hashing[Symbol.asyncDispose]();
-  }
-
-  async #put(
-    source: AsyncIterable<Uint8Array>,
-    promised: ExpectedContent,
-    incomingKey: string,
-  ): Promise<StoredObject> {
-    const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
-    const createFile = () => this.#folder.create();
-    const [bucket, incoming, hashing, partBytes] = [
-      this.#bucket,
-      this.#incoming,
-      this.#hashing,
-      this.#partBytes,
-    ];
-    const sending = { bucket, incoming, hashing, createFile, incomingKey, partBytes };
-    using hash = hashing.begin({ md5: true });
-    await using body = new OutgoingBody(sending, hash);
-    const stored = await writeVerified(source, { ...promised, maxLength }, hash, body);
-    const key = this.#keyOf(stored.sha256);
-    const { md5 } = await body.place(key);
-    await this.#assertPlaced(key, stored.length, md5);
-    return stored;
-  }
-
-  async #assertPlaced(key: string, length: number, md5: string | undefined): Promise<void> {
-    const found = await this.#bucket.stat(key);
-    if (found?.length === length && (md5 === undefined || found.etag === md5)) return;
-    const instead = found ? `${found.length} bytes with the ETag ${found.etag}` : 'nothing';
-    const fault = `it was sent ${length} bytes but holds ${instead}`;
-    throw unavailable('write', new S3Fault('OtherBytes', fault));
   }
 
   async #open(sha256: string, from: number): Promise<OpenedObject> {
@@ -256,6 +244,9 @@ export class S3ObjectStore implements ObjectStore {
     return `${this.#bucket.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
   }
 }
+
+/** Disposes of a local object in memory, which leaves nothing. */
+const NOT_OPEN: AsyncDisposable = { [Symbol.asyncDispose]: () => Promise.resolve() };
 
 function bucketAt(place: MinioPlace): MinioBucket {
   try {

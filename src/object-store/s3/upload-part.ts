@@ -31,6 +31,11 @@ export class Part implements AsyncDisposable {
     await this.#spool.write(chunk);
   }
 
+  /** Returns the bytes if they are few, so that they are in memory. */
+  get bytes(): Uint8Array | undefined {
+    return this.#spool.file === undefined ? this.#spool.bytes() : undefined;
+  }
+
   /** Resolves when the bytes can be read again; no more may be written then. */
   async seal({ sha256, md5 = '' }: BodyDigests): Promise<Sendable> {
     await this.#spool.file?.written();

@@ -24,7 +24,7 @@ const DIGEST_BYTES = 32;
 export async function openBoundStore(
   config: Pick<Config, 'archiveStore' | 'dataDir'>,
   log: EventLog,
-  options: Pick<OpeningOptions, 'onLost'> = {},
+  options: Pick<OpeningOptions, 'onLost' | 'recentBytes'> = {},
 ): Promise<ObjectStore> {
   const mustExist = (await boundStore(log)) !== undefined || (await namesObjects(log));
   if (mustExist) assertFolder(config);

@@ -8,7 +8,7 @@ import type { MinioArchiveStoreOptions } from '../../object-store/s3/s3-object-s
 import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 
-export type OpeningOptions = Pick<MinioArchiveStoreOptions, 'mustExist'> &
+export type OpeningOptions = Pick<MinioArchiveStoreOptions, 'mustExist' | 'recentBytes'> &
   Pick<FilesystemStoreOptions, 'onLost'>;
 
 /**
