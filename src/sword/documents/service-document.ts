@@ -43,6 +43,7 @@ export function serviceDocument(document: ServiceDocument, { iris }: Pick<Render
   const { title, maxUploadSize, maxResumableUploadSize: resumable, clientDomain, collections } = document;
   return {
     element: 'service',
+    isHot: true,
     namespace: APP,
     facts: [
       text('version', SWORD_VERSION, 'sword:version'),
