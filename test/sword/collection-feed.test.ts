@@ -6,6 +6,7 @@ import { Iris } from '../../src/sword/iris.ts';
 import { type BodyElement } from '../../src/sword/xml/xml-body.ts';
 import { xmlBody } from '../../src/sword/xml/xml-builder.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
+import { LruCache } from '../../src/tools/lru-cache.ts';
 import { entriesOf } from '../../testing/documents/listed-deposits.ts';
 import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 
@@ -28,6 +29,7 @@ const list: DepositList = {
   links: [{ rel: 'next', href: 'https://deposit.example/base/1/r%20%26%20d/?page=2&below=7' }],
   deposits: [
     {
+      version: '0 42 3',
       depositId: 42,
       uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
       collection: 'r & d',
@@ -93,4 +95,20 @@ test('a list in pieces is the same text', (t) => {
       t.true(pieces.length > deposits.length);
     }
   }
+});
+
+test('the text of a deposit is rendered once for each version and format', (t) => {
+  const cache = new LruCache<string>(100_000, ({ length }) => length);
+  const [deposit] = list.deposits;
+  if (!deposit) throw new Error('There is no deposit.');
+  const textOf = (status: typeof deposit.status, version: string, format: 'xml' | 'json' | 'html') => {
+    const feed = collectionFeed({ ...list, deposits: [{ ...deposit, status, version }] }, language);
+    return [...renderInPieces(feed, format, language, cache)].join('');
+  };
+  for (const format of ['xml', 'json'] as const) {
+    const first = textOf('rejected', '0 42 3', format);
+    t.is(textOf('done', '0 42 3', format), first, 'of the same version');
+    for (const version of ['0 42 4', '1 42 3']) t.true(textOf('done', version, format).includes('done'));
+  }
+  t.true(textOf('done', '0 42 3', 'html').includes('done'), 'pages are not cached');
 });

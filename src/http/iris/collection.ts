@@ -3,6 +3,7 @@ import { createDeposit } from '../../deposits/create.ts';
 import { collectionEntryValidator, targetOf } from '../../deposits/validate-entry.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest } from '../../sword/sword-error.ts';
+import { LruCache } from '../../tools/lru-cache.ts';
 import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
 import { collectionNamed, WRITES } from '../requests/write-checks.ts';
@@ -13,6 +14,9 @@ import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
+/** Maximum number of characters of cached list entries, which have some 1,500 each. */
+const ENTRY_CHARACTERS = 4 * 1024 ** 2;
+
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
 export function collectionIri(
   parts: WriteParts,
@@ -20,11 +24,14 @@ export function collectionIri(
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
   const { checks, deposits, collections, lookup, iris } = parts;
-  const longAnswers = new LongAnswers(LISTS);
+  const lists = {
+    longAnswers: new LongAnswers(LISTS),
+    entryTexts: new LruCache<string>(ENTRY_CHARACTERS, ({ length }) => length),
+  };
   return resource<CollectionView>({
     find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {
-      GET: (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language, longAnswers),
+      GET: (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language, lists),
       POST: async (ctx, view) => {
         if (!isDryRun(ctx)) return create(ctx, view);
         if (dryRun) return dryRun.answer(ctx, view);

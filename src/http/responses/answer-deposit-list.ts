@@ -3,7 +3,7 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
-import { type RenderContext, render, renderInPieces } from '../../sword/documents/document.ts';
+import { type RenderContext, renderInPieces, type TextCache } from '../../sword/documents/document.ts';
 import { FEED_TYPE, negotiateAmong, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
@@ -20,16 +20,24 @@ export const LIST_OFFERS: Offers = [
   PAGE,
 ];
 
+/** The parts that all lists share. */
+export type ListParts = {
+  /** Limits lists of more deposits than a page has by default. */
+  readonly longAnswers: LongAnswers;
+  /** Texts of entries, which change with their deposit. */
+  readonly entryTexts: TextCache;
+};
+
 /** Answers with a page of the client's deposits in a collection, from this node's views. */
 export async function answerDepositList(
   ctx: ServiceContext,
   { collection, title }: CollectionView,
   queries: DepositQueries,
   renderContext: RenderContext,
-  longAnswers: LongAnswers,
+  { longAnswers, entryTexts }: ListParts,
 ): Promise<void> {
   const query = depositQueryIn(ctx, collection);
-  await longAnswers.begin(ctx);
+  if (query.pageSize > PAGE_SIZE) await longAnswers.begin(ctx);
   const page = queries.list(query);
   if (!query.cursor && query.page > page.lastPage) {
     throw notFound(`There is no page ${query.page} of these deposits: the last page is ${page.lastPage}.`);
@@ -42,21 +50,28 @@ export async function answerDepositList(
     updatedAt: latestOf(page.deposits) ?? clock.date().toISOString(),
     count: page.total,
     links,
-    deposits: page.deposits.map(toListedDeposit),
+    deposits: page.deposits.map((deposit) => toListedDeposit(deposit, queries.viewGeneration)),
   };
   const { contentType, format } = negotiateAmong(LIST_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', linkHeader(links));
-  const document = collectionFeed(list, renderContext);
+  const pieces = renderInPieces(collectionFeed(list, renderContext), format, renderContext, entryTexts);
   const isLong = page.deposits.length > PAGE_SIZE;
-  if (!isLong) ctx.body = render(document, format, renderContext);
+  if (!isLong) ctx.body = [...pieces].join('');
   setDocumentType(ctx, contentType); // assigning a string to the body has changed it
-  if (isLong) await sendInPieces(ctx, renderInPieces(document, format, renderContext));
+  if (isLong) await sendInPieces(ctx, pieces);
 }
 
-function toListedDeposit(deposit: DepositStatusView): ListedDeposit {
-  const { client: author, externalIdentifier, slug } = deposit;
-  return { ...deposit, author, externalId: externalIdentifier ?? slug, loaded: identifiersOf(deposit) };
+function toListedDeposit(deposit: DepositStatusView, viewGeneration: number): ListedDeposit {
+  const { depositId, revision, client: author, externalIdentifier, slug } = deposit;
+  const version = `${viewGeneration} ${depositId} ${revision}`;
+  return {
+    ...deposit,
+    version,
+    author,
+    externalId: externalIdentifier ?? slug,
+    loaded: identifiersOf(deposit),
+  };
 }
 
 function latestOf(deposits: readonly DepositStatusView[]): string | undefined {

@@ -6,6 +6,7 @@ import {
   authorFact,
   type Document,
   depositFields,
+  type Fact,
   generatorFact,
   linksFact,
   onlyJson,
@@ -37,6 +38,8 @@ export type PageLink = {
 };
 
 export type ListedDeposit = Omit<DepositModel, 'archive'> & {
+  /** Changes with everything that the list shows of the deposit. */
+  readonly version: string;
   readonly completedAt: string | null;
   readonly externalId: string | null;
   /** Origin, known once the deposit is completed. */
@@ -66,25 +69,32 @@ export function collectionFeed(
 }
 
 function entryOf(deposit: ListedDeposit, iris: Iris): Part {
-  const { depositId, status } = deposit;
-  const fields = { deposit_id: depositId, deposit_status: status } as const; // which every document about a deposit has
   return {
     element: 'entry',
-    facts: [
-      ...headFacts(deposit),
-      text('published', deposit.createdAt),
-      authorFact(deposit.author),
-      linksFact(linksOf(deposit, iris)),
-      ...onlyJson(fields),
-      onlyXml(element('depositns:id', String(depositId))),
-      ...Object.entries(factsOf(deposit)).map(([name, value]) => text(name, value, `depositns:${name}`)),
-      ...depositFields(fields).map(({ elements = [] }) => onlyXml(...elements)),
-    ],
+    key: deposit.version,
+    get facts() {
+      return factsOf(deposit, iris);
+    },
   };
 }
 
-/** Returns the facts of a list entry, without those that are unknown so far. */
-function factsOf({
+function factsOf(deposit: ListedDeposit, iris: Iris): Fact[] {
+  const { depositId, status } = deposit;
+  const fields = { deposit_id: depositId, deposit_status: status } as const; // which every document about a deposit has
+  return [
+    ...headFacts(deposit),
+    text('published', deposit.createdAt),
+    authorFact(deposit.author),
+    linksFact(linksOf(deposit, iris)),
+    ...onlyJson(fields),
+    onlyXml(element('depositns:id', String(depositId))),
+    ...Object.entries(ownFacts(deposit)).map(([name, value]) => text(name, value, `depositns:${name}`)),
+    ...depositFields(fields).map(({ elements = [] }) => onlyXml(...elements)),
+  ];
+}
+
+/** Returns the facts that only a list has, without those that are unknown so far. */
+function ownFacts({
   createdAt,
   completedAt,
   externalId,

@@ -1,8 +1,9 @@
+import type { LruCache } from '../../tools/lru-cache.ts';
 import type { Iris } from '../iris.ts';
 import { ATOM } from '../namespaces.ts';
 import { type BodyElement, element } from '../xml/xml-body.ts';
 import { xmlBody } from '../xml/xml-builder.ts';
-import { xmlPieces, xmlText } from '../xml/xml-text.ts';
+import { elementText, xmlPieces, xmlText } from '../xml/xml-text.ts';
 import { htmlPieces } from './html-page.ts';
 
 /** The software of this service, named in receipts and errors. */
@@ -31,8 +32,13 @@ export type Fact = {
 export type Part = {
   readonly element: string;
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Changes with everything that the part shows. Its text may be cached by it: then the facts are not read. */
+  readonly key?: string;
   readonly facts: readonly Fact[];
 };
+
+/** Rendered texts of parts. */
+export type TextCache = Pick<LruCache<string>, 'get' | 'set'>;
 
 /** A document described once for all its representations. */
 export type Document = Part & {
@@ -98,27 +104,43 @@ export function render(
   return format === 'xml' ? asXml(document, depositNamespace) : asJson(document);
 }
 
-/** Renders the same text in pieces of one part each, described when they are asked for. */
+/** Renders the same text in pieces of one part each, described when they are asked for unless they are in the cache. */
 export function renderInPieces(
   document: Document,
   format: Format,
   { depositNamespace }: Pick<RenderContext, 'depositNamespace'>,
+  cache?: TextCache,
 ): Iterable<string> {
   if (format === 'html') return htmlPieces(document);
-  if (format === 'json') return jsonPieces(document);
+  if (format === 'json') return jsonPieces(document, cache);
   const { element: name, attributes, facts, namespace: defaultNamespace = ATOM } = document;
   const root = element(name, '', attributes);
-  return xmlPieces(root, childrenOf(facts), { defaultNamespace, depositNamespace });
+  return xmlPieces(root, childTexts(facts, cache), { defaultNamespace, depositNamespace });
 }
 
-function* childrenOf(facts: readonly Fact[]): Iterable<BodyElement> {
+function* childTexts(facts: readonly Fact[], cache: TextCache | undefined): Iterable<string> {
   for (const { elements = [], parts = [] } of facts) {
-    yield* elements;
-    for (const part of isMany(parts) ? parts : [parts]) yield toElement(part);
+    for (const child of elements) yield elementText(child);
+    for (const part of isMany(parts) ? parts : [parts])
+      yield cachedText(cache, 'xml', part, () => elementText(toElement(part)));
   }
 }
 
-function* jsonPieces({ facts }: Document): Iterable<string> {
+function cachedText(
+  cache: TextCache | undefined,
+  format: Format,
+  { key }: Part,
+  textOf: () => string,
+): string {
+  if (cache === undefined || key === undefined) return textOf();
+  const known = cache.get(`${format} ${key}`);
+  if (known !== undefined) return known;
+  const rendered = textOf();
+  cache.set(`${format} ${key}`, rendered);
+  return rendered;
+}
+
+function* jsonPieces({ facts }: Document, cache: TextCache | undefined): Iterable<string> {
   let separator = '{';
   for (const { name, value, parts } of facts) {
     if (name === undefined) continue;
@@ -128,7 +150,7 @@ function* jsonPieces({ facts }: Document): Iterable<string> {
     else {
       let between = '[';
       for (const part of parts) {
-        yield `${between}${JSON.stringify(toObject(part.facts))}`;
+        yield `${between}${cachedText(cache, 'json', part, () => JSON.stringify(toObject(part.facts)))}`;
         between = ',';
       }
       yield between === '[' ? '[]' : ']';

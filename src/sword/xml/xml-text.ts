@@ -8,23 +8,25 @@ export function xmlText(
   root: BodyElement,
   namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
 ): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>${textOf(declaring(root, namespaces))}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>${elementText(declaring(root, namespaces))}`;
 }
 
-/** Renders the same text in pieces, for a root with children: one for each, which is asked for when it is needed. */
+/** Renders the same text in pieces, for a root with children: the text of each, which is asked for when it is needed. */
 export function* xmlPieces(
   root: BodyElement,
-  children: Iterable<BodyElement>,
+  children: Iterable<string>,
   namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
 ): Generator<string, void> {
   yield `<?xml version="1.0" encoding="UTF-8"?><${tagOf(declaring(root, namespaces))}>`;
-  for (const child of children) yield textOf(child);
+  yield* children;
   yield `</${root.name}>`;
 }
 
-function textOf(node: BodyElement): string {
+/** Returns the text of an element within a document. */
+export function elementText(node: BodyElement): string {
   const { name, content } = node;
-  const inner = typeof content === 'string' ? escapeMarkup(escaped(content)) : content.map(textOf).join('');
+  const inner =
+    typeof content === 'string' ? escapeMarkup(escaped(content)) : content.map(elementText).join('');
   return inner === '' ? `<${tagOf(node)}/>` : `<${tagOf(node)}>${inner}</${name}>`;
 }
 
