@@ -21,7 +21,6 @@ const CALLS: Readonly<
   ack: { moments: ['sent', 'done'], role: 'reactors' },
   put: { moments: OF_REQUESTS, role: 'any' },
   get: { moments: OF_REQUESTS, role: 'reactors' },
-  head: { moments: OF_REQUESTS, role: 'any' },
   post: { moments: OF_REQUESTS, role: 'reactors' },
   'view save': { moments: ['done'], role: 'any' },
   'log commit': { moments: ['done'], role: 'embedded' },

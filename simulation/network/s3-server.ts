@@ -19,7 +19,7 @@ export type Outage = 'refused' | 'busy' | 'silent';
 /** The name of the one bucket that there is. */
 export const BUCKET = 'deposits';
 
-const CALLS: Readonly<Record<string, CallName>> = { PUT: 'put', GET: 'get', HEAD: 'head' };
+const CALLS: Readonly<Record<string, CallName>> = { PUT: 'put', GET: 'get' };
 
 /** A server of MinIO with one bucket, which has versions, by the rules of real servers; see docs/simulation.md. */
 export class S3Server implements NetworkServer {
@@ -39,7 +39,7 @@ export class S3Server implements NetworkServer {
   /** Keys of which a power cut has lost the newest version: what is left looks old, so `gc` may remove it. */
   readonly #aged = new Set<string>();
 
-  /** Lists are not counted. */
+  /** Lists are not counted, nor is HEAD: after a verified put none is needed. */
   callOf({ method, path }: Pick<NetworkRequest, 'method' | 'path'>): CallName | undefined {
     return path.includes('?') ? undefined : CALLS[method];
   }

@@ -32,7 +32,6 @@ export type CallName =
   | 'ack'
   | 'put'
   | 'get'
-  | 'head'
   | 'post'
   | 'view save'
   | 'log commit'
