@@ -11,11 +11,13 @@ import { followLinks, usePlace } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
 import type { ScreenProps } from './screens/screen-props.ts';
+import { Work } from './screens/work.ts';
 
 /** The component of each page. */
 const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = {
   '/console/': Overview,
   '/console/deposits': Deposits,
+  '/console/work': Work,
   '/console/deposits/:id': DepositScreen,
 };
 

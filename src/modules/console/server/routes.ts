@@ -8,6 +8,7 @@ import { overviewRoutes } from '../api/overview.ts';
 import { proofRoutes } from '../api/proofs.ts';
 import { signInRoutes } from '../api/sign-in.ts';
 import { streamRoutes } from '../api/streams.ts';
+import { workRoutes } from '../api/work.ts';
 import type { ConsoleParts } from './console.ts';
 import { pageRoutes } from './page-routes.ts';
 import type { Route } from './route.ts';
@@ -26,6 +27,7 @@ export function openRoutes(parts: ConsoleParts): readonly Route[] {
     ...streamRoutes(parts),
     ...contentRoutes(parts),
     ...proofRoutes(parts),
+    ...workRoutes(parts),
   ];
   return [...routes, routeTable(routes)];
 }

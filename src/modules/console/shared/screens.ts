@@ -14,6 +14,7 @@ export const SCREENS = [
   { path: '/console/', title: 'Overview', permission: 'deposits:read', key: 'o' },
   { path: '/console/deposits', title: 'Deposits', permission: 'deposits:read', key: 'd' },
   { path: '/console/deposits/:id', title: 'Deposit', permission: 'deposits:read' },
+  { path: '/console/work', title: 'Work', permission: 'service:read', key: 'w' },
 ] as const satisfies readonly Screen[];
 
 export type ScreenPath = (typeof SCREENS)[number]['path'];

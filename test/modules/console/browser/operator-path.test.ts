@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+
+const PARKED = { reactor: 'notifier', stream: 'deposit-1', revision: 0, reason: 'It always fails.' };
 
 const test = consoleTests({
   alice: { collections: ['software'] },
@@ -92,7 +95,7 @@ test('texts of clients are texts: none is markup, and none is a script', async (
 for (const scheme of ['light', 'dark'] as const)
   for (const width of [1280, 360])
     test(`axe finds nothing in ${scheme} at ${width} px`, async (t, open) => {
-      const { alice } = t.context;
+      const { alice, service } = t.context;
       await depositOf(alice, { title: 'Seen by axe' });
       const tab = await open({ role: 'operator', scheme, width });
       const { page } = tab;
@@ -110,6 +113,15 @@ for (const scheme of ['light', 'dark'] as const)
       t.deepEqual(await tab.accessibilityFaults(), [], 'dialog');
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       t.true(overflow <= 0, `${overflow} px are beyond the edge`);
+      await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...PARKED });
+      await page.goto('/console/work');
+      await page.getByRole('table').waitFor();
+      t.deepEqual(await tab.accessibilityFaults(), [], 'work');
+      await page.getByRole('button', { name: 'Skip…' }).first().click();
+      await page.getByRole('textbox', { name: 'Reason' }).fill('It was handled by hand.');
+      t.deepEqual(await tab.accessibilityFaults(), [], 'skip');
+      await page.getByRole('button', { name: 'Skip the event' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
       const other = await open({ scheme, width });
       t.deepEqual(await other.accessibilityFaults(), [], 'sign-in');
     });

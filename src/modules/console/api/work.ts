@@ -1,0 +1,94 @@
+import { AdminCommands } from '../../../deposits/admin-commands.ts';
+import { deposits, parkings } from '../../../domain/aggregates.ts';
+import { type ParkedEvent, waitingEvents } from '../../../domain/parking/parking.ts';
+import { type EventLog, occurredAt } from '../../../event-log/event-log.ts';
+import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
+import type { Viewer } from '../access/sessions.ts';
+import type { ConsoleParts } from '../server/console.ts';
+import { ConsoleRefusal, type Route } from '../server/route.ts';
+import type { ParkedRow, ParkedWork } from '../shared/parked-work.ts';
+
+/** Maximum characters of the reason of a skip. */
+const MAX_REASON = 1000;
+
+/** Returns the routes of parked events: what waits for a person, and what a person decides. */
+export function workRoutes({ log }: ConsoleParts): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/work',
+      permission: 'service:read',
+      answer: async ({ ctx }) => {
+        const rows = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedRows(log, reactor)));
+        ctx.body = { parked: rows.flat() } satisfies ParkedWork;
+      },
+    },
+    {
+      method: 'POST',
+      path: '/console/api/work/retry',
+      permission: 'work:act',
+      answer: async ({ ctx, body, viewer }) => {
+        const { reactor, eventIds } = body as Readonly<Record<string, unknown>>;
+        const ids = Array.isArray(eventIds) ? eventIds : [];
+        const name = reactorIn(reactor);
+        const parked = (await parkedRows(log, name)).filter(({ eventId }) => ids.includes(eventId));
+        if (parked.length === 0)
+          throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is parked any longer.');
+        let retried = 0;
+        for await (const _ of commandsOf(log, viewer).retryParked(name, parked.map(asEvent))) retried += 1;
+        ctx.body = { retried };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/console/api/work/skip',
+      permission: 'work:act',
+      needsFreshSession: true,
+      answer: async ({ ctx, body, viewer }) => {
+        const { reactor, eventId, reason } = body as Readonly<Record<string, unknown>>;
+        if (typeof eventId !== 'string' || typeof reason !== 'string' || reason.trim() === '')
+          throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is kept in the log.');
+        const text = reason.trim().slice(0, MAX_REASON);
+        const command = { type: 'SkipParked', reactor: reactorIn(reactor), eventId, reason: text } as const;
+        await commandsOf(log, viewer).parking(command);
+        ctx.status = 204;
+      },
+    },
+  ];
+}
+
+function commandsOf(log: EventLog, { kind, name }: Viewer): AdminCommands {
+  if (kind !== 'person')
+    throw new ConsoleRefusal(403, 'FORBIDDEN', 'Only a person can decide about parked events.');
+  return new AdminCommands(log, { kind, name });
+}
+
+function reactorIn(name: unknown): string {
+  const found = REACTORS_WITH_PARKING.find((reactor) => reactor === name);
+  if (found === undefined) throw new ConsoleRefusal(400, 'BAD_REACTOR', 'There is no such reactor.');
+  return found;
+}
+
+/** Resolves to the events of a reactor that wait, each with when and how often it was parked. */
+async function parkedRows(log: EventLog, reactor: string): Promise<readonly ParkedRow[]> {
+  const parkedAt = new Map<string, { readonly since: string; readonly times: number }>();
+  let state = parkings.decider.initial;
+  for await (const stored of log.readStream(`${parkings.prefix}${reactor}`)) {
+    const event = parkings.codec.read(stored);
+    state = parkings.decider.evolve(state, event);
+    if (event.type !== 'EventParked') continue;
+    const { times = 0 } = parkedAt.get(event.data.eventId) ?? {};
+    parkedAt.set(event.data.eventId, { since: occurredAt(stored), times: times + 1 });
+  }
+  return waitingEvents(state).map(({ object = null, ...parked }) => {
+    const id = parked.stream.startsWith(deposits.prefix)
+      ? Number(parked.stream.slice(deposits.prefix.length))
+      : null;
+    const { since = '', times = 0 } = parkedAt.get(parked.eventId) ?? {};
+    return { ...parked, object, depositId: id, since, times };
+  });
+}
+
+function asEvent({ reactor, eventId, stream, revision, reason }: ParkedRow): ParkedEvent {
+  return { reactor, eventId, stream, revision, reason };
+}

@@ -1,0 +1,144 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { html } from '../../shared/html.ts';
+import type { ParkedRow, ParkedWork } from '../../shared/parked-work.ts';
+import { ApiError, postJson } from '../api.ts';
+import { useFetched } from '../fetched.ts';
+import { Copyable } from '../parts/copy.ts';
+import { Dialog } from '../parts/dialog.ts';
+import { Time } from '../parts/time.ts';
+import type { ScreenProps } from './screen-props.ts';
+
+/** The events that checker, loader and notifier gave up, by reason; operators retry or skip them. */
+export function Work({ boot }: ScreenProps): VNode {
+  const [version, setVersion] = useState(0);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [skipped, setSkipped] = useState<ParkedRow | undefined>(undefined);
+  const fetched = useFetched<ParkedWork>('/console/api/work', version);
+  const mayAct = boot.viewer.permissions.includes('work:act');
+  const again = (): void => setVersion((before) => before + 1);
+  const retry = (rows: readonly ParkedRow[]): void => {
+    setProblem(undefined);
+    retryAll(rows).then(again, (error: unknown) => setProblem(messageOf(error)));
+  };
+  const problems = [fetched.problem, problem].filter((text) => text !== undefined);
+  const groups = Object.entries(Object.groupBy(fetched.data?.parked ?? [], ({ reason }) => reason));
+  return html`
+    ${problems.map((text) => html`<p class="problem" role="alert">${text}</p>`)}
+    ${!fetched.data && fetched.isLoading && html`<p role="status">Loading …</p>`}
+    ${fetched.data && groups.length === 0 && html`<p class="quiet">No event is parked.</p>`}
+    ${groups.map(
+      ([reason, rows = []]) => html`<section class="panel" key=${reason} aria-label=${reason}>
+        <div class="actions">
+          <h2 class="grow">${reason}</h2>
+          ${mayAct && rows.length > 1 && html`<button type="button" onClick=${() => retry(rows)}>Retry all ${rows.length}</button>`}
+        </div>
+        <${ParkedTable} rows=${rows} mayAct=${mayAct} onRetry=${(row: ParkedRow) => retry([row])} onSkip=${setSkipped} />
+      </section>`,
+    )}
+    ${skipped && html`<${SkipDialog} row=${skipped} onClose=${() => setSkipped(undefined)} onDone=${again} />`}
+  `;
+}
+
+type TableProps = {
+  readonly rows: readonly ParkedRow[];
+  readonly mayAct: boolean;
+  readonly onRetry: (row: ParkedRow) => void;
+  readonly onSkip: (row: ParkedRow) => void;
+};
+
+function ParkedTable({ rows, mayAct, onRetry, onSkip }: TableProps): VNode {
+  return html`<table class="list">
+    <thead>
+      <tr>
+        <th scope="col">Deposit</th>
+        <th scope="col">Reactor</th>
+        <th scope="col">Event</th>
+        <th scope="col">Since</th>
+        <th scope="col">Times</th>
+        ${mayAct && html`<th scope="col">Decision</th>`}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) => html`<tr key=${`${row.reactor} ${row.eventId}`}>
+          <td data-label="Deposit">
+            ${
+              row.depositId === null
+                ? row.stream
+                : html`<a href=${`/console/deposits/${row.depositId}?at=${row.revision}`}>${row.depositId}</a>`
+            }
+          </td>
+          <td data-label="Reactor">${row.reactor}</td>
+          <td data-label="Event"><${Copyable} text=${row.eventId} shown=${`${row.eventId.slice(0, 8)}…`} /></td>
+          <td data-label="Since"><${Time} at=${row.since} /></td>
+          <td data-label="Times" class="number">${row.times}</td>
+          ${
+            mayAct &&
+            html`<td data-label="Decision">
+              <span class="actions">
+                <button type="button" onClick=${() => onRetry(row)}>Retry</button>
+                <button type="button" onClick=${() => onSkip(row)}>Skip…</button>
+              </span>
+            </td>`
+          }
+        </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+type SkipProps = { readonly row: ParkedRow; readonly onClose: () => void; readonly onDone: () => void };
+
+function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
+  const [reason, setReason] = useState('');
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const { reactor, eventId, stream, revision } = row;
+  const command = `npx deposit-service parked skip ${eventId} --reactor ${reactor} --reason ${quoted(reason)}`;
+  const skip = (event: SubmitEvent): void => {
+    event.preventDefault();
+    postJson('/console/api/work/skip', { reactor, eventId, reason }).then(
+      () => {
+        onDone();
+        onClose();
+      },
+      (error: unknown) => setProblem(messageOf(error)),
+    );
+  };
+  return html`<${Dialog} title=${`Skip event ${revision} of ${stream}`} onClose=${onClose}>
+    <form onSubmit=${skip}>
+      <p>The ${reactor} leaves this event for good. The reason and your name are kept in the log.</p>
+      <label>
+        Reason
+        <input
+          class="wide"
+          required
+          value=${reason}
+          onInput=${(event: Event) => setReason((event.currentTarget as HTMLInputElement).value)}
+        />
+      </label>
+      <p class="quiet">The same on the command line:</p>
+      <p><${Copyable} text=${command} /></p>
+      ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+      <div class="actions">
+        <button class="primary">Skip the event</button>
+        <button type="button" onClick=${onClose}>Cancel</button>
+      </div>
+    </form>
+  </${Dialog}>`;
+}
+
+async function retryAll(rows: readonly ParkedRow[]): Promise<void> {
+  for (const [reactor, own = []] of Object.entries(Object.groupBy(rows, (row) => row.reactor)))
+    await postJson('/console/api/work/retry', { reactor, eventIds: own.map(({ eventId }) => eventId) });
+}
+
+/** Returns the text as one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  throw error;
+}

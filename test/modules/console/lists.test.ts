@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
+import type { DepositPage } from '../../../src/modules/console/shared/deposit-list.ts';
+import type { JobView } from '../../../src/modules/console/shared/job.ts';
+import { commandLine } from '../../../src/modules/console/shared/job.ts';
+import type { ParkedWork } from '../../../src/modules/console/shared/parked-work.ts';
+import { depositOf } from '../../../testing/browser/console-deposits.ts';
+import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
+import { until } from '../../../testing/service/running-service.ts';
+import { testOfService } from '../../../testing/service/test-of-service.ts';
+
+const test = testOfService({
+  alice: { collections: ['software', 'papers'] },
+  carol: { collections: ['papers'], domain: 'carol.example' },
+});
+
+async function pageAt(session: ConsoleSession, query: string): Promise<DepositPage> {
+  const answer = await session.get(`/console/api/deposits?${query}`);
+  if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as DepositPage;
+}
+
+test.serial(
+  'filters select together, text is found in any case, and a depositor gets only their own',
+  async (t) => {
+    const { service, alice, carol } = t.context;
+    const lamp = await depositOf(alice, { title: 'Red Lamp', filename: 'lamp-1.0.zip' });
+    const chair = await depositOf(alice, { title: 'Red Chair', collection: 'papers', status: 'partial' });
+    const rejected = await depositOf(carol, { title: 'Red Lamp', collection: 'papers', status: 'rejected' });
+    const auditor = await ConsoleSession.begin(service, 'auditor');
+    const ids = async (query: string, session = auditor) =>
+      (await pageAt(session, query)).rows.map(({ depositId }) => depositId);
+    t.deepEqual(await ids('q=red'), [rejected, chair, lamp]);
+    t.deepEqual(await ids('q=red+lamp&client=alice'), [lamp]);
+    t.deepEqual(await ids('q=LAMP-1.0'), [lamp]);
+    t.deepEqual(await ids('status=rejected'), [rejected]);
+    t.deepEqual(await ids('reason=URL_OUTSIDE_DOMAIN'), [rejected]);
+    t.deepEqual(await ids('collection=papers&status=partial'), [chair]);
+    const [done] = (await pageAt(auditor, 'q=lamp-1.0')).rows;
+    t.deepEqual(await ids(`swhid=${done?.swhid}`), [lamp]);
+    t.deepEqual(await ids(`until=${done?.createdAt}`), []);
+    t.true((await ids('since=2026-01-01T00:00:00Z')).includes(lamp));
+    const depositor = await ConsoleSession.begin(service, 'depositor', 'carol');
+    t.deepEqual(await ids('q=red', depositor), [rejected]);
+    t.deepEqual(
+      await ids('q=red&client=alice', depositor),
+      [rejected],
+      'the filter does not widen what they see',
+    );
+    for (const bad of ['q=ab', 'swhid=swh:1:cnt:1', 'since=yesterday', 'before=x'])
+      t.is((await auditor.get(`/console/api/deposits?${bad}`)).status, 400, bad);
+  },
+);
+
+test.serial('pages continue by the id or the change, without a gap and without a repetition', async (t) => {
+  const { service, alice } = t.context;
+  for (let number = 1; number <= 53; number += 1)
+    await depositOf(alice, { title: `Numbered ${number}`, collection: 'papers', status: 'partial' });
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  for (const query of ['collection=papers', 'q=numbered', 'since=2026-01-01T00:00:00Z']) {
+    const seen: number[] = [];
+    let next: DepositPage['next'] = null;
+    do {
+      const page = await pageAt(
+        auditor,
+        `${query}${next === null ? '' : `&before=${encodeURIComponent(next)}`}`,
+      );
+      seen.push(...page.rows.map(({ depositId }) => depositId));
+      next = page.next;
+    } while (next !== null);
+    t.true(seen.length >= 53, query);
+    t.is(new Set(seen).size, seen.length, query);
+  }
+});
+
+test.serial('the list is exported as CSV and NDJSON, and no field is a formula', async (t) => {
+  const { service, alice } = t.context;
+  await depositOf(alice, { title: '=HYPERLINK("x"),y', collection: 'papers', status: 'partial' });
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const csv = await auditor.get('/console/api/deposits/export/csv?q=hyperlink');
+  t.is(csv.headers.get('Content-Disposition'), 'attachment; filename="deposits.csv"');
+  const [head, row] = (await csv.text()).split('\r\n');
+  t.regex(head ?? '', /^depositId,title,client/);
+  t.regex(row ?? '', /^\d+,"'=HYPERLINK\(""x""\),y",alice,papers,partial/);
+  const ndjson = await (await auditor.get('/console/api/deposits/export/ndjson?collection=papers')).text();
+  const lines = ndjson.trim().split('\n');
+  t.true(lines.length > 50);
+  for (const line of lines) t.is((JSON.parse(line) as { collection: string }).collection, 'papers');
+});
+
+test.serial('a job acts on what was counted, names the person, and lists what was refused', async (t) => {
+  const { service, carol } = t.context;
+  const rejected = await depositOf(carol, { title: 'Blue vase', collection: 'papers', status: 'rejected' });
+  const open = await depositOf(carol, { title: 'Blue bowl', collection: 'papers', status: 'partial' });
+  await service.administration.client({ type: 'SetDomain', client: 'carol', domain: null });
+  const operator = await ConsoleSession.begin(service, 'operator');
+  const counted = (await (await operator.get('/console/api/deposits/count?q=blue')).json()) as {
+    count: number;
+  };
+  t.deepEqual(counted, { count: 2 });
+  const start = { act: 'recheck', filter: { q: 'blue' } };
+  t.is((await operator.post('/console/api/jobs', { ...start, count: 3 })).status, 409);
+  const answer = await operator.post('/console/api/jobs', { ...start, count: 2 });
+  t.is(answer.status, 202);
+  const { id } = (await answer.json()) as JobView;
+  const read = async () => (await (await operator.get(`/console/api/jobs/${id}`)).json()) as JobView;
+  await until(async () => (await read()).state === 'done');
+  t.like(await read(), { total: 2, done: 1, refused: 1, by: 'operator', refusals: [{ depositId: open }] });
+  await carol.waitFor(`/1/papers/${rejected}/status/`, 'done');
+  t.is(
+    commandLine('recheck', { ids: [rejected, open] }),
+    `npx deposit-service retry ${rejected} ${open} --recheck`,
+  );
+});
+
+test.serial(
+  'parked events are listed; operators retry them, and skip them with a reason after a fresh sign-in',
+  async (t) => {
+    const { service } = t.context;
+    const parked = { reactor: 'notifier', stream: 'deposit-1', revision: 0, reason: 'It always fails.' };
+    const [first, second] = [randomUUID(), randomUUID()];
+    for (const eventId of [first, second])
+      await service.administration.parking({ type: 'ParkEvent', eventId, ...parked });
+    const auditor = await ConsoleSession.begin(service, 'auditor');
+    const read = async () => ((await (await auditor.get('/console/api/work')).json()) as ParkedWork).parked;
+    t.like((await read())[0], { ...parked, eventId: first, depositId: 1, times: 1, object: null });
+    const decide = (session: ConsoleSession, what: string, body: object) =>
+      session.post(`/console/api/work/${what}`, { reactor: 'notifier', ...body });
+    t.is((await decide(auditor, 'retry', { eventIds: [first] })).status, 403);
+    const operator = await ConsoleSession.begin(service, 'operator');
+    t.deepEqual(await (await decide(operator, 'retry', { eventIds: [first] })).json(), { retried: 1 });
+    t.is((await decide(operator, 'retry', { eventIds: [first] })).status, 409);
+    t.is((await decide(operator, 'skip', { eventId: second, reason: ' ' })).status, 400);
+    const old = await agedBy(operator, service.folder, service.url, 11 * 60_000);
+    const refused = await decide(old, 'skip', { eventId: second, reason: 'No use.' });
+    t.is(refused.status, 403);
+    t.regex(await refused.text(), /SIGN_IN_AGAIN/);
+    t.is((await decide(operator, 'skip', { eventId: second, reason: 'No use.' })).status, 204);
+    t.false((await read()).some(({ eventId }) => eventId === second));
+    const events = await Array.fromAsync(service.service.log.readStream('parked-notifier'));
+    const skip = events.find(({ type }) => type === 'ParkedSkipped');
+    t.like(skip?.data, { reason: 'No use.' });
+    t.deepEqual(skip?.metadata['actor'], { kind: 'person', name: 'operator' });
+  },
+);
+
+/** Resolves to the session as it would be if it had begun earlier. */
+async function agedBy(
+  session: ConsoleSession,
+  folder: string,
+  url: string,
+  age: number,
+): Promise<ConsoleSession> {
+  const [name, sealed = ''] = session.cookie.split('=');
+  const key = await SessionKey.open(folder);
+  const contents = JSON.parse(key.open(sealed) ?? '') as { signedInAt: number };
+  const older = key.seal(JSON.stringify({ ...contents, signedInAt: contents.signedInAt - age }));
+  return new ConsoleSession(url, `${name}=${older}`);
+}
