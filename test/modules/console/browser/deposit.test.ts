@@ -7,6 +7,7 @@ import { readConfig } from '../../../../src/config/config.ts';
 import { publicAnchorKey } from '../../../../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
 import { tarOf } from '../../../../testing/archives/archive-builders.ts';
+import { HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import {
   archivePart,
@@ -143,6 +144,30 @@ test('files are shown as text, with hidden characters visible, lines selected an
   for (const text of ['added: p/evil-', 'removed: p/gone', 'changed: p/README'])
     await page.getByText(text).waitFor();
   t.is(await page.getByText('p/same').count(), 0);
+});
+
+test('names and contents of files, and texts of events, are texts: none is markup, and none is a script', async (t, open) => {
+  const names = HOSTILE_TEXTS.map((text) => `p/${text.replaceAll(/[/\\\0]/g, '_')}`);
+  const files = Object.fromEntries(names.map((name, index) => [name, HOSTILE_TEXTS[index] ?? '']));
+  const id = await deposited(t.context.alice, files);
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByText('✔ hash').first().waitFor();
+  for (const event of await page.getByRole('region', { name: 'Events' }).getByRole('listitem').all()) {
+    await event.getByRole('link').click();
+    await page.getByText('Data and metadata').click();
+  }
+  await page.goto(`/console/deposits/${id}?tab=files&path=p`);
+  const links = page.getByRole('region', { name: 'Directory' }).getByRole('cell').getByRole('link');
+  await links.first().waitFor();
+  t.is(await links.count(), names.length);
+  for (let index = 0; index < names.length; index += 1) {
+    await links.nth(index).click();
+    await page.getByRole('region', { name: 'Lines' }).waitFor();
+    await page.goBack();
+    await links.first().waitFor();
+  }
+  t.is(await page.locator('main img, main script, main iframe, main svg:not([aria-hidden])').count(), 0);
 });
 
 test('an operator checks a rejected deposit again on its page, and sees what becomes of it', async (t, open) => {
