@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ExpectedRevision, Json, JsonObject, NewEvent } from '../event-log.ts';
 import { uuidOf } from '../uuid.ts';
 
@@ -38,13 +38,16 @@ export function chainHash(event: Pick<NewEvent, 'metadata'> | undefined): string
 
 /** Serialises JSON with the keys of every object in UTF-16 order and without white space (as in RFC 8785). */
 export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  let members = '';
+  if (Array.isArray(value)) {
+    for (const item of value) members += `${members && ','}${canonicalJson(item)}`;
+    return `[${members}]`;
+  }
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
-  return `{${members.join(',')}}`;
+  for (const key of Object.keys(object).sort())
+    members += `${members && ','}${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`;
+  return `{${members}}`;
 }
 
 /**
@@ -66,7 +69,8 @@ export const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
  * Returns a UUID version 5 in the namespace of this service: the same command gives its events the same ids.
  */
 export function eventId(commandId: string, index: number): string {
-  const bytes = createHash('sha1').update(NAMESPACE).update(`${commandId}/${index}`).digest().subarray(0, 16);
+  const named = Buffer.concat([NAMESPACE, Buffer.from(`${commandId}/${index}`)]);
+  const bytes = hash('sha1', named, 'buffer').subarray(0, 16);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   return uuidOf(bytes.toString('hex'));
