@@ -117,7 +117,7 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
 };
 
 /** Number of hex digits by which archives are found; the view has the whole digests. */
-const DIGEST_CHARACTERS = 16;
+export const DIGEST_CHARACTERS = 16;
 
 /** Returns the view with the codes of these reasons. */
 function withReasons(view: DepositSearchView, reasons: readonly Pick<Reason, 'code'>[]): DepositSearchView {

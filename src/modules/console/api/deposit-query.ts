@@ -1,4 +1,4 @@
-import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, DIGEST_CHARACTERS } from '../../../../projections/deposit-search.ts';
 import { SHORTEST_TEXT, type View, type ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { ConsoleRefusal } from '../server/route.ts';
@@ -79,6 +79,11 @@ export function cursorIn(text: string | null): Cursor | undefined {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z \d{15}$/.test(text)) return text;
   throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page has no such continuation.');
+}
+
+/** Returns the term by which deposits with an archive of this digest are found; others may have the same beginning. */
+export function archiveTerm(sha256: string): string {
+  return ` #${sha256.slice(0, DIGEST_CHARACTERS)} `;
 }
 
 /** Returns the ids of all deposits of a selection, the oldest first. */

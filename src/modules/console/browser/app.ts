@@ -11,6 +11,7 @@ import { followLinks, usePlace } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
 import type { ScreenProps } from './screens/screen-props.ts';
+import { Search } from './screens/search.ts';
 import { Work } from './screens/work.ts';
 
 /** The component of each page. */
@@ -18,6 +19,7 @@ const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = 
   '/console/': Overview,
   '/console/deposits': Deposits,
   '/console/work': Work,
+  '/console/search': Search,
   '/console/deposits/:id': DepositScreen,
 };
 

@@ -6,6 +6,7 @@ import { depositRoutes } from '../api/deposits.ts';
 import { liveRoutes } from '../api/live.ts';
 import { overviewRoutes } from '../api/overview.ts';
 import { proofRoutes } from '../api/proofs.ts';
+import { searchRoutes } from '../api/search.ts';
 import { signInRoutes } from '../api/sign-in.ts';
 import { streamRoutes } from '../api/streams.ts';
 import { workRoutes } from '../api/work.ts';
@@ -28,6 +29,7 @@ export function openRoutes(parts: ConsoleParts): readonly Route[] {
     ...contentRoutes(parts),
     ...proofRoutes(parts),
     ...workRoutes(parts),
+    ...searchRoutes(parts),
   ];
   return [...routes, routeTable(routes)];
 }

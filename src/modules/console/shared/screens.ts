@@ -15,6 +15,7 @@ export const SCREENS = [
   { path: '/console/deposits', title: 'Deposits', permission: 'deposits:read', key: 'd' },
   { path: '/console/deposits/:id', title: 'Deposit', permission: 'deposits:read' },
   { path: '/console/work', title: 'Work', permission: 'service:read', key: 'w' },
+  { path: '/console/search', title: 'Search', permission: 'deposits:read' },
 ] as const satisfies readonly Screen[];
 
 export type ScreenPath = (typeof SCREENS)[number]['path'];

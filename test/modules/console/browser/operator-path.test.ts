@@ -48,7 +48,13 @@ test('the same by the keyboard alone, for all that match', async (t, open) => {
   await page.keyboard.press('/');
   await page.keyboard.type('chair');
   await page.keyboard.press('Enter');
-  await page.waitForURL(/q=chair/);
+  await page.waitForURL(/search\?q=chair/);
+  await page.getByText('is taken for: text').waitFor();
+  const list = page.getByRole('link', { name: 'Show them in the list' });
+  while (!(await list.and(page.locator(':focus')).count())) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/deposits\?q=chair/);
+  await page.getByRole('button', { name: 'Check all that match…' }).waitFor();
   for (const title of ['Red chair', 'Blue chair'])
     await page.getByRole('row', { name: new RegExp(title) }).waitFor();
   t.is(await page.getByRole('row').count(), 3);

@@ -56,7 +56,8 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
   const field = useRef<HTMLInputElement>(null);
   const search = (event: Event): void => {
     event.preventDefault();
-    navigate(`/console/deposits?q=${encodeURIComponent(field.current?.value ?? '')}`);
+    const text = field.current?.value.trim() ?? '';
+    if (text !== '') navigate(`/console/search?q=${encodeURIComponent(text)}`);
   };
   const setTheme = (event: Event): void =>
     setPreferences({ theme: (event.currentTarget as HTMLSelectElement).value as typeof theme });
@@ -76,7 +77,7 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
         id="search"
         type="search"
         aria-label="Search"
-        placeholder="Search  /"
+        placeholder="Id, SWHID, digest, origin, client, text"
         defaultValue=${place.query.get('q') ?? ''}
       />
     </form>

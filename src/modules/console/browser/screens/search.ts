@@ -1,0 +1,38 @@
+import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { html } from '../../shared/html.ts';
+import type { SearchResult } from '../../shared/search-result.ts';
+import { useFetched } from '../fetched.ts';
+import { DepositTable } from '../parts/deposit-table.ts';
+import { navigate } from '../router.ts';
+import type { ScreenProps } from './screen-props.ts';
+
+/** Texts that name one thing: a single hit is opened at once. */
+const NAMES_ONE = ['deposit id', 'UUID of a deposit', 'SWHID', 'SHA-256 of an archive', 'origin'];
+
+/** The answer to the search box: what the text was taken for, and the deposits that it names. */
+export function Search({ place }: ScreenProps): VNode {
+  const text = place.query.get('q') ?? '';
+  const { data, problem } = useFetched<SearchResult>(`/console/api/search?q=${encodeURIComponent(text)}`);
+  const [only, ...others] = data?.deposits ?? [];
+  const opened =
+    data && only && others.length === 0 && NAMES_ONE.includes(data.understoodAs) ? only.depositId : undefined;
+  useEffect(() => {
+    if (opened !== undefined) navigate(`/console/deposits/${opened}`, { replace: true });
+  }, [opened]);
+  if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
+  if (!data) return html`<p role="status">Searching …</p>`;
+  const count = data.deposits.length;
+  return html`
+    <p role="status">
+      “${text}” is taken for: <strong>${data.understoodAs}</strong>.${' '}
+      ${count === 0 ? 'No deposit has it.' : count === 1 ? '1 deposit.' : `The newest ${count} deposits:`}
+    </p>
+    ${count > 0 && html`<${DepositTable} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
+    ${
+      data.list !== null &&
+      count > 0 &&
+      html`<p><a class="button" href=${`/console/deposits?${data.list}`}>Show them in the list</a></p>`
+    }
+  `;
+}
