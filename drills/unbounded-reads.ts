@@ -51,10 +51,10 @@ async function drill(requests: number, files: number, seconds: number): Promise<
   await using service = await ServiceProcess.start(folder.path, await freePort());
   const [attacker, other] = ['attacker', 'other'].map((name) => new TestClient(service.url, name, name));
   if (!attacker || !other) throw new Error('Both are there.');
-  const folderOf = (count: number) =>
-    Array.from({ length: count }, (_, number) => ({ name: `f/many/${number}`, data: '' }));
-  const status = await deposited(other, folderOf(3));
-  const uploaded = await deposited(attacker, folderOf(files));
+  // Both are made before the first request: meanwhile the service may close a connection that is kept.
+  const [few, many] = [depositOf(3), depositOf(files)];
+  const status = await deposited(other, few);
+  const uploaded = await deposited(attacker, many);
   await settled(folder.path);
   const [broken, times]: [string[], number[]] = [[], []];
   const numbers: Record<string, number> = {};
@@ -184,13 +184,15 @@ async function idleAfter(pid: number): Promise<Idle> {
   return { ended: Math.round(idleSince - begun), used };
 }
 
-/** Deposits a tar of the files. Resolves to the path of the status. */
-async function deposited(
-  client: TestClient,
-  files: readonly { name: string; data: string }[],
-): Promise<string> {
+/** Returns the form with an entry and a tar of so many empty files. */
+function depositOf(count: number): Uint8Array {
+  const files = Array.from({ length: count }, (_, number) => ({ name: `f/many/${number}`, data: '' }));
   const bytes = gzipSync(tarOf(files));
-  const body = new Uint8Array(formOf([archivePart(bytes, 'a.tar.gz', 'application/x-tar'), entryPart()]));
+  return new Uint8Array(formOf([archivePart(bytes, 'a.tar.gz', 'application/x-tar'), entryPart()]));
+}
+
+/** Makes a deposit. Resolves to the path of the status. */
+async function deposited(client: TestClient, body: Uint8Array): Promise<string> {
   const answer = await client.post('/1/drill/', body, { ...formType, ...final });
   const text = await answer.text();
   if (answer.status !== 201) throw new Error(`The deposit was answered ${answer.status}: ${text}`);
