@@ -6,12 +6,12 @@ import { badRequest } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
-import { collectionNamed, WRITES } from '../requests/write-checks.ts';
+import { WRITES } from '../requests/write-checks.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
 import { answerCreated, type WriteParts } from '../responses/answer-documents.ts';
 import { LISTS, LongAnswers } from '../responses/long-answers.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { grantedCollection } from './deposit-resource.ts';
+import { collectionNamed, grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
 /** Maximum number of characters of cached list entries, which have some 1,500 each. */

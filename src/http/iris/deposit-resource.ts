@@ -1,6 +1,8 @@
 import type { ClientLogin } from '../../../projections/client-logins.ts';
+import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
+import type { View } from '../../views/view.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositIdIn, type Handlers, type Method, type Resource, resource } from './resource.ts';
@@ -74,6 +76,13 @@ type Params = {
 export function grantedCollection(ctx: ServiceContext): string {
   const { collection } = paramsOf(ctx);
   assertGranted(ctx.state.login, collection);
+  return collection;
+}
+
+/** Returns a collection that is granted to a client. @throws {SwordError} 404: it does not exist. */
+export function collectionNamed(collections: View<CollectionView>, name: string): CollectionView {
+  const collection = collections.get(name);
+  if (!collection) throw notFound(`There is no collection ${name}.`);
   return collection;
 }
 

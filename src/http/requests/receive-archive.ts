@@ -3,28 +3,14 @@ import { sniffFormat } from '../../archives/format.ts';
 import type { ArchiveFormat } from '../../archives/inspection.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { ContentMismatch } from '../../object-store/object-store.ts';
-import type { Digests } from '../../sword/headers/digest-fields.ts';
 import { isArchiveType, TAR_TYPE, UNSPECIFIC_TYPES, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { EndedUpload } from '../http-observer.ts';
-import { type Accepted, unaccepted } from './deposit-request.ts';
-import type { ReceiveOptions } from './receive-content.ts';
+import { unaccepted } from './deposit-request.ts';
+import type { AnnouncedArchive, ReceiveOptions } from './receive-options.ts';
 import { isClientGone } from './request-body.ts';
 import { assertDigest } from './verify-digests.ts';
-
-/** Facts of an archive that are known before its bytes arrive. */
-export type AnnouncedArchive = {
-  readonly filename: string;
-  /** Media type as the client declared it. */
-  readonly mediaType: string;
-  readonly md5: string | null;
-  readonly digests: Digests;
-  /** Exact number of bytes, if declared. */
-  readonly length: number | null;
-  /** Bodies that the target of the request accepts. */
-  readonly accepted: Accepted;
-};
 
 /**
  * Streams an archive into the store; it is complete and durable when this resolves. The bytes determine its media type,

@@ -1,22 +1,9 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import type { EntryValidator } from '../../deposits/validate-entry.ts';
 import type { Archive, MetadataEntry } from '../../domain/deposit/events.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { collectingBuffers } from '../../tools/gc-hint.ts';
-import type { HttpObserver } from '../http-observer.ts';
-import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
-import type { ServiceContext } from '../service-context.ts';
-import type { ArchiveSource } from './archive-source.ts';
-import {
-  type Accepted,
-  assertArchiveWithin,
-  type BodyKind,
-  type DepositRequest,
-  digestsOf,
-  isEmpty,
-} from './deposit-request.ts';
+import { assertArchiveWithin, type BodyKind, digestsOf, isEmpty } from './deposit-request.ts';
 import { receiveArchive } from './receive-archive.ts';
 import {
   assertMd5,
@@ -27,40 +14,14 @@ import {
   understandEntry,
 } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
-import { type BodyTimeouts, requestBody } from './request-body.ts';
+import type { BodyOfWrite, ReceiveOptions } from './receive-options.ts';
+import { requestBody } from './request-body.ts';
 import { assertDigests, verifyingBytes } from './verify-digests.ts';
-
-export type ReceiveOptions = {
-  readonly store: Pick<ObjectStore, 'put'>;
-  readonly maxUploadSize: number;
-  readonly maxEntrySize: number;
-  /** Maximum parts of one multipart body. */
-  readonly maxParts: number;
-  readonly xmlLimits: XmlLimits;
-  readonly bodyTimeouts: BodyTimeouts;
-  readonly entryTurns: EntryOptions['entryTurns'];
-  readonly depositNamespace: string;
-  /** The cache of the Dublin Core terms of stored entries. */
-  readonly terms: DublinCoreCache;
-  readonly observer: HttpObserver;
-  /** Where archives that are named in place of a body come from; `undefined` if none can be named. */
-  readonly archiveSource: ArchiveSource | undefined;
-};
 
 /** Bytes that a multipart body may have in addition to its archive and its entry. */
 const MULTIPART_OVERHEAD = 256 * 1024;
 /** The growth of a part by base64, line breaks included. */
 const BASE64_GROWTH = 78 / 57;
-
-/** A write whose body is to be received. */
-export type BodyOfWrite = {
-  readonly ctx: ServiceContext;
-  readonly request: DepositRequest;
-  readonly body: BodyKind;
-  readonly accepted: Accepted;
-  /** Resolves to whether an earlier request with the same key has been executed. */
-  readonly isRepetition: () => Promise<boolean>;
-};
 
 type Receiving = BodyOfWrite & {
   readonly judge: EntryValidator;

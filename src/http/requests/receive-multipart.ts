@@ -14,8 +14,7 @@ import { assertPackaging } from '../../sword/headers/packaging.ts';
 import { badRequest, quoted, SwordError } from '../../sword/sword-error.ts';
 import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
-import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
-import type { ReceiveOptions } from './receive-content.ts';
+import { receiveArchive } from './receive-archive.ts';
 import {
   assertMd5,
   type EntryOptions,
@@ -24,6 +23,7 @@ import {
   storeEntry,
   understandEntry,
 } from './receive-entry.ts';
+import type { AnnouncedArchive, ReceiveOptions } from './receive-options.ts';
 import { collect } from './request-body.ts';
 import { assertDigests } from './verify-digests.ts';
 

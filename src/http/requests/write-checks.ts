@@ -16,6 +16,7 @@ import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
+import { collectionNamed } from '../iris/deposit-resource.ts';
 import { notAllowed } from '../iris/resource.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { confirmLogin } from './confirm-login.ts';
@@ -26,7 +27,8 @@ import {
   type DepositRequest,
   parseDepositRequest,
 } from './deposit-request.ts';
-import { assertDeclaredLength, type ReceiveOptions, receiveContent } from './receive-content.ts';
+import { assertDeclaredLength, receiveContent } from './receive-content.ts';
+import type { ReceiveOptions } from './receive-options.ts';
 
 /** The needs and the meaning of one kind of write. */
 type WriteRule = {
@@ -262,13 +264,6 @@ function assertLength({ request, body }: CheckedWrite, { receive }: WriteCheckPa
 function atMatchedRevision({ ctx, deposit }: CheckedWrite): { readonly atRevision?: number } {
   const wanted = ctx.req.headers['if-match']?.trim() ?? '*';
   return wanted === '*' || !deposit ? {} : { atRevision: deposit.revision };
-}
-
-/** Returns a collection that is granted to a client. @throws {SwordError} 404: it does not exist. */
-export function collectionNamed(collections: View<CollectionView>, name: string): CollectionView {
-  const collection = collections.get(name);
-  if (!collection) throw notFound(`There is no collection ${name}.`);
-  return collection;
 }
 
 /** Normalizes a path, so that every resource has one name. */

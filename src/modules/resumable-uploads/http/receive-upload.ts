@@ -1,8 +1,12 @@
 import type { ReceivedContent } from '../../../deposits/client-write.ts';
 import { paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { type Accepted, isDryRun, unaccepted } from '../../../http/requests/deposit-request.ts';
-import { type AnnouncedArchive, receiveArchive } from '../../../http/requests/receive-archive.ts';
-import type { BodyOfWrite, ReceiveOptions } from '../../../http/requests/receive-content.ts';
+import { receiveArchive } from '../../../http/requests/receive-archive.ts';
+import type {
+  AnnouncedArchive,
+  BodyOfWrite,
+  ReceiveOptions,
+} from '../../../http/requests/receive-options.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import {
   attachment,

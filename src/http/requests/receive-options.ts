@@ -1,0 +1,65 @@
+import type { ReceivedContent } from '../../deposits/client-write.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
+import type { Digests } from '../../sword/headers/digest-fields.ts';
+import type { HttpObserver } from '../http-observer.ts';
+import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { Accepted, BodyKind, DepositRequest } from './deposit-request.ts';
+import type { EntryOptions } from './receive-entry.ts';
+import type { BodyTimeouts } from './request-body.ts';
+
+export type ReceiveOptions = {
+  readonly store: Pick<ObjectStore, 'put'>;
+  readonly maxUploadSize: number;
+  readonly maxEntrySize: number;
+  /** Maximum parts of one multipart body. */
+  readonly maxParts: number;
+  readonly xmlLimits: XmlLimits;
+  readonly bodyTimeouts: BodyTimeouts;
+  readonly entryTurns: EntryOptions['entryTurns'];
+  readonly depositNamespace: string;
+  /** The cache of the Dublin Core terms of stored entries. */
+  readonly terms: DublinCoreCache;
+  readonly observer: HttpObserver;
+  /** Where archives that are named in place of a body come from; `undefined` if none can be named. */
+  readonly archiveSource: ArchiveSource | undefined;
+};
+
+/** A write whose body is to be received. */
+export type BodyOfWrite = {
+  readonly ctx: ServiceContext;
+  readonly request: DepositRequest;
+  readonly body: BodyKind;
+  readonly accepted: Accepted;
+  /** Resolves to whether an earlier request with the same key has been executed. */
+  readonly isRepetition: () => Promise<boolean>;
+};
+
+/** Facts of an archive that are known before its bytes arrive. */
+export type AnnouncedArchive = {
+  readonly filename: string;
+  /** Media type as the client declared it. */
+  readonly mediaType: string;
+  readonly md5: string | null;
+  readonly digests: Digests;
+  /** Exact number of bytes, if declared. */
+  readonly length: number | null;
+  /** Bodies that the target of the request accepts. */
+  readonly accepted: Accepted;
+};
+
+/** Where archives come from that a request names in place of a body. */
+export interface ArchiveSource {
+  /**
+   * Stores the archive that the request names. No other request can name it until this one is answered.
+   * @throws {SwordError} 400, 404, 409, 415
+   */
+  receive(
+    ctx: ServiceContext,
+    named: string,
+    announced: Pick<AnnouncedArchive, 'md5' | 'digests'> & Pick<BodyOfWrite, 'isRepetition'>,
+    accepted: Accepted,
+    options: ReceiveOptions,
+  ): Promise<ReceivedContent>;
+}
