@@ -58,10 +58,11 @@ test.serial('the search box finds out what a text is, within what the viewer may
   const id = await depositOf(alice, { title: 'Sundial' });
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
-  const { uuid } = events[0]?.data as { uuid: string };
-  const { archive } = events.find(({ type }) => type === 'ArchiveAdded')?.data as {
-    archive: { sha256: string };
-  };
+  const [created] = events;
+  const added = events.find(({ type }) => type === 'ArchiveAdded');
+  if (!created || !added) throw new Error('The deposit has no archive.');
+  const { uuid } = created.data as { uuid: string };
+  const { archive } = added.data as { archive: { sha256: string } };
   const [row] = (await pageAt(auditor, 'q=sundial')).rows;
   const search = async (text: string, session = auditor) => {
     const answer = await session.get(`/console/api/search?q=${encodeURIComponent(text)}`);
