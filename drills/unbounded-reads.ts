@@ -184,7 +184,7 @@ async function idleAfter(pid: number): Promise<Idle> {
   return { ended: Math.round(idleSince - begun), used };
 }
 
-/** Returns the form with an entry and a tar of so many empty files. */
+/** Returns the form with an entry and a tar of that number of empty files. */
 function depositOf(count: number): Uint8Array {
   const files = Array.from({ length: count }, (_, number) => ({ name: `f/many/${number}`, data: '' }));
   const bytes = gzipSync(tarOf(files));
