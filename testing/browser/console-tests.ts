@@ -8,6 +8,9 @@ import { testOfService } from '../service/test-of-service.ts';
 import { ConsoleTab, type TabOptions } from './console-tab.ts';
 import { linkFor } from './sign-in.ts';
 
+/** Time limit of a test, on a machine that runs other tests at the same time. */
+const TIMEOUT_MS = 180_000;
+
 /** Opens a tab and signs a person in, who is added if necessary. Without a role, the tab shows the sign-in. */
 export type OpenTab = (
   options?: TabOptions & { readonly role?: Role; readonly client?: string },
@@ -42,6 +45,7 @@ export function consoleTests<Name extends string>(
     run: (t: ExecutionContext<ServiceWith<Name>>, open: OpenTab) => Promise<void>,
   ): void => {
     test.serial(title, async (t) => {
+      t.timeout(TIMEOUT_MS);
       if (!browser) {
         t.log('NOT RUN: there is no Chromium: DEPOSIT_CHROMIUM may name one');
         const mustRun = process.env['CI'] !== undefined && process.env['CHROMIUM_BIN'] !== 'none';
