@@ -89,7 +89,7 @@ async function drill(shares: readonly number[]): Promise<Finding> {
   const broken = [
     ...differences(before, after),
     ...(fresh.status === 201 ? [] : [`A deposit afterwards was answered ${fresh.status}: ${fresh.body}`]),
-    ...(/unhandled|uncaught|cannot go on|unexpected error/i.test(service.said)
+    ...(/unhandled|uncaught|cannot continue|unexpected error/i.test(service.said)
       ? [`The service said: ${service.said}`]
       : []),
     ...(code === 0 ? [] : [`The service ended with ${code}: ${service.said}`]),

@@ -102,7 +102,7 @@ export class FailingRun implements AsyncDisposable {
     } else {
       this.#ends += 1;
       const code = await this.service.ended();
-      if (code !== 1 || !this.service.said.includes('the service cannot go on'))
+      if (code !== 1 || !this.service.said.includes('the service cannot continue'))
         this.broken.push(`After ${after} the service ended with ${code}: ${this.service.said}`);
     }
     this.service = await ServiceProcess.start(this.#dataDir, this.#port);

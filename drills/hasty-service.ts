@@ -16,7 +16,7 @@ const logger = createLogger(config.logLevel);
 const times = { stuckAfter: STUCK_AFTER_MS, reactionPause: REACTION_PAUSE_MS };
 const service = await startService({ ...config, ...times, eventLog }, { logger });
 const failed = service.failed.catch((err: unknown) => {
-  logger.error({ err }, 'the service cannot go on');
+  logger.error({ err }, 'the service cannot continue');
   process.exitCode = 1;
 });
 await Promise.race([once(process, 'SIGTERM'), failed]);

@@ -34,7 +34,7 @@ await runCommand(
     });
     const { 'public-key': publicKey, ...others } = values;
     const [foreign] = publicKey ? Object.keys(others) : [];
-    if (foreign !== undefined) throw new UsageError(`--public-key takes no --${foreign}.`);
+    if (foreign !== undefined) throw new UsageError(`--public-key cannot be combined with --${foreign}.`);
     const config = readConfig();
     const { eventLog, dataDir } = config;
     if (eventLog.kind === 'sqlite') assertExists('data folder', dataDir); // a new folder would get a key of its own
@@ -49,7 +49,7 @@ await runCommand(
     const kept =
       anchorFile === null ? 'It is in the log alone.' : `Lines added to ${anchorFile}: ${written}.`;
     say(
-      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${pluralize(anchor.events, 'event')}, root ${anchor.root}.\n${kept}`,
+      `${made ? 'Made an anchor over' : 'No new events since the anchor over'} ${pluralize(anchor.events, 'event')}, root ${anchor.root}.\n${kept}`,
     );
   },
   { mayBeBare: true },

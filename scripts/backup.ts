@@ -41,7 +41,7 @@ Usage: deposit-service backup DIR [--init] [--verify] [--json]
 --json    print the result as JSON
 
 The log is copied first, then the objects, so the backup has every object that its events name. Later runs copy only what
-is new. An interrupted backup is resumed. What is there is compared with the log, never overwritten. A backup is complete
+is new. An interrupted backup is resumed. Existing files are compared with the log, never overwritten. A backup is complete
 when it has every object that its events name. Missing and damaged objects are named, and the others are copied.
 The folder contains the keys, also those of DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE. Protect it like the data
 folder. Only you can read its files.
@@ -76,7 +76,7 @@ await runCommand(HELP, async (args) => {
     `Another backup goes into ${folder} at this moment.`,
   );
   const before = readBackup(folder);
-  const signal = stopSignal('Stopped. The same command goes on from there.');
+  const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();
   await using copiedLog = await openLog(places);
   const events = await copyLog(log, copiedLog, {
@@ -126,6 +126,6 @@ function assertBackup(folder: string): void {
 
 function assertElsewhere(folder: string, { dataDir }: Config): void {
   if (isInside(dataDir, folder) || existsSync(path.join(folder, 'service.lock'))) {
-    throw refused('BACKUP_IN_DATA_FOLDER', `${folder} is a data folder or lies in one: give another folder.`);
+    throw refused('BACKUP_IN_DATA_FOLDER', `${folder} is a data folder or inside one: give another folder.`);
   }
 }

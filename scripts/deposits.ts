@@ -79,6 +79,6 @@ function timeIn(text: string): string {
 }
 
 function limitIn(text = '100'): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is no whole number.`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is not a whole number.`);
   return Number(text) || Infinity;
 }

@@ -57,7 +57,7 @@ await runCommand(
     const config = readConfig();
     if (from !== undefined && !POSITIONS[config.eventLog.kind].test(from)) {
       throw new UsageError(
-        `--from ${from} is no position of this event log: positions are in the lines of its exports.`,
+        `--from ${from} is not a position of this event log: positions are in the lines of its exports.`,
       );
     }
     const note = await assertEnginesOfService(config, 'eventLog');
@@ -96,7 +96,7 @@ async function* chunks(
   let text = '';
   for await (const record of records) {
     if (record.kind === 'unreadable') {
-      const message = `The event at position ${record.position} ${record.reason}. "deposit-service verify" tells more.`;
+      const message = `The event at position ${record.position} ${record.reason}. Run "deposit-service verify".`;
       throw Object.assign(new Error(message), { code: 'EVENT_UNREADABLE' });
     }
     const shown = audit ? redactedEvent(record.event) : record.event;

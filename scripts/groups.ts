@@ -83,5 +83,5 @@ function report({ deleted, inUse }: RetiredGroupsOutcome, json = false): void {
   if (json) return say(jsonLine({ deleted, inUse }));
   for (const group of deleted) say(`The group ${group} was deleted.`);
   for (const group of inUse) warn(`The group ${group} is in use: stop the nodes of the older release first.`);
-  if (deleted.length + inUse.length === 0) say('There is no group of an older release.');
+  if (deleted.length + inUse.length === 0) say('No consumer groups of an older release found.');
 }

@@ -39,7 +39,7 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   const { eventLog } = config;
   using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
-  const signal = stopSignal('Stopped. What the log holds is whole; the same command goes on from there.');
+  const signal = stopSignal('Stopped. What the log holds is whole; run the same command again to resume.');
   using bars = new ProgressBars();
   const total = file === '-' ? undefined : await countEvents(file, partial, signal, bars);
   await using log = await openLog(config);

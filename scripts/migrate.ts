@@ -65,7 +65,7 @@ await runCommand(HELP, async (args) => {
   const [from, to] = [placeOf('--from', values.from), placeOf('--to', values.to)];
   if (JSON.stringify(from) === JSON.stringify(to))
     throw new UsageError('--from and --to are the same place.');
-  const signal = stopSignal('Stopped. What the target holds is whole; the same command goes on from there.');
+  const signal = stopSignal('Stopped. What the target holds is whole; run the same command again to resume.');
   if ('eventLog' in from && 'eventLog' in to) {
     if (values.verify) throw new UsageError('--verify is for archives; events are compared in any case.');
     if (values.log !== undefined) throw new UsageError('--log is for archives: it names their event log.');

@@ -59,7 +59,7 @@ await runCommand(HELP, async (args) => {
   const started = clock.monotonic();
   const bar = await eventBar(log);
   const signal = stopSignal(
-    values.check ? 'Stopped.' : 'Stopped: nothing was switched. The same command goes on from there.',
+    values.check ? 'Stopped.' : 'Stopped: nothing was switched. Run the same command again to resume.',
   );
   using temporary = values.check ? temporaryFolder() : undefined;
   const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };

@@ -43,9 +43,9 @@ const HELP = `Restores a backup into an empty data folder, or into the engines o
 Usage: deposit-service restore DIR [--last-complete | --latest] [--verify] [--take-over] [--json]
 
 --last-complete  the events of the last complete backup, and their objects; later events are left out
---latest         all events, and the objects that are there
+--latest         all events, and the existing objects
 --verify         read every restored object again, compare its digest, and replace what is damaged
---take-over      give objects that are there the new id, whatever log they belonged to
+--take-over      give existing objects the new id, whatever log they belonged to
 
 Nothing is overwritten: a log that contains anything but the beginning of the backup is refused. To resume an interrupted
 run, repeat the same command. Every event is compared and every hash recomputed at the end; every object is verified while
@@ -73,7 +73,7 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   keepBackupPrivate(config);
   using _only = lockDataFolder(config.dataDir);
-  const signal = stopSignal('Stopped. The same command goes on from there.');
+  const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();
   await using source = await openExistingLog(backupPlaces(folder));
   const total = await eventsToRestore(source, { folder, backup, ...values });
@@ -108,7 +108,7 @@ await runCommand(HELP, async (args) => {
     say(
       `Restored ${pluralize(total, 'event')} and ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,
     );
-    say('"deposit-service verify --all" proves that everything is there and right.');
+    say('"deposit-service verify --all" proves that everything is complete and correct.');
   }
   return keyProblems.length > 0 ? 1 : code;
 });
@@ -145,7 +145,7 @@ async function numberOfEvents(log: EventLog): Promise<number> {
 }
 
 function noBackup(folder: string): string {
-  return `${folder} holds no backup that was finished, or its backup.json is damaged: run the backup again. If that is not possible, --latest restores the events and objects that are there.`;
+  return `${folder} has no complete backup, or its backup.json is corrupt: run the backup again. If that is not possible, --latest restores the existing events and objects.`;
 }
 
 async function* restored(

@@ -105,7 +105,7 @@ function wantedOf(
 
 function idIn(text: string): number {
   const id = wholeNumber(text);
-  if (id === undefined) throw new UsageError(`Name deposits by their ids, numbers from 1: ${text} is none.`);
+  if (id === undefined) throw new UsageError(`'${text}' is not a deposit id: give numbers from 1.`);
   return id;
 }
 

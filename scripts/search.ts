@@ -125,6 +125,6 @@ function timeIn(option: string, text: string | undefined): number | undefined {
 }
 
 function limitIn(text = '100'): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is no whole number.`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is not a whole number.`);
   return Number(text) || Infinity;
 }

@@ -203,7 +203,7 @@ async function readPlan(file: string): Promise<Plan> {
   try {
     return parsePlan(text);
   } catch (error) {
-    throw new UsageError(`${file} is no plan: ${(error as Error).message}`);
+    throw new UsageError(`${file} is not a plan: ${(error as Error).message}`);
   }
 }
 

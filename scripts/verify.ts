@@ -75,7 +75,7 @@ await runCommand(
     const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
     const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
     if (values.resume && !from)
-      report.notes.push(`${state} tells of no interrupted run: this one began anew.`);
+      report.notes.push(`${state} records no interrupted run: this one started from the beginning.`);
     await withBars(
       config,
       { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
@@ -83,7 +83,7 @@ await runCommand(
     );
     if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
       report.notes.push(
-        `Whose key has signed the anchors was not looked at: ${config.anchorKeyFile} is not there, may not be read or holds none. Give the public key with --key.`,
+        `The signer of the anchors was not verified: ${config.anchorKeyFile} is missing, unreadable or not a public key. Give the public key with --key.`,
       );
     }
     say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
@@ -96,7 +96,7 @@ await runCommand(
 async function withBars(config: Config, verification: Verification, report: Report): Promise<void> {
   using bars = new ProgressBars();
   const progress = bars.at.bind(bars);
-  const signal = stopSignal('Stopped. With --all, --resume goes on from here.');
+  const signal = stopSignal('Stopped. Resume with --all --resume.');
   const [folder, origin] = viewDirectory(config);
   const views = { folder, origin, openLog: () => openLog(config, { readOnly: true }) };
   await verifyService(config, { ...verification, views, progress, signal }, report);
@@ -129,7 +129,7 @@ async function anchorsOf(
     return ownAnchorKey ? { ownAnchorKey } : {};
   }
   report.notes.push(
-    `The key of the anchors was taken from ${anchorKeyFile}, beside the log: one that was kept elsewhere, given with --key, proves more.`,
+    `The key of the anchors was read from ${anchorKeyFile}, next to the log. A key stored elsewhere and given with --key proves more.`,
   );
   return { ...anchors, anchorKeys: await keysIn([anchorKeyFile]) };
 }
@@ -139,9 +139,7 @@ async function keysIn(files: readonly string[]): Promise<KeyObject[]> {
   for (const file of files) {
     const key = await publicAnchorKey(file).catch(ignorePermissionError);
     if (!key)
-      throw new UsageError(
-        `${file} is not there or may not be read: name the file of the public key with --key.`,
-      );
+      throw new UsageError(`${file} is missing or unreadable: give the file of the public key with --key.`);
     keys.push(key);
   }
   return keys;

@@ -45,7 +45,7 @@ export function licenceProblems(
     if ((said === undefined || said === exceptions.get(known)?.licence) && unused.delete(known)) return [];
     return said !== undefined && isAllowed(said) ? [] : [`${known} has the licence ${said ?? 'unknown'}.`];
   });
-  return [...problems, ...[...unused].map((known) => `The exception for ${known} is needed no more.`)];
+  return [...problems, ...[...unused].map((known) => `The exception for ${known} is no longer needed.`)];
 }
 
 /** Returns the licence of a package. The lock counts only for packages that are not installed. */

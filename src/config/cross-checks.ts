@@ -39,7 +39,7 @@ function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize }
   const sizes = { DEPOSIT_MAX_UPLOAD_SIZE: maxUploadSize, DEPOSIT_MAX_RESUMABLE_SIZE: maxSize };
   return Object.entries(sizes).flatMap(([name, size]) =>
     size > MAX_S3_OBJECT
-      ? [`${name}=${size}: an S3 store takes archives of ${MAX_S3_OBJECT} bytes at most`]
+      ? [`${name}=${size}: an S3 store accepts archives of at most ${MAX_S3_OBJECT} bytes`]
       : [],
   );
 }

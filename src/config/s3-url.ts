@@ -25,7 +25,7 @@ export function parseS3Url(text: string): S3Place {
       'its bucket must have 3 to 63 characters of a-z 0-9 . -, beginning and ending with a letter or digit',
     );
   const unknown = url.searchParams.keys().find((name) => name !== 'tls' && name !== 'region');
-  if (unknown !== undefined) throw new Error(`takes tls and region behind the ?, not ${unknown}`);
+  if (unknown !== undefined) throw new Error(`accepts tls and region after the ?, not ${unknown}`);
   if (url.username || url.password)
     throw new Error('must not hold keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
   const port = Number(url.port) || (tls === 'true' ? 443 : 80);

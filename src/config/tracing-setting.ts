@@ -15,7 +15,7 @@ export function readTracing(env: NodeJS.ProcessEnv): TracingSetting {
       : [`OTEL_TRACES_EXPORTER=${exporter}: must be otlp or none`]),
     ...(endpoint === '' || URL.canParse(endpoint)
       ? []
-      : [`${endpoint}, where traces are to be sent, is no URL`]),
+      : [`${endpoint}, the address for traces, is not a URL`]),
     ...(protocol === 'grpc' ? [GRPC] : []),
   ];
   return { tracing: true, problems };

@@ -130,7 +130,7 @@ function isLoaded(found: LoadedObjects): found is LoadedDeposit {
 }
 
 function logTooSlow(cause: unknown): EventLogUnavailable {
-  return new EventLogUnavailable('The event log did not tell in time what has been loaded.', { cause });
+  return new EventLogUnavailable('The event log did not answer in time.', { cause });
 }
 
 /** Returns the index for a filter: snapshot and revision belong to one deposit, a directory may belong to many. */

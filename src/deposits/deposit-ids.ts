@@ -222,7 +222,7 @@ function idConflictError(lost: number, { revision }: StreamHead): EventLogUnavai
 /** Returns the error for an event of another type. An id guessed after it might already belong to a deposit. */
 function unexpectedEventError({ type, revision }: RecordedEvent): Error {
   return new Error(
-    `No deposit gets an id: the last event of ${STREAM} (${type} at revision ${revision}) is no reservation of ids, so it is not of this service.`,
+    `Cannot allocate deposit ids: the last event of ${STREAM} is ${type} at revision ${revision}, not DepositIdsReserved.`,
   );
 }
 

@@ -62,7 +62,7 @@ export function collectionEntryValidator(
         }
         if (slug !== null) {
           throw badRequest(
-            'A Slug names an origin for software, and an entry with a reference comes without: send no Slug.',
+            'A Slug names the origin of software, and an entry with a reference has no software: omit the Slug.',
           );
         }
         assertMetadataDeposit(facts, login.providerUrl);

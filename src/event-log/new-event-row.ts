@@ -11,7 +11,7 @@ export type NewEventRow = readonly [id: string, type: string, data: string, meta
 export function toRows(events: readonly NewEvent[]): NewEventRow[] {
   if (events.length === 0) throw new TypeError('An append needs at least one event.');
   return events.map(({ id, type, data, metadata }) => {
-    if (!EVENT_ID.test(id)) throw new TypeError(`Event id "${id}" is no lower-case UUID.`);
+    if (!EVENT_ID.test(id)) throw new TypeError(`Event id "${id}" is not a lower-case UUID.`);
     return [id, type, JSON.stringify(data), JSON.stringify(metadata)];
   });
 }

@@ -7,7 +7,7 @@ import type { Position } from './event-log.ts';
  */
 export class InvalidPosition extends errorsOfCode('INVALID_POSITION') {
   constructor(position: string) {
-    super(`"${position}" is no position of this event log.`);
+    super(`"${position}" is not a position of this event log.`);
   }
 }
 

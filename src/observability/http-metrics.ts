@@ -31,7 +31,7 @@ export function httpMetrics(
   const uploads = metrics.counter('uploads_total', 'Archives that were sent, by what became of them', [
     'outcome',
   ]);
-  const uploadBytes = metrics.counter('upload_received_bytes_total', 'Bytes of archives that were taken in');
+  const uploadBytes = metrics.counter('upload_received_bytes_total', 'Bytes of archives received');
   const uploadDurations = metrics.histogram(
     'upload_duration_seconds',
     'From the first byte of an archive until it is stored or refused; mostly the time its sender needs',

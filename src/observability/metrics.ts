@@ -82,7 +82,7 @@ export class Metrics {
       await withTimeout(this.#once(part, collector), COLLECT_TIMEOUT_MS, late);
     } catch (error) {
       this.#faults.inc({ part });
-      this.#logger.debug({ part, err: error }, 'metrics not told');
+      this.#logger.debug({ part, err: error }, 'metric collection failed');
     }
   }
 

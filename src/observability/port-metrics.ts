@@ -26,7 +26,7 @@ export function logMetrics(metrics: Metrics): Observer<EventLog> {
   ]);
   const durations = metrics.histogram(
     'event_log_append_duration_seconds',
-    'From an append until it is durable, refused or given up',
+    'From an append until it is durable, refused or aborted',
     APPEND_SECONDS,
   );
   const inFlight = metrics.gauge(

@@ -14,7 +14,7 @@ export class DeadlyEvent extends Error {
   readonly begun: number;
 
   constructor(begun: number) {
-    super(`It was begun ${begun} times and never done with: the service may have died of it each time.`);
+    super(`Parked after ${begun} attempts that never completed; the service may have crashed each time.`);
     this.begun = begun;
   }
 }

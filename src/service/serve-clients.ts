@@ -89,7 +89,7 @@ function passwordRenewal(log: EventLog, logger: Logger): RenewPassword {
   const administration = new AdminCommands(log, { kind: 'service', name: 'login' });
   return async ({ client, credentialRevision }, password) => {
     await administration.renewPassword(client, password, credentialRevision).catch((error: unknown) => {
-      logger.warn({ err: error, client }, 'the password could not be kept at higher costs');
+      logger.warn({ err: error, client }, 'password rehash failed');
     });
   };
 }

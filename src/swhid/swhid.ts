@@ -83,7 +83,8 @@ export function parseReference(text: string): Swhid {
 
 function contradictionIn({ type, qualifiers }: Swhid): string | undefined {
   const { visit, anchor, path, lines, bytes } = qualifiers;
-  if (visit && anchor?.type === 'snp') return 'has a snapshot as anchor beside a visit, which is one already';
+  if (visit && anchor?.type === 'snp')
+    return 'has a snapshot as anchor and a visit, which is a snapshot already';
   if (path !== undefined && type !== 'cnt' && type !== 'dir') {
     return `has a path, which only a content or a directory can have, not the type ${type}`;
   }
@@ -113,7 +114,7 @@ type QualifierParsers = {
 
 const qualifierParsers: QualifierParsers = {
   origin: (value, whole) => {
-    if (value === '' || /[\s\p{Cc}]/u.test(value)) throw invalid(whole, 'has an origin that is no IRI');
+    if (value === '' || /[\s\p{Cc}]/u.test(value)) throw invalid(whole, 'has an origin that is not an IRI');
     return unescapeOrigin(value);
   },
   visit: (value, whole) => parseCoreOf(value, ['snp'], 'visit', whole),

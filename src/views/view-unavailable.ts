@@ -14,7 +14,7 @@ export class ViewDamaged extends Error {
   readonly errcode: number | undefined;
 
   constructor(file: string, cause: Error) {
-    super(`The view file ${file} is damaged, the next start makes it anew: ${cause.message}.`, { cause });
+    super(`The view file ${file} is corrupt, the next start rebuilds it: ${cause.message}.`, { cause });
     this.errcode = extendedCode(cause);
   }
 }

@@ -314,11 +314,11 @@ test('an S3 store is named by its URL, and its keys come from settings or files,
       readConfig({ ...keys, DEPOSIT_ARCHIVE_STORE: url, [name]: String(size * 1024 ** 3) });
     t.notThrows(() => upTo(5));
     t.throws(() => upTo(10), {
-      message: new RegExp(`${name}=\\d+: an S3 store takes archives of 5368709120`),
+      message: new RegExp(`${name}=\\d+: an S3 store accepts archives of at most 5368709120`),
     });
   }
   t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: 's3://host/bucket?tsl=false', ...keys }), {
-    message: /takes tls and region behind the \?, not tsl/,
+    message: /accepts tls and region after the \?, not tsl/,
   });
   t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: 's3://host/my_bucket', ...keys }), {
     message: /its bucket must have 3 to 63 characters of a-z 0-9 \. -/,

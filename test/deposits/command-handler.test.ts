@@ -201,7 +201,7 @@ test('behind what is no reservation no ids are handed out, and it is not tried f
   t.is(await new DepositIdAllocator(log).next(), 1);
   for (const [index, data] of [{}, { first: '2', count: 1 }, { first: 2, count: 0.5 }].entries()) {
     await log.append('ids-deposit', index, [{ id: randomUUID(), type: 'Foreign', data, metadata: {} }]);
-    const message = new RegExp(`Foreign at revision ${index + 1}\\) is no reservation of ids`);
+    const message = new RegExp(`Foreign at revision ${index + 1}, not DepositIdsReserved`);
     await t.throwsAsync(new DepositIdAllocator(log).next(), { message });
   }
   const empty = new MemoryEventLog();

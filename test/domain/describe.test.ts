@@ -56,7 +56,7 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
     { type: 'MetadataReplaced', data: { depositId: 1, entry: entryWith({ title: null, authors: [] }) } },
     'All metadata replaced by metadata without a title (300 bytes).',
   ],
-  DepositCompleted: [depositCompleted(), 'Deposit completed: nothing more comes from the client.'],
+  DepositCompleted: [depositCompleted(), 'Deposit completed by the client.'],
   DepositDeleted: [depositDeleted, 'Deposit deleted.'],
   DepositVerified: [depositVerified, 'Deposit passed check 1: 2 files of 52 bytes in 1 archive.'],
   DepositRejected: [depositRejected, 'Deposit rejected by check 1 for 1 reason.'],
@@ -224,7 +224,7 @@ const collectionSentences: Readonly<Record<CollectionEvent['type'], readonly [Co
   CollectionOpened: [{ type: 'CollectionOpened', data: { collection } }, 'Collection software opened.'],
   CollectionDescribed: [
     { type: 'CollectionDescribed', data: { collection, title: 'S', abstract: 'A', treatment: 'T' } },
-    'Collection described anew.',
+    'Description of the collection changed.',
   ],
   PolicyChanged: [{ type: 'PolicyChanged', data: { collection, policy: 'P' } }, 'Policy changed.'],
   AcceptedTypesChanged: [

@@ -127,7 +127,7 @@ function certainOutcomes(): void {
     });
     t.is(
       tooLarge.message,
-      'The append to deposit-1 was refused: it is larger than the server takes in one append.',
+      'The append to deposit-1 was refused: it is larger than the server accepts in one append.',
     );
     double.faults.set('append', {
       kind: 'refuse',

@@ -67,7 +67,7 @@ test('a subscription goes on after events that the client cannot read', async (t
     if (seen.length === 3) break;
   }
   t.deepEqual(idsOf(seen), idsOf(events));
-  t.true(reasons[0]?.endsWith('came without its position: the server must be 22.6 or newer.'), reasons[0]);
+  t.true(reasons[0]?.endsWith('has no position: the server must be 22.6 or newer.'), reasons[0]);
 });
 
 test('an answer that can never be read is a fault of the log, and the answer is described', async (t) => {
@@ -80,7 +80,7 @@ test('an answer that can never be read is a fault of the log, and the answer is 
   const error = await t.throwsAsync(listOf(proxied.readStream('deposit-1')), {
     instanceOf: EventLogUnavailable,
   });
-  t.regex(error.message, /^Reading deposit-1 failed: event .* came without its position: the server must be/);
+  t.regex(error.message, /^Reading deposit-1 failed: event .* has no position: the server must be/);
 });
 
 test('a position of another log is refused as such', async (t) => {

@@ -129,7 +129,7 @@ test('somebody else who writes to the target is noticed', async (t) => {
       yield event;
     }
   }
-  const message = /deposit-3 was expected at .* Somebody else writes to the target/;
+  const message = /deposit-3 was expected at .* Another program writes to the target/;
   await t.throwsAsync(copyEvents(meddling(), target, { engine: 'sqlite' }), {
     instanceOf: LogCopyRefused,
     message,

@@ -48,7 +48,7 @@ test.serial('a log that is gone while its head is there is refused, not begun an
   const file = await closedLog(t);
   await rm(file);
   const error = await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
-  t.regex(error?.message ?? '', / records \d+ events\. Bring it back, or remove that file, too/);
+  t.regex(error?.message ?? '', / records \d+ events\. Restore it, or also remove that file/);
   t.false(existsSync(file));
 });
 
@@ -139,7 +139,7 @@ test.serial(
     const file = await closedLog(t);
     await rm(`${file}.head`);
     await mkdir(`${file}.head`);
-    const expected = { ...DAMAGED, message: /\.head, where the end .* is no file: remove it, / };
+    const expected = { ...DAMAGED, message: /\.head, which records the end .* is not a file: remove it, / };
     await t.throwsAsync(SqliteEventLog.open({ file }), expected);
     await using audit = new SqliteLogAudit(file);
     const faults = await audit.structure();
@@ -241,7 +241,7 @@ test.serial('an event whose contents are no JSON is named by whoever reads it', 
     const log = await openLog(t, { file });
     const named = {
       ...DAMAGED,
-      message: /^The event at position 0{15}2 .* \(revision 0 of s2\) is damaged: .*verify/,
+      message: /^The event at position 0{15}2 .* \(revision 0 of s2\) is corrupt: .*verify/,
     };
     await t.throwsAsync(listOf(log.readStream('s2')), named);
     await t.throwsAsync(listOf(log.readAll()), named);

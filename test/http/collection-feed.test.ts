@@ -232,15 +232,15 @@ test('the list is narrowed to a status, and to an origin; unknown ones are told 
 test('a query that makes no sense is refused with what would', async (t) => {
   const { alice } = t.context;
   const cases = [
-    ['status=finished', /"finished" is no status .* partial, deposited, .* failed/],
-    ['status=', /is no status/],
-    ['page=0', /page="0" is no whole number/],
-    ['page=1e3', /is no whole number/],
-    ['page=-1', /is no whole number/],
+    ['status=finished', /"finished" is not a status .* partial, deposited, .* failed/],
+    ['status=', /is not a status/],
+    ['page=0', /page="0" is not a whole number/],
+    ['page=1e3', /is not a whole number/],
+    ['page=-1', /is not a whole number/],
     ['page_size=0', /page_size="0"/],
     ['page_size=many', /page_size="many"/],
     ['page=1&page=2', /sent 2 times/],
-    ['below=x', /no deposit id/],
+    ['below=x', /not a deposit id/],
     ['below=7&above=3', /not both/],
   ] as const;
   for (const [query, reason] of cases) {

@@ -135,7 +135,7 @@ test('the history is a feed of what has happened, oldest first, with who did it'
       ['DepositCreated', 'alice', 'Deposit created in the collection software.'],
       ['ArchiveAdded', 'alice', `Archive hello.zip added (${helloZip.length} bytes).`],
       ['MetadataAdded', 'alice', `Metadata added: "Hello" by Ada (${entry.length} bytes).`],
-      ['DepositCompleted', 'alice', 'Deposit completed: nothing more comes from the client.'],
+      ['DepositCompleted', 'alice', 'Deposit completed by the client.'],
       ['DepositRejected', 'checker', 'Deposit rejected by check 1 for 1 reason.'],
       ['ChecksRetried', 'operator', 'Re-check requested (check 2).'],
       ['DepositVerified', 'checker', 'Deposit passed check 2: 1 file of 15 bytes in 1 archive.'],

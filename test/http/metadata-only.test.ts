@@ -196,11 +196,11 @@ test.serial('what is not known here, or makes no sense, is refused, and nothing 
     [object(`${paint.swhid};anchor=swh:1:rev:${zeros}`)]: /not in that context/,
     [object(`${paint.swhid};path=/src`)]: /not in that context/,
     [object(`${paint.swhid};visit=${paint.rev}`)]: /has a visit of the type rev/,
-    [object(`${paint.swhid};visit=${paint.snp};anchor=${paint.snp}`)]: /snapshot as anchor beside a visit/,
+    [object(`${paint.swhid};visit=${paint.snp};anchor=${paint.snp}`)]: /snapshot as anchor and a visit/,
     [object(`${paint.swhid};lines=1-2`)]: /has lines/,
     [object(`${paint.rev};path=/`)]: /has a path/,
     [object(`swh:1:cnt:${zeros};lines=9-2`)]: /end before they begin/,
-    [object(`${paint.swhid};origin=`)]: /no IRI/,
+    [object(`${paint.swhid};origin=`)]: /not an IRI/,
     [object(`${paint.swhid};colour=red`)]: /unknown qualifier/,
     [object(`${paint.swhid};path=/;path=/`)]: /path twice/,
     [object(paint.swhid.toUpperCase())]: /no core identifier|not a core identifier/,
@@ -225,7 +225,7 @@ test.serial('what is not known here, or makes no sense, is refused, and nothing 
     const form = formOf([entryPart(entryXml(good)), archivePart()]);
     await refused(await alice.post('/1/software/', form, { ...formType, ...final }), /deposited alone/);
     const creating = `${good}<d:create_origin><d:origin url="${PROVIDER}/x"/></d:create_origin>`;
-    await refused(await describe(alice, creating), /without software/);
+    await refused(await describe(alice, creating), /has no software/);
     const vouched = await describe(alice, good + provenance('https://bob.example/'));
     await assertSwordError(t, vouched, 403, 'Forbidden');
   });

@@ -130,14 +130,14 @@ test('a file of small objects that cannot be opened is named, one that is no dat
   await writeFile(file, before);
   await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
     code: 'STORE_DAMAGED',
-    message: `${file}, where small objects lie, is damaged: file is not a database. Bring it back from a backup.`,
+    message: `${file}, the store of small objects, is damaged: file is not a database. Bring it back from a backup.`,
   });
   t.is(await readFile(file, 'utf8'), before);
   await rm(file);
   await mkdir(file);
   await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
     code: 'ARCHIVE_STORE_UNAVAILABLE',
-    message: `${file}, where small objects lie, cannot be opened: unable to open database file.`,
+    message: `${file}, the store of small objects, cannot be opened: unable to open database file.`,
   });
 });
 

@@ -149,7 +149,7 @@ test('tracing is switched on by the standard variables, and their mistakes are t
   for (const [wrong, message] of [
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /OTEL_TRACES_EXPORTER=zipkin: must be otlp or none/],
     [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /=grpc: traces are sent over HTTP/],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /collector, where traces are to be sent, is no URL/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /collector, the address for traces, is not a URL/],
   ] as const) {
     t.throws(() => readConfig(wrong), { message });
   }

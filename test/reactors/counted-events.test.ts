@@ -15,7 +15,7 @@ test('an event that was begun again and again is parked without another try', as
   t.deepEqual(await acknowledged(log, async () => 11, react), ['job-a']);
   t.deepEqual(reacted, []);
   const [parked] = await Array.fromAsync(log.readStream('parked-tested'));
-  const reason = 'It was begun 10 times and never done with: the service may have died of it each time.';
+  const reason = 'Parked after 10 attempts that never completed; the service may have crashed each time.';
   t.like(parked?.data, { reason });
 });
 

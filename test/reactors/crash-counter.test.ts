@@ -42,7 +42,12 @@ test('an event of which the process dies again and again is parked, and those be
   const parked = await parkedEvents(log, 'tested');
   t.deepEqual(
     parked.map(({ stream, reason }) => [stream, reason]),
-    [['job-killer', 'It was begun 10 times and never done with: the service may have died of it each time.']],
+    [
+      [
+        'job-killer',
+        'Parked after 10 attempts that never completed; the service may have crashed each time.',
+      ],
+    ],
   );
   t.deepEqual(await readdir(path.join(folder, 'checkpoints')), ['tested-retries.json', 'tested.json']);
 });

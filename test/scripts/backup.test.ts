@@ -100,12 +100,9 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
   for (const inside of [service.folder, path.join(service.folder, 'backup')]) {
     const refused = await runScript(service.folder, 'backup', ['--init', inside]);
     t.is(refused.code, 1);
-    t.regex(refused.err, /is a data folder or lies in one/);
+    t.regex(refused.err, /is a data folder or inside one/);
   }
-  t.regex(
-    (await runScript(service.folder, 'restore', [unfinished])).err,
-    /holds no backup that was finished/,
-  );
+  t.regex((await runScript(service.folder, 'restore', [unfinished])).err, /has no complete backup/);
   t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   const file = path.join(backup, 'backup.json');
   const whole = await readFile(file, 'utf8');
@@ -113,7 +110,7 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
     await writeFile(file, damaged);
     t.is(readBackup(backup), undefined, 'how much of it is whole nobody knows');
   }
-  t.regex((await runScript(service.folder, 'restore', [backup])).err, /or its backup\.json is damaged/);
+  t.regex((await runScript(service.folder, 'restore', [backup])).err, /or its backup\.json is corrupt/);
   await writeFile(file, whole);
   const inUse = await runScript(service.folder, 'restore', [backup]);
   t.regex(inUse.err, /Another service runs/);

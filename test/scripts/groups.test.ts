@@ -84,7 +84,10 @@ test('groups of an older release are deleted when they have no consumer', async 
   t.is(second.code, 0, second.err);
   t.is(second.out, 'The group checker was deleted.\n');
   t.deepEqual(names(server), [GROUP]);
-  t.regex((await groups(t, server.url('admin'), 'delete-retired')).out, /^There is no group of an older/);
+  t.regex(
+    (await groups(t, server.url('admin'), 'delete-retired')).out,
+    /^No consumer groups of an older release found/,
+  );
 });
 
 test('without a server, and with wrong usage, it says what is missing', async (t) => {

@@ -98,7 +98,7 @@ test('a person reads who did what to a deposit and where it stood then, in lines
     ['#2  client alice  → partial', 'Archive docs.tar added (2,048 bytes).'],
     ['#3  client alice  → partial', `Metadata added: ${entryName}.`],
     ['#4  client alice  → partial', `All metadata replaced by ${entryName}.`],
-    ['#5  client alice  → deposited', 'Deposit completed: nothing more comes from the client.'],
+    ['#5  client alice  → deposited', 'Deposit completed by the client.'],
     ['#6  reactor checker  → rejected', 'Deposit rejected by check 1 for 1 reason.'],
     ['#7  operator rosa  → deposited', 'Re-check requested (check 2).'],
     ['#8  reactor checker  → verified', 'Deposit passed check 2: 2 files of 30 bytes in 2 archives.'],
@@ -195,10 +195,7 @@ test('a deleted deposit keeps its history, which says so', async (t) => {
   const { code, out } = await history(t.context.service.folder, '2');
   t.is(code, 0);
   t.regex(out, /Deposit deleted\.\n {6}reason: Deleted by the client\.\n/);
-  t.regex(
-    out,
-    /\nDeposit 2 was deleted after 3 events: nobody is shown it any more, but its history stays\./,
-  );
+  t.regex(out, /\nDeposit 2 was deleted after 3 events: it is no longer shown, but its history stays\./);
 });
 
 test('clients and collections have a history, too, without credentials', async (t) => {
@@ -281,7 +278,7 @@ const forgeries: Readonly<Record<string, readonly [change: string, at: number, m
   'an event before the first position': [
     `UPDATE events SET position = -5 WHERE stream = $stream AND revision = 1`,
     1,
-    /its place in the log is not behind that of the event before it/,
+    /its position in the log is not after that of the previous event/,
   ],
   'an event cut out': [
     `DELETE FROM events WHERE stream = $stream AND revision = 1`,
@@ -331,7 +328,7 @@ test('a history that somebody has changed is marked loudly and ends with 1', asy
   const damaged = await command(service.folder, String(untouched));
   t.is(damaged.code, 1);
   t.regex(damaged.out, /^#0 [^#]*$/, 'what was before it is told');
-  t.regex(damaged.err, /^The event at position \S+ .* is damaged/);
+  t.regex(damaged.err, /^The event at position \S+ .* is corrupt/);
   const before = await history(service.folder, String(untouched), '--at', '0');
   t.deepEqual([before.code, before.err], [0, ''], 'how things stood before it is told as ever');
   await t.throwsAsync(history(service.folder, String(untouched), '--at', '1'), { code: 'LOG_DAMAGED' });

@@ -110,7 +110,7 @@ test('a rebuild without a service counts from the next start on, and one at a ti
   await rm(path.join(service.folder, 'views'), { recursive: true });
   const all = await runScript(service.folder, 'rebuild', ['--all']);
   t.is(all.code, 0);
-  t.regex(all.out, /^No view was compared: they are not there: the service builds them/m);
+  t.regex(all.out, /^No view was compared: they do not exist: the service builds them/m);
   t.regex(all.out, /, 0 differences found; in use from the next start on\.$/m, 'its own files are no damage');
   t.is(pointer(service.folder)['views'], 2);
 });

@@ -122,7 +122,7 @@ test('licences are those on the list, as whoever made the package says them', (t
   t.regex(of({ version: '1.0.1', license: 'MIT' }).join(), /is installed as 1\.0\.1, locked as 1\.0\.0/);
   const exceptions = new Map([['a@0.9.0', { licence: 'MIT', reason: 'it says so' }]]);
   const none = { locked: new Map(), installed: new Map() };
-  t.deepEqual(licenceProblems(none, exceptions), ['The exception for a@0.9.0 is needed no more.']);
+  t.deepEqual(licenceProblems(none, exceptions), ['The exception for a@0.9.0 is no longer needed.']);
 });
 
 test('a registry that answers no audits is no fault, and a known vulnerability is one', (t) => {

@@ -40,12 +40,12 @@ test('what a command does not understand is refused with 2 before anything is do
     ['demo', ['--what'], /--what/],
     ['collection', ['set', 'software'], /^Nothing to set: give one of --title, --abstract, /m],
     ['collection', ['set', 'software', '--title', '', '--abstract', 'X'], /^--title must not be empty\.$/m],
-    ['collection', ['show', 'software', '--title', 'x'], /^show takes no --title\.$/m],
+    ['collection', ['show', 'software', '--title', 'x'], /^show does not accept --title\.$/m],
     ['client', ['set', 'nobody'], /^Nothing to set: give --domain or --provider-url\.$/m],
-    ['client', ['disable', 'alice', '--domain', 'x.example'], /^disable takes no --domain\.$/m],
+    ['client', ['disable', 'alice', '--domain', 'x.example'], /^disable does not accept --domain\.$/m],
     ['client', ['webhook', 'alice', '--off', '--json'], /^--json is for --failures\.$/m],
-    ['anchor', ['--public-key', '--json'], /^--public-key takes no --json\.$/m],
-    ['parked', ['list', '--all'], /^list takes no --all\.$/m],
+    ['anchor', ['--public-key', '--json'], /^--public-key cannot be combined with --json\.$/m],
+    ['parked', ['list', '--all'], /^list does not accept --all\.$/m],
     ['parked', ['list', 'x'], /not x/],
     [
       'parked',
@@ -57,11 +57,11 @@ test('what a command does not understand is refused with 2 before anything is do
       ['--from', '@/nowhere', '--to', 'sqlite:x'],
       /^--from: \/nowhere cannot be opened: .* \(ENOENT\)\.$/m,
     ],
-    ['export', ['--from', 'f'.repeat(16)], /^--from f{16} is no position of this event log: /m],
+    ['export', ['--from', 'f'.repeat(16)], /^--from f{16} is not a position of this event log: /m],
     [
       'export',
       ['--from', `${'0'.repeat(15)}1-${'0'.repeat(15)}1`, '--stream', 'client-alice'],
-      /is no position of this event log/,
+      /is not a position of this event log/,
     ],
     ['test', ['--bogus'], /--bogus/],
     ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, --status, --stuck or --reason\.$/m],
@@ -207,9 +207,9 @@ test('commands say what is wrong, with an exit code that tells usage from refusa
   const { folder } = running;
   const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
     ['client', ['add'], 2, /NAME is missing/],
-    ['client', ['frobnicate'], 2, /no action frobnicate/],
+    ['client', ['frobnicate'], 2, /Unknown action 'frobnicate'/],
     ['client', ['add', 'x', '--what'], 2, /--what/],
-    ['client', ['add', 'a:b'], 1, /no client name/],
+    ['client', ['add', 'a:b'], 1, /not a client name/],
     [
       'client',
       ['add', 'carl', '--domain', 'carl.example', '--collection', 'no name!'],

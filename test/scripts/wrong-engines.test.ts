@@ -162,7 +162,7 @@ test('a service that ends while it is asked is told in a sentence', async (t) =>
   await t.throwsAsync(async () => found?.adopt({ views: 2 }), {
     code: 'SERVICE_GONE',
     message:
-      /^The service that .*operator\.json tells of has ended before it answered http.*: run the command again\.$/,
+      /^The service named in .*operator\.json ended before it answered http.*: run the command again\.$/,
   });
   t.is(await OperatedService.find(service.folder), undefined);
 });
@@ -187,9 +187,9 @@ test('a service that does not answer in time is not taken for none', async (t) =
   ]);
   t.regex(
     found?.message ?? '',
-    /operator\.json tells of does not answer: nothing has come from http:.* for 5 s\./,
+    /operator\.json does not answer: nothing was received from http:.* for 5 s\./,
   );
-  t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service that /);
+  t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service named in /);
   t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
   for (const { code, out, err } of looks)
     t.deepEqual([code, out, err], [0, '', `${note}\n`], 'what only looks goes on');
@@ -224,7 +224,7 @@ test('a file of the service that tells nothing is told in a sentence, by command
   await mkdir(path.join(folder, 'archives'));
   const file = path.join(folder, 'operator.json');
   const whole = JSON.stringify({ url: 'http://127.0.0.1:1', token: 'secret', pid: 1 });
-  const expected = `${file} tells of no service that could be asked: start the service, which writes it anew, or remove the file when none runs on the folder.`;
+  const expected = `${file} names no reachable service: start the service, which writes the file again, or remove the file if no service runs on the folder.`;
   for (const text of [
     '',
     'hello',

@@ -119,7 +119,7 @@ test('a service whose store is away when it starts ends with 1: a sentence for a
   const lines = (await out).trimEnd().split('\n');
   t.like(JSON.parse(lines.at(-1) ?? ''), {
     level: 'error',
-    msg: 'the service cannot go on',
+    msg: 'the service cannot continue',
     code: 'ARCHIVE_STORE_UNAVAILABLE',
   });
   t.notRegex(await out, /"msg":"ready"|hunter2/);

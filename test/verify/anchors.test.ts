@@ -114,7 +114,7 @@ test('what stands among the anchors and is none is named by whoever makes the ne
   await t.throwsAsync(place.anchorer.anchor(), {
     code: 'NO_ANCHOR',
     message:
-      /^The event at revision 0 of the stream anchors is no anchor: .* Its anchor is missing or wrong\. "deposit-service verify/,
+      /^The event at revision 0 of the stream anchors is not an anchor: .* Its anchor is missing or wrong\. Run "deposit-service verify/,
   });
 });
 
@@ -144,7 +144,7 @@ test('a file gets every anchor it lacks, and a line that a crash has cut is writ
   await writeFile(place.anchorFile, whole.slice(0, -50));
   const beforeThat = await compare(place.log, place);
   t.deepEqual(beforeThat.findings, [], 'what a crash leaves is nobody to be accused of');
-  t.regex(beforeThat.report.notes.join(), /^The last line of .* is cut/);
+  t.regex(beforeThat.report.notes.join(), /^The last line of .* is truncated/);
   t.is((await place.anchorer.anchor()).written, 1);
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
   const other = await newPlace(t);

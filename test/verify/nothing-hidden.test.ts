@@ -75,7 +75,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
     [
       'a view that is not there',
       about(`DELETE FROM view_versions WHERE name = 'client-logins'`),
-      { notes: [/^The view client-logins was not compared: it is not there: the service builds it/] },
+      { notes: [/^The view client-logins was not compared: it does not exist: the service builds it/] },
     ],
     [
       'a generation that is not there',
@@ -87,7 +87,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
       (folder) => rename(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite')),
       {
         notes: [
-          /^No view was compared: they are not there, only what a rebuild has begun\.$/,
+          /^No view was compared: they do not exist, only those of an unfinished rebuild\.$/,
           /^Generation 2 of the views was not compared: /,
         ],
       },
@@ -122,7 +122,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
     [
       'not built yet',
       (folder) => rm(place(folder, 'views.1.sqlite')),
-      { notes: [/^No view was compared: they are not there/] },
+      { notes: [/^No view was compared: they do not exist/] },
     ],
     [
       'no views at all',
@@ -153,7 +153,7 @@ test('a log with events but without its head file is found, an empty log is not'
       findings.map(({ code, file }) => [code, file]),
       [['FILE_DAMAGED', head]],
     );
-    t.regex(findings[0]?.text ?? '', /is missing or empty, though the log holds events.*[^.]\.$/);
+    t.regex(findings[0]?.text ?? '', /is missing or empty although the log has events.*[^.]\.$/);
   }
   const cut = await service.copy(t);
   change(
@@ -175,15 +175,11 @@ test('an event before the first position, which only readers of its stream see, 
   for (const what of ['log', [Number(stream.replace('deposit-', ''))]] as const) {
     const { findings } = await verified(folder, { what });
     t.like(findings[0], { check: 'log', code: 'EVENT_UNREADABLE', stream });
-    t.regex(findings[0]?.text ?? '', /stands before the first position of the log\.$/);
+    t.regex(findings[0]?.text ?? '', /is before the first position of the log\.$/);
   }
   const exported = await runScript(folder, 'export', []);
   t.is(exported.code, 1);
-  t.regex(
-    exported.err,
-    /^The event at position [^\n]* stands before the first position[^\n]*\n$/,
-    'told once',
-  );
+  t.regex(exported.err, /^The event at position [^\n]* is before the first position[^\n]*\n$/, 'told once');
 });
 
 test('whoever compares no anchors kept elsewhere is told what that leaves open', async (t) => {
@@ -239,7 +235,7 @@ test('anchors of another key are noted before those of this folder, and found be
   await rm(configOf(copy).anchorKeyFile);
   const without = await runScript(copy, 'verify', ['--all']);
   t.is(without.code, 0, without.out);
-  t.regex(without.out, /^Whose key has signed the anchors was not looked at: /m);
+  t.regex(without.out, /^The signer of the anchors was not verified: /m);
   const { privateKey } = generateKeyPairSync('x25519');
   const other = privateKey.export({ type: 'pkcs8', format: 'pem' });
   for (const [text, fault] of [

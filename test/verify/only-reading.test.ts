@@ -85,7 +85,7 @@ test('on a full disk the history of a stopped service is told, and who would wri
   t.regex(history.out, /Every hash fits\./);
   const refused = await onFullDisk(folder, 'collection', 'add', 'more');
   t.is(refused.code, 1);
-  t.regex(refused.err, /event-log\.sqlite cannot be opened: there is no room on its disk\.\n$/);
+  t.regex(refused.err, /event-log\.sqlite cannot be opened: its disk is full\.\n$/);
 });
 
 test('beside a running writer an auditor who may only read sees what was written last', async (t) => {

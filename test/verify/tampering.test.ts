@@ -152,25 +152,28 @@ test('an export is the same log again, and a line that was cut or changed is ref
       /^Line 7 .*hash of its contents/,
     ],
     [changed(9, (line) => ` ${line}`), /^Line 9 is not written/],
-    [changed(9, () => '{}'), /^Line 9 is no exported event/],
+    [changed(9, () => '{}'), /^Line 9 is not an exported event/],
     [
       changed(9, (line) => resealed(line, { id: 'ABC' })),
-      /^Line 9 is no exported event: its id is missing or wrong/,
+      /^Line 9 is not an exported event: its id is missing or wrong/,
     ],
-    [changed(9, (line) => resealed(line, { data: [1] })), /^Line 9 is no exported event: its data is/],
-    [changed(9, (line) => resealed(line, { type: '\ud800' })), /^Line 9 is no exported event: its type is/],
-    [changed(11, (line) => line.slice(0, 40)), /^Line 11 is no JSON/],
+    [changed(9, (line) => resealed(line, { data: [1] })), /^Line 9 is not an exported event: its data is/],
+    [
+      changed(9, (line) => resealed(line, { type: '\ud800' })),
+      /^Line 9 is not an exported event: its type is/,
+    ],
+    [changed(11, (line) => line.slice(0, 40)), /^Line 11 is not JSON/],
     [changed(11, (line) => line.replace(/"position":"0/, '"position":"1')), /^Line 12 has a position/],
     [
       lines.filter((each) => !each.includes('"DepositCompleted"')).join('\n'),
-      /^Line \d+ \(.*stands where revision/,
+      /^Line \d+ \(.*is stored where revision/,
     ],
-    [changed(7, () => line(lines.length)), /^Line 8 stands behind/],
+    [changed(7, () => line(lines.length)), /^Line 8 follows the line that says it is the last/],
     [
       changed(7, () => `${'['.repeat(30_000)}${']'.repeat(30_000)}`),
-      /^Line 7 is no exported event: it nests/,
+      /^Line 7 is not an exported event: it nests/,
     ],
-    [changed(lines.length, (last) => last.replace('}', ',"more":1}')), /^Line \d+ is no exported event/],
+    [changed(lines.length, (last) => last.replace('}', ',"more":1}')), /^Line \d+ is not an exported event/],
   ];
   for (const [text, message] of cases) {
     await using log = new MemoryEventLog();
@@ -378,7 +381,7 @@ test('a verification that was broken off goes on where it was, on the same log o
   t.true(second.report.counts.provenBefore > 0);
   t.regex(
     second.report.notes.join(),
-    /What .*state\.json says .* was not read again: .* --state keeps it elsewhere\./,
+    /according to .*state\.json, was not read again\. .* --state stores it elsewhere\./,
   );
   t.notRegex(report.notes.join(), /was not read again/);
   t.is(
@@ -406,18 +409,18 @@ test('times that run backwards are noted, in a stream by more than a second, alo
   await append('b', 0, '11:59:20');
   t.deepEqual(await notes(), [], 'clocks of nodes differ');
   await append('a', 2, '12:00:05');
-  t.regex((await notes())[0] ?? '', /^The NoteTaken at revision 2 of a says that it came 4\.5 s before/);
+  t.regex((await notes())[0] ?? '', /^The NoteTaken at revision 2 of a has a time 4\.5 s before/);
   await append('b', 1, '11:59:10');
   t.regex((await notes())[0] ?? '', /the first of 2 such places/);
   await append('c', 0, '11:58:00');
   const all = await notes();
   t.is(all.length, 2);
-  t.regex(all[1] ?? '', /revision 0 of c says that it came 70\.0 s before the event before it in the log\./);
+  t.regex(all[1] ?? '', /revision 0 of c has a time 70\.0 s before that of the previous event in the log\./);
   t.is((await notes(false)).length, 1, 'single streams come in no order');
   await append('c', 1, 'noon');
   t.is(
     (await notes()).at(-1),
-    'The NoteTaken at revision 1 of c does not say when it came: the service writes no such event.',
+    'The NoteTaken at revision 1 of c has no time: the service writes no such event.',
   );
 });
 

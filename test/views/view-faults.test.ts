@@ -138,7 +138,7 @@ test('a page that only writing meets makes the next start begin the views anew, 
   t.deepEqual([[...view.values()].length, store.file.damage], [1, undefined]);
   store.file.take(new Map([['things', things('2')]]), eventAt('2'));
   t.throws(() => store.file.save(), {
-    message: /^The view file .*views\.1\.sqlite is damaged, the next start makes it anew: .*malformed\.$/,
+    message: /^The view file .*views\.1\.sqlite is corrupt, the next start rebuilds it: .*malformed\.$/,
   });
   store[Symbol.dispose]();
   using reopened = SqliteViewStore.open(folder, 'memory');
@@ -230,7 +230,7 @@ test('damage that emptying a view meets is told in one sentence', (t) => {
   damageRootOf(file, 'things');
   t.throws(() => table.file.clear(), {
     code: 'VIEW_DAMAGED',
-    message: `The view file ${file} is damaged, the next start makes it anew: database disk image is malformed.`,
+    message: `The view file ${file} is corrupt, the next start rebuilds it: database disk image is malformed.`,
   });
 });
 

@@ -116,7 +116,7 @@ function register(
 ): readonly ClientEvent[] {
   if (client.status !== 'unknown') throw new ClientRefusal('CLIENT_EXISTS', `Client ${name} exists already.`);
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(name)) {
-    const text = `"${name}" is no client name: use up to 64 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit.`;
+    const text = `"${name}" is not a client name: use up to 64 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit.`;
     throw new ClientRefusal('BAD_CLIENT_NAME', text);
   }
   return [{ type: 'ClientRegistered', data: { client: name, credential } }];
@@ -134,7 +134,7 @@ function hostOf(domain: string): string {
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
   const given = domain.replace(/^https?:\/\//, '').replace(/\/$/, '');
   if (isHostName(host) && !/[\s/@]/.test(given)) return host;
-  throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is no domain name: give a host like example.org.`);
+  throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is not a domain name: give a host like example.org.`);
 }
 
 /** Whether the text is a host name or an IPv6 address; with any other character, no host of a URL would ever match. */
@@ -144,7 +144,7 @@ function isHostName(host: string): boolean {
 
 function setProviderUrl(name: string, wanted: string | null, client: Registered): readonly ClientEvent[] {
   if (wanted !== null && !isProviderUrl(wanted)) {
-    const text = `"${wanted}" is no provider URL: give an absolute http or https URL without credentials, ? and #.`;
+    const text = `"${wanted}" is not a provider URL: give an absolute http or https URL without credentials, ? and #.`;
     throw new ClientRefusal('BAD_PROVIDER_URL', text);
   }
   const providerUrl = wanted?.replace(/\/+$/, '') ?? null;

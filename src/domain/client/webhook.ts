@@ -16,11 +16,11 @@ const MAX_URL_LENGTH = 2000;
 export function webhookUrl(text: string): { readonly url: string } | { readonly problem: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return { problem: `"${text}" is no webhook: give an absolute https URL.` };
+    return { problem: `"${text}" is not a webhook address: give an absolute https URL.` };
   }
   if (url.username !== '' || url.password !== '') {
     return {
-      problem: `"${url.origin}" is given with a user name or password, which would be kept in clear.`,
+      problem: `"${url.origin}" contains a user name or password, which would be stored in clear.`,
     };
   }
   url.hash = '';

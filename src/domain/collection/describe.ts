@@ -6,7 +6,7 @@ export const describeCollectionEvent: (event: CollectionEvent) => Description = 
   CollectionOpened: ({ collection }) => description(`Collection ${collection} opened.`),
   CollectionDescribed: ({ title, abstract, treatment }) =>
     description(
-      'Collection described anew.',
+      'Description of the collection changed.',
       detail('title', title),
       detail('abstract', abstract),
       detail('treatment', treatment),

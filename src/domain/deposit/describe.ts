@@ -48,8 +48,7 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
     description(`Metadata added: ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
   MetadataReplaced: ({ entry }) =>
     description(`All metadata replaced by ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
-  DepositCompleted: ({ origin }) =>
-    description('Deposit completed: nothing more comes from the client.', detail('origin', origin)),
+  DepositCompleted: ({ origin }) => description('Deposit completed by the client.', detail('origin', origin)),
   DepositDeleted: ({ reason }) => description('Deposit deleted.', detail('reason', reason)),
   DepositVerified: ({ attempt, readings, warnings }) =>
     description(

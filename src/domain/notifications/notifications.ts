@@ -115,7 +115,7 @@ function outcomeOf(
 }
 
 function nothingToRetry(depositId: number): NotificationsRefusal {
-  const text = `No notification about deposit ${depositId} waits or was given up.`;
+  const text = `No notification about deposit ${depositId} is waiting or expired.`;
   return new NotificationsRefusal('NOTHING_TO_RETRY', text);
 }
 

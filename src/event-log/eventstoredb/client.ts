@@ -127,7 +127,7 @@ function parseConnectionString(connectionString: string): EventStoreDBClient {
     throw new BadConnection(
       code && path
         ? `The certificate file ${path} of EventStoreDB cannot be read (${code}).`
-        : 'The connection string is none that EventStoreDB clients know (esdb://host:2113?tls=true).',
+        : 'The connection string is not an EventStoreDB connection string (esdb://host:2113?tls=true).',
     );
   }
 }

@@ -144,7 +144,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ['call-lost', 'the server did not answer in time'],
   ['cancelled', 'the server broke it off'],
   ['deadline-exceeded', 'the server did not answer in time'],
-  ['maximum-append-size-exceeded', 'it is larger than the server takes in one append'],
+  ['maximum-append-size-exceeded', 'it is larger than the server accepts in one append'],
   ['message-too-large', 'it is larger than one message may be'],
   ['not-leader', 'the cluster is changing its leader'],
   ['stream-deleted', 'the stream was deleted for good'],

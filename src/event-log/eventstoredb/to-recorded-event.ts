@@ -19,7 +19,7 @@ export function toRecordedEvent({ event }: ClientEvent): RecordedEvent | undefin
   const { id, type, data, metadata, streamId, revision, position } = event;
   if (!event.isJson || !isJsonObject(data)) return undefined;
   if (!isKnown(position)) {
-    throw new UnusableAnswer(`event ${id} came without its position: the server must be 22.6 or newer`);
+    throw new UnusableAnswer(`event ${id} has no position: the server must be 22.6 or newer`);
   }
   return {
     id,

@@ -14,7 +14,7 @@ export function chainFaults(event: CopyableEvent, heads: StreamHeads): ChainFaul
   const carried = chainHash(event);
   heads.set(stream, { revision, hash: carried });
   const faults: ChainFault[] = [];
-  if (revision !== expected) faults.push(['REVISION_WRONG', `stands where revision ${expected} should come`]);
+  if (revision !== expected) faults.push(['REVISION_WRONG', `is stored where revision ${expected} belongs`]);
   if (carried === null) return [...faults, ['NOT_SEALED', 'carries no hash']];
   if (carried !== hashOf(stream, revision, event)) {
     faults.push(['HASH_WRONG', 'does not carry the hash of its contents']);

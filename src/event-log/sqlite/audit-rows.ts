@@ -44,8 +44,8 @@ export function auditedRecord(row: AuditedRow): AuditedRecord {
     revision: typeof revision === 'bigint' ? Number(revision) : undefined,
   };
   const unreadable = (reason: string): AuditedRecord => ({ kind: 'unreadable', ...about, reason });
-  if (number < FIRST_POSITION) return unreadable('stands before the first position of the log');
-  if (stream === null) return unreadable('belongs to a stream that is not there');
+  if (number < FIRST_POSITION) return unreadable('is before the first position of the log');
+  if (stream === null) return unreadable('belongs to a missing stream');
   if (types !== TYPES) return unreadable(`has columns of the types ${types}, not ${TYPES}`);
   const bytes = id as Uint8Array; // the column types were compared above, here and below
   if (bytes.length !== UUID_BYTES) return unreadable(`has an id of ${bytes.length} bytes`);

@@ -67,5 +67,5 @@ function whileBusy(action: () => void): void {
 function set(db: DatabaseSync, pragma: string, value: string | number): void {
   db.exec(`PRAGMA ${pragma} = ${value}`);
   const now = db.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
-  if (now !== value) throw new Error(`SQLite keeps ${pragma} at ${String(now)} where ${value} is needed.`);
+  if (now !== value) throw new Error(`SQLite setting ${pragma} is ${String(now)}, required is ${value}.`);
 }

@@ -26,7 +26,7 @@ function lookAt(file: string): void {
   if (files.statSync(file, { throwIfNoEntry: false }) === undefined) {
     if (!head) return;
     const how = `it is missing, but ${file}.head records ${head.position} events`;
-    throw damaged(file, `${how}. Bring it back, or remove that file, too, where another log is to come here`);
+    throw damaged(file, `${how}. Restore it, or also remove that file if another log is to be stored here`);
   }
   const db = openForReading(file);
   try {

@@ -92,6 +92,6 @@ function isThere(file: string): boolean {
   if (!found || found.isFile()) return found !== undefined;
   throw new EventLogUnusable(
     'LOG_DAMAGED',
-    `${headFile(file)}, where the end of the event log is remembered, is no file: remove it, and the next append makes it again.`,
+    `${headFile(file)}, which records the end of the event log, is not a file: remove it, and the next append creates it again.`,
   );
 }

@@ -171,7 +171,7 @@ export class LogWriterClient {
   #lose(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    const gone = `its writer thread is gone, ${reason}`;
+    const gone = `its writer thread has ended, ${reason}`;
     this.#fail(this.#waiting.length - this.#unsent, gone);
     this.#endProbe(gone);
   }

@@ -114,6 +114,6 @@ export class LogWriter {
 }
 
 function reasonOf(error: unknown): string {
-  if (isDiskFullError(error)) return 'there is no room on its disk';
+  if (isDiskFullError(error)) return 'its disk is full';
   return error instanceof Error ? error.message : String(error);
 }

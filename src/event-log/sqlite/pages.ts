@@ -200,7 +200,7 @@ function toEvent([position, stream, revision, id, type, data, metadata]: EventRo
   } catch (cause) {
     throw new EventLogUnusable(
       'LOG_DAMAGED',
-      `The event at position ${toPosition(position)} of the event log (revision ${revision} of ${stream}) is damaged: its data or metadata are no JSON of an event. "deposit-service verify --all" tells what else is.`,
+      `The event at position ${toPosition(position)} of the event log (revision ${revision} of ${stream}) is corrupt: its data or metadata are not the JSON of an event. Run "deposit-service verify --all" to find others.`,
       { cause },
     );
   }

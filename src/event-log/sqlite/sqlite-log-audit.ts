@@ -31,7 +31,7 @@ const EXPECTED: ExpectedSqliteFile = {
     {
       sql: `SELECT name FROM streams
         WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.stream = streams.id) LIMIT 10`,
-      text: 'a stream without events is there',
+      text: 'a stream has no events',
     },
   ],
 };
@@ -160,7 +160,7 @@ export class SqliteLogAudit implements LogAudit {
       if (headFileFaults(this.#file).length > 0) return []; // reported already
     }
     return [
-      'it is missing or empty, though the log holds events, so that a lost end of the log would not show. Whoever appends writes it: it was removed, the log was copied without it, or a crash came right behind the first commit. The next append makes it again',
+      'it is missing or empty although the log has events, so a truncated log would go unnoticed. It was removed, the log was copied without it, or a crash followed the first commit. The next append creates it again',
     ];
   }
 

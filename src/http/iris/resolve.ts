@@ -59,7 +59,7 @@ function swhidsIn(text: string): readonly Swhid[] {
   const distinct = new Map(read.map((swhid) => [formatQualifiedSwhid(swhid), swhid]));
   if (distinct.size > 0) return [...distinct.values()];
   throw badRequest(reasonFor(decoded(text)[0] ?? text), {
-    verboseDescription: `${quoted(text)} is no SWHID such as swh:1:dir: and 40 lower-case hex digits, with or without qualifiers.`,
+    verboseDescription: `${quoted(text)} is not a SWHID such as swh:1:dir: and 40 lower-case hex digits, with or without qualifiers.`,
   });
 }
 
@@ -75,7 +75,7 @@ function parsed(text: string): Swhid[] {
 function reasonFor(text: string): string {
   try {
     parseReference(withoutSlash(text));
-    return `${quoted(text)} is no SWHID.`;
+    return `${quoted(text)} is not a SWHID.`;
   } catch (error) {
     return error instanceof InvalidSwhid ? error.message : String(error);
   }

@@ -27,7 +27,7 @@ export function readTarget(): ServiceMiddleware {
       throw badRequest(`The request has ${hosts.length} Host headers, but HTTP allows one.`);
     if (!hosts.every(isHost))
       throw badRequest(
-        `The Host header has ${quoted(hosts.join())}, which is no host with a port or without.`,
+        `The Host header has ${quoted(hosts.join())}, which is not a host with or without a port.`,
       );
     const logins = req.headersDistinct['authorization'] ?? [];
     if (logins.length > 1)

@@ -77,7 +77,9 @@ function statusIn(parameters: Parameters): Status | null {
   const text = textOf(parameters, 'status');
   if (text === undefined) return null;
   if (isStatus(text)) return text;
-  throw badRequest(`status=${quoted(text)} is no status of a deposit: send one of ${STATUSES.join(', ')}.`);
+  throw badRequest(
+    `status=${quoted(text)} is not a status of a deposit: send one of ${STATUSES.join(', ')}.`,
+  );
 }
 
 function cursorIn(parameters: Parameters): DepositQuery['cursor'] {
@@ -91,7 +93,7 @@ function depositId(parameters: Parameters, name: string): number | undefined {
   const text = textOf(parameters, name);
   if (text === undefined) return undefined;
   const id = depositIdIn(text);
-  if (id === undefined) throw badRequest(`${name}=${quoted(text)} is no deposit id.`);
+  if (id === undefined) throw badRequest(`${name}=${quoted(text)} is not a deposit id.`);
   return id;
 }
 
@@ -99,7 +101,7 @@ function wholeNumber(parameters: Parameters, name: string): number | undefined {
   const text = textOf(parameters, name);
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw badRequest(`${name}=${quoted(text)} is no whole number from 1 to 999999999.`);
+  throw badRequest(`${name}=${quoted(text)} is not a whole number from 1 to 999999999.`);
 }
 
 function textOf(parameters: Parameters, name: string): string | undefined {

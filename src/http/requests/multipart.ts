@@ -82,7 +82,7 @@ class Input {
     if (this.#buffer.toString('latin1', 0, 2) === '--') return true;
     const line = await this.#readUntil('\n', 1024);
     if (line.trim() !== '')
-      throw badRequest('The multipart body has bytes behind a boundary on the same line.');
+      throw badRequest('The multipart body has bytes after a boundary on the same line.');
     this.#breakLinesAs(line.endsWith('\r') ? '\r\n' : '\n');
     return false;
   }
@@ -135,8 +135,7 @@ class Input {
     let skipped = this.#buffer.length;
     for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) {
       skipped += next.value.length;
-      if (skipped > limit)
-        throw badRequest(`The multipart body goes on for more than ${limit} bytes behind its end.`);
+      if (skipped > limit) throw badRequest(`The multipart body has more than ${limit} bytes after its end.`);
     }
   }
 

@@ -124,7 +124,7 @@ async function receiveUpload(
   if (accepted.archives.length === 0)
     throw badRequest('An upload is an archive, and no archive has a place here.');
   if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
-  if (!options.archiveSource) throw notFound('This service takes no resumable uploads.');
+  if (!options.archiveSource) throw notFound('This service does not support resumable uploads.');
   return options.archiveSource.receive(ctx, named, promised, accepted, options);
 }
 

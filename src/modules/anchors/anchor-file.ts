@@ -32,7 +32,7 @@ export async function appendMissing(file: string, newestFirst: AsyncIterable<Anc
   }
   if (!found) {
     throw new ForeignAnchorFile(
-      `The last anchor in ${file} is not in this log: the file is another log's, or this log has lost events. Run verify with --anchors ${file}; give a new file to go on.`,
+      `The last anchor in ${file} is not in this log: the file is another log's, or this log has lost events. Run verify with --anchors ${file}; give a new file to continue.`,
     );
   }
   if (missing.length === 0) return 0;
@@ -59,6 +59,6 @@ async function tailOf(handle: FileHandle, file: string): Promise<{ last: Anchor 
   try {
     return { last: anchorIn(line), end: start + whole };
   } catch (cause) {
-    throw new ForeignAnchorFile(`The last line of ${file} is no anchor: give a new file.`, { cause });
+    throw new ForeignAnchorFile(`The last line of ${file} is not an anchor: give a new file.`, { cause });
   }
 }

@@ -85,7 +85,7 @@ export function anchorIn(line: string): Anchor {
   try {
     value = JSON.parse(line);
   } catch (cause) {
-    throw new NoAnchor('It is no JSON.', { cause });
+    throw new NoAnchor('It is not JSON.', { cause });
   }
   const anchor = asAnchor(value);
   if (anchorLine(anchor) !== line) throw new NoAnchor('It is not written as anchors are.');

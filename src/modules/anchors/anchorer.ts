@@ -84,7 +84,7 @@ export class Anchorer {
       if (tree.lastOther === 0) throw new NothingToAnchor('The event log holds nothing to anchor yet.');
       if (last && tree.events < last.anchor.events) {
         throw new AnchoredEventsGone(
-          `The event log holds ${tree.events} events, its last anchor of ${last.anchor.madeAt} is over ${last.anchor.events}: events were removed. "deposit-service verify --all" tells more.`,
+          `The event log holds ${tree.events} events, its last anchor of ${last.anchor.madeAt} is over ${last.anchor.events}: events were removed. Run "deposit-service verify --all".`,
         );
       }
       if (last && tree.lastOther <= last.anchor.events) return { anchor: last.anchor, made: false };
@@ -142,7 +142,7 @@ function anchorOf({ data, revision }: RecordedEvent): Anchor {
     return asAnchor(data);
   } catch (cause) {
     throw new NoAnchor(
-      `The event at revision ${revision} of the stream ${ANCHORS} is no anchor: somebody else has put it there. ${(cause as Error).message} "deposit-service verify --all" tells more.`,
+      `The event at revision ${revision} of the stream ${ANCHORS} is not an anchor: another program has appended it. ${(cause as Error).message} Run "deposit-service verify --all".`,
       { cause },
     );
   }

@@ -231,7 +231,7 @@ export class ResumableUploads implements AsyncDisposable {
       throw new SwordError('ServiceUnavailable', text, RETRY_LATER);
     }
     if (own === 0 || own + bytes <= room / 2) return;
-    const text = `Your unfinished uploads have ${own} bytes to come, and your share of the room is ${Math.floor(room / 2)} now: finish or delete one before this one with ${bytes}.`;
+    const text = `Your unfinished uploads still need ${own} bytes, and your share of the free space is ${Math.floor(room / 2)} bytes: finish or delete one before this one of ${bytes} bytes.`;
     throw new SwordError('TooManyRequests', text, RETRY_LATER);
   }
 

@@ -223,7 +223,7 @@ export class Upload {
   }
 
   #tooLong(): SwordError {
-    const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was kept.`;
+    const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was stored.`;
     return new SwordError('MaxUploadSizeExceeded', text);
   }
 }
@@ -248,7 +248,7 @@ async function truncateFile(file: string, length: number): Promise<void> {
 
 function claimedError(): SwordError {
   const text =
-    'A request that names this upload has not come to its end: send that one again, nothing is missing here.';
+    'A request that names this upload has not finished: send that request again; the upload is complete.';
   return uploadBusy(text);
 }
 

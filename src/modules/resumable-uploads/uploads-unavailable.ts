@@ -11,7 +11,7 @@ export async function orUploadsUnavailable<T>(work: Promise<T>): Promise<T> {
 
 export function uploadsUnavailable(cause: unknown): SwordError {
   const { code = 'unknown fault' } = cause as NodeJS.ErrnoException;
-  const text = `The service cannot keep the bytes of uploads at the moment (${code}): go on later.`;
+  const text = `The service cannot store uploads at the moment (${code}): continue later.`;
   return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' }, cause });
 }
 

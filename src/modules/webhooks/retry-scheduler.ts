@@ -30,7 +30,7 @@ const MAX_CONCURRENT = 64;
 const VIEW_TIMEOUT_MS = 2000;
 /** Milliseconds that a stop waits for deliveries in progress, and then for recording that they were aborted. */
 const [STOP_TIMEOUT_MS, ABORT_GRACE_MS] = [2000, 1000];
-const NO_WEBHOOK = 'The client has no webhook any more.';
+const NO_WEBHOOK = 'The client no longer has a webhook.';
 
 /**
  * Delivers held notifications: in order for each deposit, concurrently for a client as far as its circuit breaker
@@ -168,7 +168,7 @@ export class RetryScheduler {
       const expired = undelivered.find({ equal: { waitingFor: client }, upTo, limit: EXPIRY_BATCH });
       for (const { depositId, reason } of expired) {
         if (this.#inFlight.has(depositId)) continue;
-        const text = `Not taken within ${hours(giveUpAfter)}. ${reason}`;
+        const text = `Not delivered within ${hours(giveUpAfter)}. ${reason}`;
         try {
           await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
         } catch (error) {

@@ -59,7 +59,7 @@ export class WebhookClient implements Disposable {
     } catch (error) {
       signal.throwIfAborted();
       const reason = timeout.aborted
-        ? `No answer came within ${REQUEST_TIMEOUT_MS / 1000} seconds.`
+        ? `No response within ${REQUEST_TIMEOUT_MS / 1000} seconds.`
         : reasonOf(error);
       return { taken: false, reason, isUnreachable: true, retryAfter: 0 };
     }

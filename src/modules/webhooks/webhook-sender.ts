@@ -75,7 +75,10 @@ export class WebhookSender {
     this.#failed += 1;
     const { depositId, client } = change.deposit;
     const { id: event } = change.event;
-    this.#options.logger.info({ client, depositId, event, reason: outcome.reason }, 'notification not taken');
+    this.#options.logger.info(
+      { client, depositId, event, reason: outcome.reason },
+      'webhook delivery failed',
+    );
     return outcome;
   }
 

@@ -71,7 +71,7 @@ export class Webhooks {
     const login = await foldStream(clientLogins, this.#log.readStream(`${clients.prefix}${client}`));
     if (login?.disabled !== false) return 'The client is disabled.';
     if (login.collections.includes(collection)) return undefined;
-    return `The collection ${collection} is not granted to the client any more.`;
+    return `The collection ${collection} is no longer granted to the client.`;
   }
 
   #hasSeen(position: Position): boolean {

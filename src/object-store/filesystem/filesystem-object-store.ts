@@ -188,7 +188,7 @@ function reading<T>(read: () => T): T {
  */
 function toOpenError(database: string): (error: Error) => never {
   return (error) => {
-    const [small, { cause }] = [`${database}, where small objects lie,`, error];
+    const [small, { cause }] = [`${database}, the store of small objects,`, error];
     if (!(cause instanceof Error)) throw error;
     if (!isDamage(cause))
       throw new ObjectStoreUnavailable(`${small} cannot be opened: ${cause.message}.`, { cause });

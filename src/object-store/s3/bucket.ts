@@ -197,7 +197,7 @@ export class MinioBucket implements Disposable {
       );
       more = page.isTruncated;
       if (more && (!page.nextContinuationToken || page.nextContinuationToken === token)) {
-        throw unavailable('list', notS3('a list that goes on but does not say where'));
+        throw unavailable('list', notS3('a truncated list without a continuation'));
       }
       token = page.nextContinuationToken;
       for (const { name, size, lastModified } of page.objects) {

@@ -75,7 +75,7 @@ async function replaceKey(file: string, key: Buffer): Promise<void> {
 async function putKey(file: string, key: Buffer): Promise<string | undefined> {
   try {
     if ((await bytesIn(file)) === undefined) await makeKeyFile(file, key);
-    return (await bytesIn(file))?.equals(key) ? undefined : 'another one is there';
+    return (await bytesIn(file))?.equals(key) ? undefined : 'a different one exists';
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;

@@ -58,7 +58,7 @@ async function set(
   }
   const secret = fromStdin ? (await text(process.stdin)).trim() : generateSecret();
   if (!isSecret(secret)) {
-    throw refused('BAD_SECRET', 'The secret has to be "whsec_" with 24 to 64 bytes in base64 behind it.');
+    throw refused('BAD_SECRET', 'The secret must be "whsec_" followed by 24 to 64 bytes in base64.');
   }
   const key = await WebhookKey.make(webhooks.keyFile);
   await administration.client({ type: 'SetWebhook', client, url, secret: key.seal(secret, client) });
@@ -68,7 +68,7 @@ async function set(
 
 async function remove(administration: AdminCommands, client: string): Promise<void> {
   const changed = await administration.client({ type: 'RemoveWebhook', client });
-  say(changed ? `${client} is not notified any more.` : `${client} has no webhook.`);
+  say(changed ? `${client} is no longer notified.` : `${client} has no webhook.`);
 }
 
 /**
@@ -83,10 +83,10 @@ function undelivered(config: Config, client: string): readonly UndeliveredNotifi
 function listFailures(config: Config, client: string, json = false): void {
   const found = undelivered(config, client);
   if (json) return found.forEach((deposit) => say(jsonLine(deposit)));
-  if (found.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
+  if (found.length === 0) say(`No notification of ${client} is waiting or expired.`);
   for (const { depositId, held, givenUp, reason, attempt, dueAt } of found) {
     const waiting = held.length > 0 ? [`${held.length} wait`, triesOf(attempt, dueAt)] : [];
-    const over = givenUp.length > 0 ? [`${givenUp.length} given up`] : [];
+    const over = givenUp.length > 0 ? [`${givenUp.length} expired`] : [];
     say(`deposit ${depositId}: ${[...waiting, ...over].join(', ')}. ${reason}`);
   }
 }
@@ -106,7 +106,7 @@ async function retry(
 ): Promise<void> {
   const found = undelivered(config, client);
   const wanted = ids.length === 0 ? found : ids.map((id) => named(found, client, id));
-  if (wanted.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
+  if (wanted.length === 0) say(`No notification of ${client} is waiting or expired.`);
   for (const { depositId, held, givenUp } of wanted) {
     const now = clock.date().toISOString();
     await administration.notifications({ type: 'Requeue', depositId, now });
@@ -124,7 +124,7 @@ function named(
   if (!one)
     throw refused(
       'NOTHING_TO_RETRY',
-      `No notification of ${client} about deposit ${id} waits or was given up.`,
+      `No notification of ${client} about deposit ${id} is waiting or expired.`,
     );
   return one;
 }

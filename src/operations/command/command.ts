@@ -80,9 +80,9 @@ export type Actions = Readonly<Record<string, readonly string[]>>;
 /** @throws {UsageError} the action does not exist, or does not accept all of the options. */
 export function assertAction(actions: Actions, action: string, values: object): void {
   const taken = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (!taken) throw new UsageError(`There is no action ${action}; --help lists them.`);
+  if (!taken) throw new UsageError(`Unknown action '${action}'. --help lists the actions.`);
   const foreign = Object.keys(values).find((name) => !taken.includes(name));
-  if (foreign !== undefined) throw new UsageError(`${action} takes no --${foreign}.`);
+  if (foreign !== undefined) throw new UsageError(`${action} does not accept --${foreign}.`);
 }
 
 /** Returns the actor for events: the user who runs the command. */

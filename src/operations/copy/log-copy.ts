@@ -160,6 +160,6 @@ function otherEventsError(number: number, difference: string): LogCopyRefused {
 }
 
 function concurrentWriterError(cause: WrongExpectedRevision): LogCopyRefused {
-  const text = `${cause.message} Somebody else writes to the target, or the source lacks events of this stream.`;
+  const text = `${cause.message} Another program writes to the target, or events of this stream are missing in the source.`;
   return new LogCopyRefused(text, { cause });
 }

@@ -14,7 +14,7 @@ export function depositIdOf({ stream }: RecordedEvent): number | null {
 /** Returns the actor, as in "client alice". */
 export function actorOf({ metadata }: RecordedEvent): string {
   const { kind, name } = (metadata['actor'] ?? {}) as { readonly kind?: Json; readonly name?: Json };
-  return `${text(kind)} ${text(name)}`.trim() || 'nobody known';
+  return `${text(kind)} ${text(name)}`.trim() || 'unknown';
 }
 
 /** Returns the correlation id; empty if the event states none. */

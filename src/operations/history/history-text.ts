@@ -53,7 +53,7 @@ export function closingText(
   const count = `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}`;
   const text =
     status === 'deleted'
-      ? `${name} was deleted after ${count}: nobody is shown it any more, but its history stays.`
+      ? `${name} was deleted after ${count}: it is no longer shown, but its history stays.`
       : `${name} is ${status} after ${count}.`;
   return wrapLines(`${text}${isWhole ? ' Every hash fits.' : ''}`, 0, WIDTH).join('\n');
 }

@@ -90,7 +90,7 @@ function chainCheck(stream: string): (event: RecordedEvent) => string | undefine
     hash = carried;
     if (isBehind) position = event.position;
     if (event.revision !== expected) return `it is event ${event.revision} where ${expected} was expected`;
-    if (!isBehind) return 'its place in the log is not behind that of the event before it';
+    if (!isBehind) return 'its position in the log is not after that of the previous event';
     if (carried === null) return 'it carries no hash';
     if ([event.data, event.metadata].some((part) => isNestedTooDeeply(part)))
       return 'its contents nest deeper than those of any event';

@@ -29,7 +29,7 @@ import { refused } from '../command/command.ts';
 const COUNTING_TIME_MS = 1500;
 
 const UNTOLD =
-  'The service runs, but the event log does not tell it how far reactors are: "/health/ready" says what is wrong.';
+  'The service runs, but the event log does not report the state of reactors: "/health/ready" says what is wrong.';
 
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 

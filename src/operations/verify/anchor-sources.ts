@@ -42,7 +42,7 @@ export async function anchorsToCompare(
   const ofLog = await validateChain(anchorsOfLog(log, report), keys, report);
   const inLog = new Set(ofLog.map(({ digest }) => digest));
   for (const { anchor, digest, where } of ofFile) {
-    if (!inLog.has(digest)) find(report, anchor, 'ANCHOR_NOT_IN_LOG', where, 'is not in the log any more');
+    if (!inLog.has(digest)) find(report, anchor, 'ANCHOR_NOT_IN_LOG', where, 'is no longer in the log');
   }
   if (ofFile.length > 0 && ofFile[0]?.anchor.previous !== null) {
     report.notes.push(`The first anchor of ${file} follows others, which were not looked at.`);
@@ -104,7 +104,7 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
     const line = bytes.toString().replace(/\r$/, '');
     if (!hasEnd && !isWhole(line)) {
       report.notes.push(
-        `The last line of ${file} is cut, as by a crash or while it is being written: the next anchor that is made brings it anew.`,
+        `The last line of ${file} is truncated, by a crash or while it is being written: the next anchor writes it again.`,
       );
       continue;
     }

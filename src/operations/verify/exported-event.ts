@@ -20,7 +20,7 @@ class BadLine extends Error {
   readonly code = 'BAD_LINE';
 
   constructor(number: number, what: string) {
-    super(`Line ${number} ${what}. Nothing from this line on is taken.`);
+    super(`Line ${number} ${what}. Nothing from this line on was imported.`);
   }
 }
 
@@ -42,7 +42,7 @@ export async function* exportedEvents(
   let [number, position] = [0, ''];
   for await (const line of readLines(source)) {
     number += 1;
-    if (end) throw new BadLine(number, 'stands behind the one that says it is the last');
+    if (end) throw new BadLine(number, 'follows the line that says it is the last');
     const parsedLine = parseLine(line, number);
     if ('export' in parsedLine) {
       end = parsedLine;
@@ -54,7 +54,7 @@ export async function* exportedEvents(
     if (fault && isRedacted(event)) throw new AuditExport();
     if (fault) throw new BadLine(number, `(${type} at revision ${revision} of ${stream}) ${fault[1]}`);
     if (event.position <= position)
-      throw new BadLine(number, 'has a position that is not behind the one before');
+      throw new BadLine(number, 'has a position that is not after the previous one');
     position = event.position;
     tally.add(event);
     yield event;
@@ -79,13 +79,13 @@ const SHAPE: Readonly<Record<keyof RecordedEvent, (value: unknown) => boolean>> 
 function parseLine(line: Line, number: number): RecordedEvent | ExportTrailer {
   if (!line.hasEnd) throw new BadLine(number, 'is cut: it has no end');
   const value = Object(jsonIn(line.bytes, number)) as Record<string, Json>; // checked here
-  if (isNestedTooDeeply(value)) throw new BadLine(number, 'is no exported event: it nests too deeply');
+  if (isNestedTooDeeply(value)) throw new BadLine(number, 'is not an exported event: it nests too deeply');
   const end = exportEnd(value, line.bytes.toString());
   if (end) return end;
   const wrong = Object.entries(SHAPE).find(([name, isRight]) => !isRight(value[name]));
-  if (wrong) throw new BadLine(number, `is no exported event: its ${wrong[0]} is missing or wrong`);
+  if (wrong) throw new BadLine(number, `is not an exported event: its ${wrong[0]} is missing or wrong`);
   if (Object.keys(value).length !== Object.keys(SHAPE).length) {
-    throw new BadLine(number, 'is no exported event: it has something more');
+    throw new BadLine(number, 'is not an exported event: it has additional fields');
   }
   const event = value as unknown as RecordedEvent;
   if (exportedEvent(event) !== line.bytes.toString())
@@ -97,6 +97,6 @@ function jsonIn(bytes: Buffer, number: number): Json {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json;
   } catch {
-    throw new BadLine(number, 'is no JSON');
+    throw new BadLine(number, 'is not JSON');
   }
 }

@@ -70,7 +70,7 @@ export async function verifyService(
 }
 
 const trustedNote = (file: string): string =>
-  `What ${file} says that the interrupted run has proven was not read again: whoever can write there could have said so. --state keeps it elsewhere.`;
+  `What the interrupted run has proven, according to ${file}, was not read again. Anyone who can write that file could have changed it; --state stores it elsewhere.`;
 const WITHOUT_ANCHORS =
   'No external anchors were given, so a truncated or rewritten log would not be noticed. Create anchors with "deposit-service anchor --file" or DEPOSIT_ANCHOR_FILE, and pass them with --anchors.';
 const BY_THEMSELVES =

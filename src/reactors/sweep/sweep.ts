@@ -116,7 +116,7 @@ export class Sweep implements AsyncDisposable {
     for await (const event of this.#unsent.find(limit, signal))
       await this.#begin('notifier', event, positions);
     const [begun, { count: unrecorded }] = [this.#begun - before, this.unrecorded];
-    if (begun > 0) logger.warn({ begun, unrecorded }, 'work that no delivery announced was begun');
+    if (begun > 0) logger.warn({ begun, unrecorded }, 'work without a delivery started');
   }
 
   async #begin(reactor: string, event: RecordedEvent, positions: GroupPositions): Promise<void> {

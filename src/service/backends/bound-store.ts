@@ -100,7 +100,7 @@ async function namesObjects(log: EventLog): Promise<boolean> {
 function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
   if (archiveStore.kind !== 'file' || exists(archiveStore.folder)) return;
   throw new OtherStore(
-    `The event log belongs to an archive store, but there is none at ${archiveStore.folder}: bring the archives back, or check DEPOSIT_ARCHIVE_STORE.`,
+    `The event log belongs to an archive store, but there is none at ${archiveStore.folder}: restore the archives, or check DEPOSIT_ARCHIVE_STORE.`,
   );
 }
 

@@ -34,7 +34,7 @@ export function observeClients(
 function observeViews(metrics: Metrics, log: EventLog, projector: ObservedClients['projector']): void {
   const rebuilding = metrics.gauge(
     'views_rebuilding',
-    'Views that are brought up to the log since the start; until there are none, clients are refused',
+    'Views that are catching up with the log since the start; until none is left, clients are refused',
   );
   const switches = metrics.counter('view_switches_total', 'Views whose place a rebuilt one took');
   const lagEvents = metrics.gauge(
@@ -44,7 +44,7 @@ function observeViews(metrics: Metrics, log: EventLog, projector: ObservedClient
   );
   const lagSeconds = metrics.gauge(
     'view_lag_seconds',
-    'Age of the oldest event that a view does not show yet; 0 when there is none',
+    'Age of the oldest event that a view does not show yet; 0 if there is none',
     ['view'],
   );
   metrics.onScrape('views', async () => {

@@ -40,8 +40,8 @@ export function observeNode(metrics: Metrics, { config, version, readiness, serv
   });
 
   observeChores(metrics, config.dataDir);
-  const free = metrics.gauge('disk_free_bytes', 'Free space where this is kept', ['kept']);
-  const size = metrics.gauge('disk_size_bytes', 'Size of the disk where this is kept', ['kept']);
+  const free = metrics.gauge('disk_free_bytes', 'Free space of the disk that stores this', ['kept']);
+  const size = metrics.gauge('disk_size_bytes', 'Size of the disk that stores this', ['kept']);
   for (const [kept, folder] of Object.entries(foldersOf(config))) {
     metrics.onScrape(`disk_${kept}`, async () => {
       const { bavail, blocks, bsize } = await files.statfs(folder);

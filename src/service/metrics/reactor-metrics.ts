@@ -82,7 +82,7 @@ function observeLags(
   );
   const lagSeconds = metrics.gauge(
     'reactor_lag_seconds',
-    'Age of the oldest event that a reactor, on whatever node, has not done with; 0 when there is none',
+    'Age of the oldest event that a reactor, on whatever node, has not processed; 0 if there is none',
     ['reactor'],
   );
   for (const { name: reactor, streamPrefix } of reactors) {
@@ -102,7 +102,7 @@ function observeNotifications(
 ): void {
   const outcomes = metrics.counter(
     'notifications_total',
-    'Notifications of this node: taken by their receiver, failed and to be tried again, or too old when their turn came',
+    'Notifications of this node: delivered, failed and to be retried, or expired before their turn',
     ['outcome'],
   );
   const waiting = metrics.gauge(
@@ -140,7 +140,7 @@ function observeWorkers(metrics: Metrics, workers: ObservedReactors['workers']):
 function observeSweep(metrics: Metrics, sweep: ObservedReactors['sweep']): void {
   const begun = metrics.counter(
     'sweep_begun_total',
-    'Pieces of work that no delivery announced and that a sweep of this node has begun',
+    'Work without a delivery that a sweep of this node has started',
   );
   const unrecorded = metrics.gauge(
     'notifications_unrecorded_deposits',

@@ -35,7 +35,7 @@ class ServiceExited extends Error {
 const [STATE_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 240_000];
 
 const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';
-const MAY_GO_ON = 'It may go on with what it was told all the same; run the command again later.';
+const MAY_GO_ON = 'It may still execute the command; run it again later.';
 
 /** The state that a running service reports. */
 export type ServiceState = {
@@ -164,12 +164,12 @@ export class ControlClient {
       if (cause instanceof OperatorRefusal) throw cause;
       if (!signal.aborted) {
         throw new ServiceExited(
-          `The service that ${this.#file} tells of has ended before it answered ${this.#url}: run the command again.`,
+          `The service named in ${this.#file} ended before it answered ${this.#url}: run the command again.`,
           { cause },
         );
       }
       throw new ServiceNotResponding(
-        `The service that ${this.#file} tells of does not answer: nothing has come from ${this.#url} for ${timeoutMs / 1000} s. ${body === undefined ? ASK_LATER : MAY_GO_ON}`,
+        `The service named in ${this.#file} does not answer: nothing was received from ${this.#url} for ${timeoutMs / 1000} s. ${body === undefined ? ASK_LATER : MAY_GO_ON}`,
         { cause },
       );
     }

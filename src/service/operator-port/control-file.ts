@@ -17,7 +17,7 @@ export class OperatorFileDamaged extends Error {
 
   constructor(file: string) {
     super(
-      `${file} tells of no service that could be asked: start the service, which writes it anew, or remove the file when none runs on the folder.`,
+      `${file} names no reachable service: start the service, which writes the file again, or remove the file if no service runs on the folder.`,
     );
   }
 }

@@ -89,7 +89,7 @@ async function run(): Promise<number> {
   } catch (fault) {
     const error = listenFault(fault, config) ?? logFault(fault, config) ?? fault;
     const { code, message } = error as NodeJS.ErrnoException;
-    logger.error(isKnown(code) ? { code, reason: message } : { err: error }, 'the service cannot go on');
+    logger.error(isKnown(code) ? { code, reason: message } : { err: error }, 'the service cannot continue');
     throw error;
   }
 }
@@ -122,7 +122,7 @@ async function serve(config: Config, logger: Logger): Promise<number> {
     await Promise.race([stopped, service.failed, uncaught]);
     return 0;
   } catch (error) {
-    logger.error({ err: error }, 'the service cannot go on');
+    logger.error({ err: error }, 'the service cannot continue');
     return 1;
   }
 }

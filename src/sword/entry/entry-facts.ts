@@ -104,7 +104,7 @@ function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick
   const reference = namedReference(root, depositNamespace);
   if (reference && origin) {
     throw badRequest(
-      'The entry has a reference and an origin to create or add to: send one of them, a reference comes without software.',
+      'The entry has a reference and an origin to create or add to: send one of them; a deposit with a reference has no software.',
     );
   }
   const provenance = truncate(namedProvenance(root, depositNamespace), MAX_CHARACTERS.provenance);

@@ -24,6 +24,6 @@ function digestOf(value: string): string {
   if (/^[A-Za-z0-9+/]{22}(?:==)?$/.test(value)) return Buffer.from(value, 'base64').toString('hex');
   throw new SwordError(
     'ErrorChecksumMismatch',
-    `Content-MD5 ${quoted(value)} is no MD5: send 32 hex digits, or base64 of the 16 bytes.`,
+    `Content-MD5 ${quoted(value)} is not an MD5: send 32 hex digits, or base64 of the 16 bytes.`,
   );
 }

@@ -9,7 +9,7 @@ export function parseSlug(raw: RawHeader): string | null {
   const slug = decodeUtf8(header).trim();
   if (slug === '') return null;
   // At the end of a URL they would name a parent.
-  if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is no name.`);
+  if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is not a name.`);
   if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
   if (slug.length > MAX_LENGTH) {
     throw badRequest(`The Slug is ${slug.length} characters long; at most ${MAX_LENGTH} are allowed.`);

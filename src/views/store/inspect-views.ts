@@ -36,16 +36,16 @@ export function inspectViews(folder: ViewFolder, origin: string): ViewsInUse {
 export function otherVersion(file: ViewFile, { name, version }: ViewSchema): string | undefined {
   const stored = file.versions().get(name);
   if (stored === version) return undefined;
-  if (stored === undefined) return `is not there: ${BUILT_AT_START}`;
+  if (stored === undefined) return `does not exist: ${BUILT_AT_START}`;
   return `is of version ${stored}, where this release has version ${version}: ${BUILT_AT_START}`;
 }
 
 function withoutFile(folder: ViewFolder): ViewsInUse {
   const { current, generations, pointed } = folder;
   if (generations.length === 0)
-    return { kind: 'not comparable', why: 'they are not there: the service builds them when it starts' };
+    return { kind: 'not comparable', why: 'they do not exist: the service builds them when it starts' };
   if (pointed === 'nothing' && generations.every((other) => other === current + 1))
-    return { kind: 'not comparable', why: 'they are not there, only what a rebuild has begun' };
+    return { kind: 'not comparable', why: 'they do not exist, only those of an unfinished rebuild' };
   const there =
     generations.length === 1
       ? `generation ${generations[0]} is`

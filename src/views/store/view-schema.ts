@@ -87,7 +87,7 @@ export function ordering(view: string, field: string, contains: ViewQuery['conta
 }
 
 function expression(field: string, value = 'view'): string {
-  if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is no field of a view.`);
+  if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is not a field of a view.`);
   return `${value} ->> '${field}'`;
 }
 

@@ -66,7 +66,7 @@ test('however much some clients reserve, one that has nothing gets room', async 
     }
     t.deepEqual(counts, [5, 2, 1, 1], 'shares of what others leave');
     const error = await t.throwsAsync(create('a'), SHARE);
-    t.regex(error?.message ?? '', /^Your unfinished uploads have 5000 bytes to come/);
+    t.regex(error?.message ?? '', /^Your unfinished uploads still need 5000 bytes/);
   });
 });
 

@@ -292,12 +292,12 @@ test('an operator sets a webhook, is told its secret once, and removes it', asyn
     client('webhook', 'alice', '--off', '--retry'),
   ]);
   t.deepEqual([local.code, weak.code, twice.code], [1, 1, 2]);
-  t.regex(weak.err, /^The secret has to be "whsec_" with/);
+  t.regex(weak.err, /^The secret must be "whsec_" followed by/);
   const done = await client('webhook', 'alice', 'https://8.8.8.8/hook');
   t.regex(done.out, /^alice is notified at https:\/\/8\.8\.8\.8\/hook of what happens from now on\.\n/);
   t.regex(done.out, /\nSecret, shown only now: whsec_[A-Za-z0-9+/]{43}=\n$/);
   const shown = await client('show', 'alice', '--json');
   t.is((JSON.parse(shown.out) as { webhook: string }).webhook, 'https://8.8.8.8/hook');
   t.notRegex(shown.out, /whsec|ciphertext/);
-  t.is((await client('webhook', 'alice', '--off')).out, 'alice is not notified any more.\n');
+  t.is((await client('webhook', 'alice', '--off')).out, 'alice is no longer notified.\n');
 });

@@ -286,7 +286,7 @@ test.serial(
     await until(async () => (await undelivered(alice, collection)).deposits[0]?.given_up.length === 1);
     t.like(await undelivered(alice, collection), {
       webhook: null,
-      deposits: [{ deposit_id: held, reason: 'The client has no webhook any more.', waiting: [] }],
+      deposits: [{ deposit_id: held, reason: 'The client no longer has a webhook.', waiting: [] }],
     });
     await receiver.up();
     const after = await deposit(alice, collection);
@@ -384,7 +384,7 @@ test.serial(
     t.true(tries > 1);
     const client = (...args: string[]) => runScript(service.folder, 'client', ['webhook', 'alice', ...args]);
     const [notified, listed] = await Promise.all([client('--failures'), client('--failures', '--json')]);
-    t.is(notified.out, `deposit ${id}: 1 given up. Not taken within 0 hours. It was answered 503.\n`);
+    t.is(notified.out, `deposit ${id}: 1 expired. Not delivered within 0 hours. It was answered 503.\n`);
     t.like(JSON.parse(listed.out), { deposit_id: id, held: [], given_up: [{ revision: 0 }] });
     t.is(receiver.received.length, tries, 'nobody tries any more');
     receiver.manners = () => 204;

@@ -32,7 +32,7 @@ export function assertProvenanceAllowed(
       : `vouches only for what is below its provider URL ${providerUrl}`;
   throw new DepositRefusal(
     'PROVENANCE_OUTSIDE_PROVIDER',
-    `The metadata are said to come from ${provenance}, but this client ${rule}.`,
+    `The provenance of the metadata is ${provenance}, but this client ${rule}.`,
   );
 }
 

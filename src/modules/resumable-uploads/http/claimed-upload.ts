@@ -116,7 +116,9 @@ export async function alreadyUsedError(
 }
 
 function noUpload(id: string, collection: string): SwordError {
-  return notFound(`There is no upload ${id} in the collection ${collection}, or no more.`);
+  return notFound(
+    `There is no upload ${id} in the collection ${collection}; it may have been used or expired.`,
+  );
 }
 
 /** @throws {SwordError} 409: a write has failed, and what it may have left cannot be cut off. */

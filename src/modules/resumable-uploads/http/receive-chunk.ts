@@ -35,11 +35,11 @@ async function* orGone(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* body;
   } catch (error) {
-    throw isClientGone(error) ? error : new ClientGone('The bytes came too slowly.', { cause: error });
+    throw isClientGone(error) ? error : new ClientGone('The bytes arrived too slowly.', { cause: error });
   }
 }
 
 function offsetMismatchError(offset: number, upload: Upload): SwordError {
-  const text = `The upload has ${upload.offset} bytes, so it cannot be gone on with at ${offset}: ask for its offset by HEAD.`;
+  const text = `The upload has ${upload.offset} bytes, so it cannot continue at ${offset}: request its offset by HEAD.`;
   return new SwordError('Conflict', text);
 }

@@ -33,5 +33,5 @@ export function tusMiddleware({ maxSize }: { readonly maxSize: number }): Servic
 
 function knownMethod(name: string): string {
   if (METHODS.includes(name)) return name;
-  throw badRequest(`X-HTTP-Method-Override ${quoted(name)} is no method.`);
+  throw badRequest(`X-HTTP-Method-Override ${quoted(name)} is not a method.`);
 }

@@ -17,7 +17,7 @@ export function uploadIri(uploads: ResumableUploads, bodyTimeouts: BodyTimeouts)
       const { upload: id } = paramsOf(ctx);
       const upload = uploads.find(id, { client: ctx.state.login.client, collection });
       if (!upload || upload.state.status === 'used') {
-        const text = `There is no upload ${id} in the collection ${collection}, or no more: begin a new one.`;
+        const text = `There is no upload ${id} in the collection ${collection}; it may have been used or expired: start a new one.`;
         throw notFound(text);
       }
       assertNoDryRun(ctx);

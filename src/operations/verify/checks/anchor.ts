@@ -37,7 +37,7 @@ export function anchorCheck(report: Report, anchors: readonly PlacedAnchor[]): L
     report.find({
       check: 'anchors',
       code: 'ANCHOR_DOES_NOT_HOLD',
-      text: `The anchor over ${pluralize(events, 'event')} of ${madeAt} (${placed.where}) does not hold: what was changed, removed or put in lies among the events ${held + 1} to ${events}, which are of ${since.inWords()}.`,
+      text: `The anchor over ${pluralize(events, 'event')} of ${madeAt} (${placed.where}) does not match: something was changed, removed or inserted among the events ${held + 1} to ${events}, which are of ${since.inWords()}.`,
       anchor: events,
       streams: since.streams,
     });
@@ -96,7 +96,7 @@ class StreamRanges {
     const names = Array.from(this.#revisions, ([stream, { first, last }]) =>
       first === last ? `${stream} (revision ${first})` : `${stream} (revisions ${first} to ${last})`,
     );
-    if (names.length === 0) return 'no stream that is there';
+    if (names.length === 0) return 'no existing stream';
     if (names.length <= MAX_NAMED) return names.join(', ');
     const more = this.#more ? `more than ${MAX_REMEMBERED - MAX_NAMED}` : names.length - MAX_NAMED;
     return `${names.slice(0, MAX_NAMED).join(', ')} and ${more} others`;

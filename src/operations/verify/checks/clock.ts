@@ -64,14 +64,14 @@ class BackwardTimes {
     const { type, revision, stream } = event;
     const others = this.#times === 1 ? '' : `, the first of ${this.#times} such places`;
     return [
-      `The ${type} at revision ${revision} of ${stream} says that it came ${(ms / 1000).toFixed(1)} s before the event before it ${where}${others}. A clock was set back or those of nodes differ, unless something was put in or moved.`,
+      `The ${type} at revision ${revision} of ${stream} has a time ${(ms / 1000).toFixed(1)} s before that of the previous event ${where}${others}. A clock was set back, clocks of nodes differ, or an event was inserted or moved.`,
     ];
   }
 }
 
 function missingTimeNote({ type, revision, stream }: RecordedEvent, times: number): string {
   const others = times === 1 ? '' : `, as the first of ${times}`;
-  return `The ${type} at revision ${revision} of ${stream} does not say when it came${others}: the service writes no such event.`;
+  return `The ${type} at revision ${revision} of ${stream} has no time${others}: the service writes no such event.`;
 }
 
 function timeOf({ metadata: { occurredAt } }: RecordedEvent): number {

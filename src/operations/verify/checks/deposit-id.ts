@@ -21,7 +21,7 @@ export function depositIdCheck(report: Report): LogCheck {
       if (stream === IDS) {
         const { first, count } = data as { first?: unknown; count?: unknown };
         if (first !== next || typeof count !== 'number') {
-          find(event, 'IDS_NOT_IN_ORDER', `hands out ids from ${String(first)}, where ${next} is the next`);
+          find(event, 'IDS_NOT_IN_ORDER', `reserves ids from ${String(first)}, although ${next} is the next`);
         }
         if (typeof first === 'number' && typeof count === 'number') next = first + count;
       } else if (stream.startsWith(deposits.prefix)) {

@@ -69,7 +69,7 @@ async function proveIdentifiers(stream: string, sources: IdentifierSources): Pro
   for (const reading of deposit.readings) layers.push(await layerOf(reading, sources));
   const overlay = await sources.reader.overlay(layers);
   if (overlay.outcome === 'refused') {
-    throw new IdentifierMismatch(`cannot come about: ${overlay.faults.map(({ text }) => text).join(' ')}`);
+    throw new IdentifierMismatch(`cannot be computed: ${overlay.faults.map(({ text }) => text).join(' ')}`);
   }
   const { loaded } = deposit;
   const manifest = hash('sha256', overlay.manifest);
@@ -99,7 +99,7 @@ async function layerOf(
   const inspection = await reader.inspect(object.source, archive, limits);
   if (inspection.outcome === 'refused') {
     const texts = inspection.faults.map(({ text }) => text).join(' ');
-    throw new IdentifierMismatch(`rests on the archive ${archive}, which is not accepted any more: ${texts}`);
+    throw new IdentifierMismatch(`rests on the archive ${archive}, which is no longer accepted: ${texts}`);
   }
   const found = hash('sha256', inspection.listing);
   const facts = [inspection.format, inspection.files, inspection.bytes, found];

@@ -123,7 +123,7 @@ export class ObjectProofs {
     this.#faultsInARow += 1;
     const failing = clock.monotonic() - this.#failingSince;
     if (this.#faultsInARow >= MAX_CONSECUTIVE_FAULTS && failing > STORE_TIMEOUT_MS) {
-      const text = `The last ${this.#faultsInARow} objects could not be read: ${error.message} With --all, --resume goes on later.`;
+      const text = `The last ${this.#faultsInARow} objects could not be read: ${error.message} Resume later with --all --resume.`;
       throw new StoreGivenUp(text);
     }
     return { code: 'OBJECT_UNREADABLE', text: withoutFullStop(error.message) };

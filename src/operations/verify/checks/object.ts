@@ -60,7 +60,7 @@ class ObjectCheck {
           sha256,
           event,
           'NO_DIGEST',
-          `names the object ${JSON.stringify(sha256)}, which is no digest`,
+          `names the object ${JSON.stringify(sha256)}, which is not a digest`,
         );
     }
   }
