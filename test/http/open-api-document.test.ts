@@ -193,6 +193,14 @@ test('words and numbers of the code are the same in the description', (t) => {
   t.true(uploadChecksum?.description.startsWith(`${CHECKSUM_ALGORITHMS.join(', ')}, a blank`));
 });
 
+test('In-Progress is described as it is read, in any case', (t) => {
+  for (const name of ['inProgress', 'inProgressOfArchives']) {
+    const pattern = new RegExp(String(document.components.parameters[name]?.schema['pattern']), 'u');
+    for (const value of ['true', 'True', 'FALSE']) t.true(pattern.test(value), `${name} ${value}`);
+    for (const value of ['yes', '1', 'true ', '']) t.false(pattern.test(value), `${name} ${value}`);
+  }
+});
+
 test('numbers have the maxima up to which they are read', async (t) => {
   const maximumOf = (name: string, { components } = document): unknown =>
     components.parameters[name]?.schema['maximum'];
