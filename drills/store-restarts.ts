@@ -7,7 +7,7 @@ import { amount, type Finding, printProgress, runDrill, skipped } from './drill.
 import { OutageSite } from './outage-site.ts';
 
 const HELP = `Kills a real MinIO (that of MINIO_BIN, or minio on the path) with SIGKILL and starts it again, under writers whose
-archives have 1 kB to 30 MB. Every deposit that was answered 201 has to be done, with the bytes that were sent, and of
+archives have 1 kB to 40 MB. Every deposit that was answered 201 has to be done, with the bytes that were sent, and of
 what was cut off nothing may be left in the bucket: the services remove it without a command.
 
   node drills/store-restarts.ts [--restarts 20] [--main FILE]
@@ -15,7 +15,7 @@ what was cut off nothing may be left in the bucket: the services remove it witho
 --restarts N  how often
 --main FILE   the program of another release: src/main.ts of its checkout`;
 
-const SIZES = [1_000, 60_000, 300_000, 9_000_000, 30_000_000];
+const SIZES = [1_000, 60_000, 300_000, 9_000_000, 40_000_000];
 const WRITERS = 4;
 /** Longest times with load between two kills, and without a server. */
 const [LONGEST_UP_MS, LONGEST_DOWN_MS] = [2500, 1500];
@@ -60,7 +60,7 @@ async function drill(restarts: number, main?: string): Promise<Finding> {
   const [left, removedIn] = await leftBehind(minio);
   const { broken, numbers } = await site.outcome();
   return {
-    tried: `MinIO was killed and started again ${restarts} times under ${WRITERS} writers with archives of 1 kB to 30 MB.`,
+    tried: `MinIO was killed and started again ${restarts} times under ${WRITERS} writers with archives of 1 kB to 40 MB.`,
     held: `Each of ${numbers['acknowledged']} deposits was done with the bytes that were sent; ${Math.round(removedIn / 1000)} s later nothing was left of what was cut off.`,
     broken: [
       ...standstills,

@@ -25,19 +25,19 @@ const MIB = 1024 ** 2;
 test('a store that goes down in the middle of an upload: 503, no event, no object; it works again when the store is back', async (t) => {
   await using nodes = await DistributedNodes.start();
   await using proxy = await FaultProxy.start(nodes.s3.port);
-  const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port });
+  const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port, maxUploadSize: 40 * MIB });
   const alice = await nodes.register(node);
   const { objects, uploads } = nodes.s3.buckets.get('deposits') ?? nodes.s3.makeBucket('unused');
   const incoming = () => readdir(path.join(node.folder, 'incoming', 'incoming'));
 
-  const archive = tarOf([{ name: 'large/noise.bin', data: randomBytes(12 * MIB) }]);
-  const chunks = Array.from({ length: 12 }, (_, index) => archive.subarray(index * MIB, (index + 1) * MIB));
+  const archive = tarOf([{ name: 'large/noise.bin', data: randomBytes(36 * MIB) }]);
+  const chunks = Array.from({ length: 36 }, (_, index) => archive.subarray(index * MIB, (index + 1) * MIB));
   const sent = async function* (): AsyncGenerator<Uint8Array> {
-    yield* chunks.slice(0, 10);
-    await until(async () => uploads.size === 1); // its first part is being sent
+    yield* chunks.slice(0, 34);
+    await until(async () => uploads.size === 1); // its first part, of 32 MiB, is being sent
     await proxy.refuse();
-    yield* chunks.slice(10);
-    yield archive.subarray(12 * MIB);
+    yield* chunks.slice(34);
+    yield archive.subarray(36 * MIB);
   };
   const headers = { ...archiveHeaders('large.tar', 'application/x-tar'), ...partial };
   const body = ReadableStream.from(sent());
