@@ -22,6 +22,7 @@ import {
 } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { credentialOf, generatePassword } from '../src/tools/password.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
 
@@ -94,6 +95,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
   const administration = new AdminCommands(log, operator(config));
   await carryOut(action, { values, positionals, config, log, administration });
+  await untilInEffect(config, administration);
 });
 
 async function carryOut(action: string, task: Task): Promise<void> {

@@ -19,6 +19,7 @@ import {
 } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
 
 const HELP = `Creates collections and sets their entries in the service document.
@@ -67,10 +68,12 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
         { type: 'OpenCollection', collection: name },
         ...commandsFor(name, values),
       ]);
-      return say(`Opened the collection ${name}.`);
+      say(`Opened the collection ${name}.`);
+      return untilInEffect(config, administration);
     case 'set':
       await carryOut(log, administration, name, commandsFor(name, values));
-      return say(`Changed the collection ${name}.`);
+      say(`Changed the collection ${name}.`);
+      return untilInEffect(config, administration);
     case 'show': {
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
       if (!shown) throw refused('COLLECTION_UNKNOWN', `There is no collection ${name}.`);

@@ -6,6 +6,7 @@ import { duration } from '../src/operations/command/argument-values.ts';
 import { operator, readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
+import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { type AbandonedDeposit, abandonedDeposits } from '../src/operations/deposits/abandoned-deposits.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
@@ -55,6 +56,7 @@ await runCommand(HELP, async (args) => {
   } finally {
     bar.end();
   }
+  await untilInEffect(config, administration);
   const done = isDryRun ? 'would be' : expired === 1 ? 'was' : 'were';
   if (!values.json) say(`${pluralize(expired, 'deposit')} ${done} deleted.`);
 });

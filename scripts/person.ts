@@ -18,6 +18,7 @@ import {
 } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { foldByKey } from '../src/views/fold.ts';
 
 const HELP = `Adds people to the console, and changes what they may do there.
@@ -71,25 +72,36 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   if (client !== null && (await load(log, clients, client)).state.status === 'unknown')
     throw refused('CLIENT_UNKNOWN', `There is no client ${client}.`);
   const administration = new AdminCommands(log, operator(config));
+  say(await change(administration, action, person, role));
+  await untilInEffect(config, administration);
+});
+
+/** Changes a person. Resolves to what was done, as a sentence. */
+async function change(
+  administration: AdminCommands,
+  action: string,
+  person: string,
+  role: RoleOf | undefined,
+): Promise<string> {
   if (action === 'add' && role) {
     await administration.person({ type: 'AddPerson', person, ...role });
-    return say(`Added ${person} with the role ${role.role}.`);
+    return `Added ${person} with the role ${role.role}.`;
   }
   if (action === 'role' && role) {
     await administration.person({ type: 'ChangeRole', person, ...role });
-    return say(`${person} has the role ${role.role}.`);
+    return `${person} has the role ${role.role}.`;
   }
   if (action === 'disable') {
     await administration.person({ type: 'DisablePerson', person });
-    return say(`Disabled ${person}: every session has ended.`);
+    return `Disabled ${person}: every session has ended.`;
   }
   if (action === 'enable') {
     await administration.person({ type: 'EnablePerson', person });
-    return say(`Enabled ${person}.`);
+    return `Enabled ${person}.`;
   }
   await administration.person({ type: 'EndSessions', person });
-  return say(`Ended all sessions of ${person}.`);
-});
+  return `Ended all sessions of ${person}.`;
+}
 
 function roleIn({
   role,

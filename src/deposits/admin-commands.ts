@@ -1,4 +1,12 @@
-import { clients, collections, deposits, notifications, parkings, people } from '../domain/aggregates.ts';
+import {
+  type Aggregate,
+  clients,
+  collections,
+  deposits,
+  notifications,
+  parkings,
+  people,
+} from '../domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from '../domain/client/client.ts';
 import type { CollectionCommand } from '../domain/collection/collection.ts';
 import type { DepositCommand, RetryChecks, RetryLoading } from '../domain/deposit/commands.ts';
@@ -9,12 +17,21 @@ import type { EventLog, Position } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { credentialOf } from '../tools/password.ts';
 import { random } from '../tools/random.ts';
-import { type Actor, type CommandContext, handleCommand, load, type StreamState } from './command-handler.ts';
+import {
+  type Actor,
+  type CommandContext,
+  type HandleOptions,
+  handleCommand,
+  load,
+  type Outcome,
+  type StreamState,
+} from './command-handler.ts';
 
 /** Commands of an operator. Each step is a command, so that each of its events names the operator. */
 export class AdminCommands {
   readonly #log: EventLog;
   readonly #actor: Actor;
+  #position: Position | undefined;
 
   constructor(log: EventLog, actor: Actor) {
     this.#log = log;
@@ -42,24 +59,18 @@ export class AdminCommands {
     }
     if (kept !== credentialRevision) return;
     const command = { type: 'ChangeCredential', client, credential } as const;
-    await handleCommand(this.#log, clients, client, command, this.#context(), { atRevision });
+    await this.#handle(clients, client, command, { atRevision });
   }
 
   /** Returns whether anything changed. */
   async client(command: ClientCommand): Promise<boolean> {
-    const { events } = await handleCommand(this.#log, clients, command.client, command, this.#context());
+    const { events } = await this.#handle(clients, command.client, command);
     return events.length > 0;
   }
 
   /** Returns whether anything changed. */
   async collection(command: CollectionCommand): Promise<boolean> {
-    const { events } = await handleCommand(
-      this.#log,
-      collections,
-      command.collection,
-      command,
-      this.#context(),
-    );
+    const { events } = await this.#handle(collections, command.collection, command);
     return events.length > 0;
   }
 
@@ -69,7 +80,7 @@ export class AdminCommands {
     command: DepositCommand,
     options: { readonly atRevision?: number } = {},
   ): Promise<boolean> {
-    const { events } = await handleCommand(this.#log, deposits, depositId, command, this.#context(), options);
+    const { events } = await this.#handle(deposits, depositId, command, options);
     return events.length > 0;
   }
 
@@ -78,7 +89,7 @@ export class AdminCommands {
     depositId: number,
     command: RetryChecks | RetryLoading,
   ): Promise<{ readonly event: 'ChecksRetried' | 'LoadingRetried'; readonly attempt: number }> {
-    const { events } = await handleCommand(this.#log, deposits, depositId, command, this.#context());
+    const { events } = await this.#handle(deposits, depositId, command);
     for (const { type, data } of events)
       if (type === 'ChecksRetried' || type === 'LoadingRetried')
         return { event: type, attempt: data.attempt };
@@ -86,16 +97,16 @@ export class AdminCommands {
   }
 
   async notifications(command: NotificationsCommand): Promise<void> {
-    await handleCommand(this.#log, notifications, command.depositId, command, this.#context());
+    await this.#handle(notifications, command.depositId, command);
   }
 
   async parking(command: ParkingCommand): Promise<void> {
-    await handleCommand(this.#log, parkings, command.reactor, command, this.#context());
+    await this.#handle(parkings, command.reactor, command);
   }
 
   /** Resolves to the position of the last event of the person. */
   async person(command: PersonCommand): Promise<Position> {
-    const { position } = await handleCommand(this.#log, people, command.person, command, this.#context());
+    const { position } = await this.#handle(people, command.person, command);
     return position;
   }
 
@@ -107,7 +118,7 @@ export class AdminCommands {
     let from: StreamState<Parking> | undefined;
     for (const event of parked) {
       const command = { type: 'RetryParked', reactor, eventId: event.eventId } as const;
-      from = await handleCommand(this.#log, parkings, reactor, command, this.#context(), { from });
+      from = await this.#handle(parkings, reactor, command, { from });
       yield event;
     }
   }
@@ -122,6 +133,22 @@ export class AdminCommands {
     if (opened) await this.collection({ type: 'OpenCollection', collection });
     await this.client({ type: 'GrantCollection', client, collection });
     return { opened };
+  }
+
+  /** Position of the last event of the stream that a command left last; `undefined` before the first command. */
+  get position(): Position | undefined {
+    return this.#position;
+  }
+
+  async #handle<State, Command, Event extends { type: string; data: object }>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string | number,
+    command: Command,
+    options?: HandleOptions<State, Command>,
+  ): Promise<Outcome<State, Event>> {
+    const outcome = await handleCommand(this.#log, aggregate, id, command, this.#context(), options);
+    if (this.#position === undefined || this.#position < outcome.position) this.#position = outcome.position;
+    return outcome;
   }
 
   #context(): CommandContext {

@@ -1,5 +1,6 @@
 import { packageInfo } from '../config/package-info.ts';
 import type { GroupStatus } from '../event-log/consumer-groups/consumer-group.ts';
+import type { Position } from '../event-log/event-log.ts';
 import type { OperatorRoute } from '../http/http-module.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
@@ -16,6 +17,9 @@ type Parts = {
   readonly moduleRoutes: Readonly<Record<string, OperatorRoute>>;
 };
 
+/** How long a command waits until views have applied what it appended. */
+const CONFIRM_TIMEOUT_MS = 5000;
+
 /** Time limit of the log for the status of reactors. Commands wait longer than that for this service. */
 const STATUS_TIMEOUT_MS = 2000;
 
@@ -29,6 +33,10 @@ export async function serveOperators(node: NodeResources, url: string, parts: Pa
   const routes = {
     ...parts.moduleRoutes,
     'GET /state': async () => ({ ...about(node, url), startedAt, ...(await stateOf(node, parts)) }),
+    'POST /applied': async (wanted: unknown) => {
+      const { position } = wanted as { readonly position: Position };
+      return { applied: await projector.passed(position, CONFIRM_TIMEOUT_MS) };
+    },
     'POST /views': async (built: unknown) => {
       const { views: generation } = built as { readonly views: number }; // of this command, or refused below
       const ms = await projector.adopt(generation);

@@ -1,3 +1,4 @@
+import type { Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { outgoing } from '../../tools/outgoing.ts';
 import { controlFile, readOperatorFile } from './control-file.ts';
@@ -32,7 +33,7 @@ class ServiceExited extends Error {
  * Time limits of an answer, in milliseconds: the state is available at once, but views first catch up with
  * the log.
  */
-const [STATE_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 240_000];
+const [STATE_TIMEOUT_MS, APPLIED_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 10_000, 240_000];
 
 const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';
 const MAY_GO_ON = 'It may still execute the command; run it again later.';
@@ -136,6 +137,12 @@ export class ControlClient {
   async consoleCode(request: { readonly person: string; readonly position: string }): Promise<string> {
     const answer = await this.#ask('POST', '/console/codes', ADOPT_TIMEOUT_MS, request);
     return (answer as { readonly url: string }).url;
+  }
+
+  /** Resolves to whether the views of the service have applied the log up to a position, within five seconds. */
+  async hasApplied(position: Position): Promise<boolean> {
+    const answer = await this.#ask('POST', '/applied', APPLIED_TIMEOUT_MS, { position });
+    return (answer as { readonly applied: boolean }).applied;
   }
 
   /** Makes the service use a generation of the views; resolves to the milliseconds of the switch. */
