@@ -44,7 +44,7 @@ const LONG = [
   'test/http/{full-views-disk,login-attempts,resumable-upload}.test.ts',
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
   'test/reactors/unreadable-objects.test.ts',
-  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,usage,wrong-engines}.test.ts',
+  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,first-hours,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,usage,wrong-engines}.test.ts',
   'test/modules/console/browser/**/*.test.ts',
   'test/modules/modules.test.ts',
   'test/observability/tracing.test.ts',
