@@ -201,3 +201,27 @@ test('a search and a read of a directory end when nobody waits for them', async 
   await until(async () => workers.load.busy === 0);
   t.pass();
 });
+
+test('reads and searches that are aborted while they wait take no worker', async (t) => {
+  const workers = new ArchiveWorkers({ size: 1 });
+  const bytes = zipOf(files);
+  const running = workers.read(content(bytes, 'large', large), PATIENT);
+  await until(async () => workers.load.busy === 1);
+  const gone = new AbortController();
+  const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
+  const search = workers.find(
+    { kind: 'find', manifest, query: { kind: 'leaf', id: '0'.repeat(40) } },
+    PATIENT,
+    gone.signal,
+  );
+  const read = workers.read(content(bytes, 'small', small), PATIENT);
+  await until(async () => workers.load.waiting === 2);
+  gone.abort(new Error('left'));
+  read.destroy();
+  await t.throwsAsync(search, { message: 'left' });
+  await until(async () => workers.load.waiting === 0);
+  t.true((await buffer(running)).equals(large));
+  t.true((await buffer(workers.read(content(bytes, 'small', small), PATIENT))).equals(small));
+  // A worker that was taken for an aborted job would now fail it without anyone who waits for it.
+  await workers[Symbol.asyncDispose]();
+});

@@ -16,7 +16,7 @@ import {
 } from '../inspection.ts';
 import type { TreeEntry } from '../tree/deposit-tree.ts';
 import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from './archive-job.ts';
-import { JobAborted, type PoolLoad, WorkerPool } from './worker-pool.ts';
+import { JobAborted, type JobOptions, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 export type ArchiveWorkersOptions = {
   readonly size?: number;
@@ -87,9 +87,11 @@ export class ArchiveWorkers implements ArchiveReader {
    */
   read(order: ReadOrder, milliseconds: number, onLength?: (bytes: number) => void): Readable {
     const { port1: chunks, port2: port } = new MessageChannel();
+    const gone = new AbortController();
     const readable = new Readable({
       read: () => chunks.postMessage(null),
       destroy: (error, done) => {
+        gone.abort();
         chunks.close();
         done(error);
       },
@@ -98,13 +100,15 @@ export class ArchiveWorkers implements ArchiveReader {
       if (typeof message === 'number') onLength?.(message);
       else readable.push(message);
     });
-    this.#run({ ...order, port }, milliseconds, '', [port]).catch((error: Error) => readable.destroy(error));
+    this.#run({ ...order, port }, milliseconds, { transfer: [port], signal: gone.signal }).catch(
+      (error: Error) => readable.destroy(error),
+    );
     return readable;
   }
 
   /**
-   * Resolves to the first entry of a manifest that matches. Rejects with the reason of the signal once the worker has
-   * aborted the search.
+   * Resolves to the first entry of a manifest that matches. Rejects with the reason of the signal once no worker searches
+   * any more.
    */
   async find(order: FindOrder, milliseconds: number, signal?: AbortSignal): Promise<TreeEntry | undefined> {
     signal?.throwIfAborted();
@@ -112,7 +116,7 @@ export class ArchiveWorkers implements ArchiveReader {
     const abort = () => control.close();
     signal?.addEventListener('abort', abort);
     try {
-      const found = await this.#run({ ...order, port }, milliseconds, '', [port]);
+      const found = await this.#run({ ...order, port }, milliseconds, { transfer: [port], signal });
       return found as TreeEntry | undefined; // as for this kind of job
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
@@ -134,7 +138,7 @@ export class ArchiveWorkers implements ArchiveReader {
     transfer: readonly Transferable[] = [],
   ): Promise<{ result: unknown } | { fault: { code: FaultCode; text: string } }> {
     try {
-      return { result: await this.#run(job, milliseconds, owner, transfer) };
+      return { result: await this.#run(job, milliseconds, { owner, transfer }) };
     } catch (error) {
       if (!(error instanceof JobAborted)) throw error;
       const archives = job.kind === 'inspect' ? [job] : job.listings;
@@ -147,13 +151,8 @@ export class ArchiveWorkers implements ArchiveReader {
     }
   }
 
-  async #run(
-    job: ArchiveJob,
-    milliseconds: number,
-    owner: string,
-    transfer: readonly Transferable[],
-  ): Promise<unknown> {
-    const reply = await this.#pool.run(job, milliseconds, { owner, transfer });
+  async #run(job: ArchiveJob, milliseconds: number, options: JobOptions): Promise<unknown> {
+    const reply = await this.#pool.run(job, milliseconds, options);
     if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
     return reply.result;
   }

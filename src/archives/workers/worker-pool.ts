@@ -17,6 +17,8 @@ export type JobOptions = {
   readonly transfer?: readonly Transferable[];
   /** Owner of the job: owners are served round-robin. */
   readonly owner?: string;
+  /** Withdraws the job while it waits; a job that runs ends by its own means. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type PoolLoad = { readonly size: number; readonly busy: number; readonly waiting: number };
@@ -69,15 +71,25 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
    * @throws {JobAborted}
    * @throws {PoolBusy}
    * @throws {PoolClosed} the pool was disposed of before the reply.
+   * @throws the reason of the signal
    */
-  async run(job: Job, milliseconds: number, { transfer = [], owner = '' }: JobOptions = {}): Promise<Reply> {
+  async run(
+    job: Job,
+    milliseconds: number,
+    { transfer = [], owner = '', signal }: JobOptions = {},
+  ): Promise<Reply> {
     if (this.#closed) throw new PoolClosed('The worker pool is closed.');
-    using _thread = await this.#threads.acquire(owner);
+    using _thread = await this.#threads.acquire(owner, signal);
+    signal?.throwIfAborted();
     if (this.#closed) throw new PoolClosed('The worker pool was closed before the job was done.');
     const worker = this.#idle.pop() ?? this.#newWorker();
     const reply = this.#replyOf(worker, milliseconds);
     worker.ref();
-    worker.postMessage(job, transfer);
+    try {
+      worker.postMessage(job, transfer);
+    } catch (error) {
+      this.#busy.get(worker)?.(error as Error); // a DataCloneError: nothing reached the worker
+    }
     return await reply;
   }
 
