@@ -107,8 +107,8 @@ export class ArchiveWorkers implements ArchiveReader {
   }
 
   /**
-   * Resolves to the first entry of a manifest that matches. Rejects with the reason of the signal once no worker searches
-   * any more.
+   * Resolves to the first entry of a manifest that matches. Rejects with the reason of the signal once its worker has
+   * stopped.
    */
   async find(order: FindOrder, milliseconds: number, signal?: AbortSignal): Promise<TreeEntry | undefined> {
     signal?.throwIfAborted();
