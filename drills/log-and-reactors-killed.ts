@@ -18,6 +18,8 @@ EventStoreDB): seconds later, during which deposits are accepted, or at the same
 const FILES = 40_000;
 /** Deposits of small archives that queue after the large ones. */
 const SMALL = 4;
+/** The most by which the number of large archives grows until some are under way at the kill. */
+const MAX_TIMES = 8;
 /** The server writes checkpoints of groups every two seconds. */
 const CHECKPOINTED_MS = 3000;
 
@@ -51,11 +53,7 @@ async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
   await site.unsettled();
   let underWay = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
-    const archives = Array.from({ length: large }, (_, number) => largeTar(`${kill}-${number}`));
-    await Promise.all(archives.map((archive, turn) => site.deposit(turn, archive)));
-    for (let turn = 0; turn < SMALL; turn += 1) await site.deposit(turn);
-    await pause(CHECKPOINTED_MS);
-    const open = await site.open();
+    const open = await depositsUnderWay(site, large, kill);
     underWay += open.length;
     await killAll(site, kill % 2 === 1 ? 'log later' : 'at once');
     printProgress(`kill ${kill} of ${kills}, with ${open.length} deposits under way`);
@@ -72,6 +70,19 @@ async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
     broken: [...(underWay < kills ? ['No deposit was under way at the kill.'] : []), ...broken],
     numbers: { kills, 'under way': underWay, ...numbers },
   };
+}
+
+/** Resolves to the deposits that are open once the server has written its checkpoints; a fast machine gets more of them. */
+async function depositsUnderWay(site: OutageSite, large: number, kill: number): Promise<readonly string[]> {
+  let open: readonly string[] = [];
+  for (let count = large; open.length === 0 && count <= MAX_TIMES * large; count *= 2) {
+    const archives = Array.from({ length: count }, (_, number) => largeTar(`${kill}-${count}-${number}`));
+    await Promise.all(archives.map((archive, turn) => site.deposit(turn, archive)));
+    for (let turn = 0; turn < SMALL; turn += 1) await site.deposit(turn);
+    await pause(CHECKPOINTED_MS);
+    open = await site.open();
+  }
+  return open;
 }
 
 async function killAll(site: OutageSite, when: 'log later' | 'at once'): Promise<void> {
