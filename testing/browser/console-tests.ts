@@ -35,9 +35,14 @@ export function consoleTests<Name extends string>(
   const test = testOfService(clients, settings);
   const executablePath = installedChromium();
   let browser: Browser | undefined;
-  test.before(async () => {
+  test.before(async (t) => {
+    t.timeout(TIMEOUT_MS);
     if (executablePath !== undefined)
-      browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+      browser = await chromium.launch({
+        executablePath,
+        args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+        timeout: TIMEOUT_MS,
+      });
   });
   test.after.always(async () => await browser?.close());
   return (
@@ -51,7 +56,6 @@ export function consoleTests<Name extends string>(
         const mustRun = process.env['CI'] !== undefined && process.env['CHROMIUM_BIN'] !== 'none';
         return mustRun ? t.fail('CI has no Chromium, and CHROMIUM_BIN=none does not say so') : t.pass();
       }
-      t.timeout(180_000); // of a loaded machine: pages wait for conditions
       await using stack = new AsyncDisposableStack();
       const tabs: ConsoleTab[] = [];
       const { service } = t.context;
