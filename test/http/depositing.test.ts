@@ -552,7 +552,7 @@ test('a deposit that has been changed very often takes only what ends it, and sa
     t.regex(await assertSwordError(t, answer, 400, 'ErrorBadRequest'), /1000 changes/);
   const last = await alice.put(media, helloZip, { ...archiveHeaders(), ...final });
   t.is(last.status, 204);
-  t.is((await eventsOf(service, ended)).at(-1)?.type, 'DepositCompleted');
+  t.true((await eventsOf(service, ended)).some(({ type }) => type === 'DepositCompleted'));
   t.is((await alice.delete(`/1/software/${left}/metadata/`)).status, 204);
 });
 
