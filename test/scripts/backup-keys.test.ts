@@ -50,7 +50,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   const from = path.join(backup, 'keys');
   t.true(
     refused.err.includes(
-      `The key ${from}/webhook-aes256.key was not put at ${inTheWay}/webhook-key: another`,
+      `The key ${from}/webhook-aes256.key was not put at ${inTheWay}/webhook-key: a different one exists`,
     ),
   );
   t.true(refused.err.includes(`The key ${from}/anchor-ed25519.pem was not put at`));

@@ -90,7 +90,9 @@ export class AlteringProxy implements AsyncDisposable {
       response.destroy();
       return;
     }
-    response.writeHead(altered.status, altered.headers);
+    const length =
+      altered.body === '' || altered.breaks ? {} : { 'content-length': Buffer.byteLength(altered.body) };
+    response.writeHead(altered.status, { ...altered.headers, ...length });
     if (altered.breaks) response.write(altered.body, () => response.destroy());
     else response.end(altered.body);
   }
