@@ -6,6 +6,7 @@ import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import type { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
@@ -95,6 +96,11 @@ test('while the log is down requests are answered 503 and nodes are not ready; a
   await becomeReady(t, [one, other, reactors]);
 });
 
+/** An archive whose listing is too long for the checker to load it at once. */
+const archiveOfManyNames = tarOf(
+  Array.from({ length: 600 }, (_, file) => ({ name: `${'a'.repeat(90)}${file}`, data: '' })),
+);
+
 test('what a node was loading when it was killed, another node loads, once', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
@@ -109,7 +115,7 @@ test('what a node was loading when it was killed, another node loads, once', asy
     // Before the server has even answered: the load has only begun.
     if (types().at(-1) === 'LoadingStarted') void killed.end('SIGKILL').then(() => death.resolve());
   });
-  await depositor.deposit(0);
+  await depositor.deposit(0, archiveOfManyNames);
   await death.promise;
   await until(async () => nodes.double.groups.get('reactors')?.consumers === 0);
   t.is(types().at(-1), 'LoadingStarted');

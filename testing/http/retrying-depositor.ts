@@ -46,10 +46,9 @@ export class RetryingDepositor implements Answered {
   }
 
   /** Makes one deposit, complete when this resolves. The turn selects the way and the first node. */
-  async deposit(turn: number): Promise<string> {
+  async deposit(turn: number, archive = archiveOf(turn)): Promise<string> {
     const { nodes } = this.#options;
     const [here, there] = turn % 2 === 0 ? nodes : ([nodes[1], nodes[0]] as const);
-    const archive = archiveOf(turn);
     const binary = archiveHeaders('source.tar', 'application/x-tar');
     const form = formOf([archivePart(archive, 'source.tar', 'application/x-tar'), entryPart()]);
     const to = { here, there };
