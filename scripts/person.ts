@@ -65,7 +65,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       ...(await foldByKey(shownPeople, log.readAll({ streamPrefixes: [people.prefix] }))).values(),
     ];
     for (const one of all) say(values.json ? jsonLine(one) : line(one));
-    if (all.length === 0 && !values.json) say('Nobody has been added.');
+    if (all.length === 0 && !values.json) say('No person has been added.');
     return;
   }
   const client = role?.client ?? null;

@@ -70,10 +70,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // The console: what runs in the browser, what runs in both places, and the server. Files of the browser are served as
   // they are, so they import only what src/modules/console/server/assets.ts serves.
   'src/modules/console/browser/': {
-    rooms: ['src/modules/console/shared/', 'src/modules/console/proof/', 'src/domain/', 'projections/'],
+    rooms: ['src/modules/console/protocol/', 'src/modules/console/proof/', 'src/domain/', 'projections/'],
     packages: ['preact', 'preact/hooks'],
   },
-  'src/modules/console/shared/': { rooms: ['src/domain/'], packages: ['preact', 'htm'] },
+  'src/modules/console/protocol/': { rooms: ['src/domain/'], packages: ['preact', 'htm'] },
   'src/modules/console/': {
     rooms: [
       'src/tools/',
@@ -82,7 +82,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/reactors/',
       'src/modules/anchors/',
       'src/operations/deposits/deposit-retries.ts',
-      'src/modules/console/shared/',
+      'src/modules/console/protocol/',
       ...CORE,
       ...PORTS,
       ...SHOWN,

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Role } from '../../../src/domain/person/person.ts';
 import { mayReach } from '../../../src/modules/console/access/reach.ts';
 import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
-import { type Permission, permits } from '../../../src/modules/console/shared/permissions.ts';
+import { type Permission, permits } from '../../../src/modules/console/protocol/permissions.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../../testing/browser/sign-in.ts';
 import { RunningService, until } from '../../../testing/service/running-service.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
-import type { DepositPage } from '../../../src/modules/console/shared/deposit-list.ts';
-import type { JobView } from '../../../src/modules/console/shared/job.ts';
-import { commandLine } from '../../../src/modules/console/shared/job.ts';
-import type { ParkedWork } from '../../../src/modules/console/shared/parked-work.ts';
-import type { SearchResult } from '../../../src/modules/console/shared/search-result.ts';
+import type { DepositPage } from '../../../src/modules/console/protocol/deposit-list.ts';
+import type { JobView } from '../../../src/modules/console/protocol/job.ts';
+import { commandLine } from '../../../src/modules/console/protocol/job.ts';
+import type { ParkedWork } from '../../../src/modules/console/protocol/parked-work.ts';
+import type { SearchResult } from '../../../src/modules/console/protocol/search-result.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import { until } from '../../../testing/service/running-service.ts';

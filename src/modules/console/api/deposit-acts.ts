@@ -1,7 +1,7 @@
+import { filterIn } from '../protocol/deposit-list.ts';
+import type { Act } from '../protocol/job.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
-import { filterIn } from '../shared/deposit-list.ts';
-import type { Act } from '../shared/job.ts';
 import { allIds, selectionOf } from './deposit-query.ts';
 import { Jobs } from './jobs.ts';
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { clock } from '../../../tools/clock.ts';
+import { type Cursor, type DepositRow, filterIn } from '../protocol/deposit-list.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import { type Cursor, type DepositRow, filterIn } from '../shared/deposit-list.ts';
 import { pageOf, selectionOf } from './deposit-query.ts';
 
 /** Rows that are read at once, between other requests. */

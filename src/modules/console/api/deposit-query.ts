@@ -1,8 +1,8 @@
 import { type DepositSearchView, DIGEST_CHARACTERS } from '../../../../projections/deposit-search.ts';
 import { SHORTEST_TEXT, type View, type ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
+import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
 import { ConsoleRefusal } from '../server/route.ts';
-import type { Cursor, DepositRow, Filter } from '../shared/deposit-list.ts';
 
 const IDS_AT_ONCE = 1000;
 

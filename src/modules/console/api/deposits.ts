@@ -1,6 +1,6 @@
+import { type DepositPage, filterIn } from '../protocol/deposit-list.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import type { Route } from '../server/route.ts';
-import { type DepositPage, filterIn } from '../shared/deposit-list.ts';
 import { cursorIn, pageOf, selectionOf } from './deposit-query.ts';
 
 const PAGE_SIZE = 50;

@@ -5,8 +5,8 @@ import { DepositRetries } from '../../../operations/deposits/deposit-retries.ts'
 import { clock } from '../../../tools/clock.ts';
 import { random } from '../../../tools/random.ts';
 import type { Viewer } from '../access/sessions.ts';
+import type { Act, JobView } from '../protocol/job.ts';
 import { ConsoleRefusal } from '../server/route.ts';
-import type { Act, JobView } from '../shared/job.ts';
 
 /** Maximum numbers of jobs that run at once, and that are remembered after their end. */
 const [MAX_RUNNING, MAX_ENDED] = [3, 50];

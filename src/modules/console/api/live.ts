@@ -7,9 +7,9 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
 import { clock } from '../../../tools/clock.ts';
 import type { Viewer } from '../access/sessions.ts';
+import type { LiveChange } from '../protocol/live-change.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import type { LiveChange } from '../shared/live-change.ts';
 import { rowOf } from './deposit-query.ts';
 
 /** Maximum number of open streams on this node, per person or client and in total. */

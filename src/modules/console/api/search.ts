@@ -1,10 +1,10 @@
 import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import type { View, ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
+import type { Filter } from '../protocol/deposit-list.ts';
+import type { SearchResult } from '../protocol/search-result.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import type { Filter } from '../shared/deposit-list.ts';
-import type { SearchResult } from '../shared/search-result.ts';
 import { archiveTerm, pageOf, rowOf, selectionOf } from './deposit-query.ts';
 
 /** Maximum number of deposits of an answer. */

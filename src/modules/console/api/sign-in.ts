@@ -3,10 +3,10 @@ import { AdminCommands } from '../../../deposits/admin-commands.ts';
 import { addressOf } from '../../../http/middleware/credentials.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
+import { html } from '../protocol/html.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { answerPage } from '../server/page.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import { html } from '../shared/html.ts';
 
 /** Milliseconds to wait until the view shows the end of sessions. */
 const VIEW_TIMEOUT_MS = 5000;

@@ -4,9 +4,9 @@ import { type ParkedEvent, waitingEvents } from '../../../domain/parking/parking
 import { type EventLog, occurredAt } from '../../../event-log/event-log.ts';
 import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import type { Viewer } from '../access/sessions.ts';
+import type { ParkedRow, ParkedWork } from '../protocol/parked-work.ts';
 import type { ConsoleParts } from '../server/console.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import type { ParkedRow, ParkedWork } from '../shared/parked-work.ts';
 
 /** Maximum characters of the reason of a skip. */
 const MAX_REASON = 1000;

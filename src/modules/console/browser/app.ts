@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Boot } from '../shared/boot.ts';
-import { html } from '../shared/html.ts';
-import { pathPattern } from '../shared/path-pattern.ts';
-import { SCREENS, type ScreenPath } from '../shared/screens.ts';
+import type { Boot } from '../protocol/boot.ts';
+import { html } from '../protocol/html.ts';
+import { pathPattern } from '../protocol/path-pattern.ts';
+import { SCREENS, type ScreenPath } from '../protocol/screens.ts';
 import { DepositScreen } from './deposit/deposit-screen.ts';
 import { live } from './live.ts';
 import { Frame } from './parts/frame.ts';

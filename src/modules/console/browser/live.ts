@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { LiveChange } from '../shared/live-change.ts';
+import type { LiveChange } from '../protocol/live-change.ts';
 import { signIn } from './api.ts';
 
 /** State of the connection over which the server reports changes. */

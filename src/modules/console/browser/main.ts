@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import type { Boot } from '../shared/boot.ts';
-import { html } from '../shared/html.ts';
+import type { Boot } from '../protocol/boot.ts';
+import { html } from '../protocol/html.ts';
 import { App } from './app.ts';
 
 const root = document.getElementById('app');

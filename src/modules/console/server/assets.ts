@@ -12,7 +12,7 @@ const ROOT = path.join(import.meta.dirname, '../../../..');
 const FOLDERS = [
   'src/modules/console/browser/**/*.{ts,css}',
   'src/modules/console/proof/**/*.ts',
-  'src/modules/console/shared/*.ts',
+  'src/modules/console/protocol/*.ts',
   'src/domain/**/*.ts',
   'projections/*.ts',
 ];
@@ -58,7 +58,7 @@ export class Assets {
   importedBy(script: string): readonly string[] {
     if (script !== 'main.ts') return [];
     const names = [...this.#files.keys()].filter(
-      (name) => /console\/(?:browser|shared)\/.*\.ts$|\.mjs$/.test(name) && !name.endsWith('/enter.ts'),
+      (name) => /console\/(?:browser|protocol)\/.*\.ts$|\.mjs$/.test(name) && !name.endsWith('/enter.ts'),
     );
     return names.map((name) => this.urlOf(name));
   }

@@ -13,7 +13,7 @@ import type { View } from '../../../views/view.ts';
 import type { OneTimeCodes } from '../access/one-time-codes.ts';
 import { SessionKey } from '../access/session-key.ts';
 import { Sessions } from '../access/sessions.ts';
-import { permits } from '../shared/permissions.ts';
+import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
 import { setSecurityHeaders } from './page.ts';
 import { assertFromConsole, readBody } from './request-guard.ts';

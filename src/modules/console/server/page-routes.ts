@@ -1,8 +1,8 @@
 import { packageInfo } from '../../../config/package-info.ts';
-import type { Boot } from '../shared/boot.ts';
-import { html } from '../shared/html.ts';
-import { permissionsOf } from '../shared/permissions.ts';
-import { SCREENS } from '../shared/screens.ts';
+import type { Boot } from '../protocol/boot.ts';
+import { html } from '../protocol/html.ts';
+import { permissionsOf } from '../protocol/permissions.ts';
+import { SCREENS } from '../protocol/screens.ts';
 import type { ConsoleParts } from './console.ts';
 import { answerPage } from './page.ts';
 import { notFoundHere, type Route } from './route.ts';

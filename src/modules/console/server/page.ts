@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ComponentChild } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { ServiceContext } from '../../../http/service-context.ts';
-import { html } from '../shared/html.ts';
+import { html } from '../protocol/html.ts';
 import type { Assets } from './assets.ts';
 
 const ICON =

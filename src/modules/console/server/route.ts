@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../../../http/service-context.ts';
 import type { Viewer } from '../access/sessions.ts';
-import { pathPattern } from '../shared/path-pattern.ts';
-import type { Permission } from '../shared/permissions.ts';
+import { pathPattern } from '../protocol/path-pattern.ts';
+import type { Permission } from '../protocol/permissions.ts';
 
 /** A request that matched a route. */
 export type RouteRequest = {

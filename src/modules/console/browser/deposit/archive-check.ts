@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { digest } from '../../proof/digests.ts';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { Shown } from '../parts/shown.ts';
 
 type Archive = { readonly filename: string; readonly sha256: string; readonly length: number };

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
-import { html } from '../../shared/html.ts';
-import type { Act } from '../../shared/job.ts';
+import { html } from '../../protocol/html.ts';
+import type { Act } from '../../protocol/job.ts';
 import { useFetched } from '../fetched.ts';
 import { FilesTab } from '../files/files-tab.ts';
 import { useChanges } from '../live.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Json } from '../../proof/canonical-json.ts';
 import { hashInput } from '../../proof/hash-chain.ts';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown, ShownJson } from '../parts/shown.ts';
 import { Time } from '../parts/time.ts';

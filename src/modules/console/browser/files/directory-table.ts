@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown } from '../parts/shown.ts';
 import { withQuery } from '../router.ts';

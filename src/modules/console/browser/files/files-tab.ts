@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { readManifest, unescapePath } from '../../proof/manifest.ts';
-import type { Boot } from '../../shared/boot.ts';
-import { html } from '../../shared/html.ts';
+import type { Boot } from '../../protocol/boot.ts';
+import { html } from '../../protocol/html.ts';
 import type { DepositSummary } from '../deposit/deposit-screen.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import type { Place } from '../router.ts';

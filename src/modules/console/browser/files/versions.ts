@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { readManifest } from '../../proof/manifest.ts';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { getJson } from '../api.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';

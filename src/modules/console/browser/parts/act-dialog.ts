@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Filter } from '../../shared/deposit-list.ts';
-import { html } from '../../shared/html.ts';
-import { type Act, commandLine, type JobView } from '../../shared/job.ts';
+import type { Filter } from '../../protocol/deposit-list.ts';
+import { html } from '../../protocol/html.ts';
+import { type Act, commandLine, type JobView } from '../../protocol/job.ts';
 import { ApiError, getJson, postJson } from '../api.ts';
 import { Copyable } from './copy.ts';
 import { Dialog } from './dialog.ts';

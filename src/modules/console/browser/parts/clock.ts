@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { setPreferences, usePreferences } from '../preferences.ts';
 import { Time, zoneName } from './time.ts';
 

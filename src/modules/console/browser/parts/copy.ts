@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 
 /** Copies a text; where a page on plain http has no clipboard, it selects the text in a field. */
 async function copied(text: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { DepositRow } from '../../shared/deposit-list.ts';
-import { html } from '../../shared/html.ts';
+import type { DepositRow } from '../../protocol/deposit-list.ts';
+import { html } from '../../protocol/html.ts';
 import { navigate } from '../router.ts';
 import { Copyable } from './copy.ts';
 import { StatusMark } from './status.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 
 /** A modal dialog: opened when it is rendered, and closed by Escape, which calls `onClose`. */
 export function Dialog({

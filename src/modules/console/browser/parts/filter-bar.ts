@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Filter, FilterName } from '../../shared/deposit-list.ts';
-import { html } from '../../shared/html.ts';
+import type { Filter, FilterName } from '../../protocol/deposit-list.ts';
+import { html } from '../../protocol/html.ts';
 import { navigate, withQuery } from '../router.ts';
 
 /** Filters that the bar offers, with an example each; the status has tabs of its own. */

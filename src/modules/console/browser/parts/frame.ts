@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Boot } from '../../shared/boot.ts';
-import { html } from '../../shared/html.ts';
-import { SCREENS, type Screen } from '../../shared/screens.ts';
+import type { Boot } from '../../protocol/boot.ts';
+import { html } from '../../protocol/html.ts';
+import { SCREENS, type Screen } from '../../protocol/screens.ts';
 import { postJson } from '../api.ts';
 import { live, useLiveState } from '../live.ts';
 import { setPreferences, usePreferences } from '../preferences.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { visibleParts } from './visible.ts';
 
 /** Shows a text that others have chosen: each hidden character is marked, and the direction stays inside. */

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 
 /** A sign for each status: colour is not its only mark. */
 const SIGNS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { html } from '../../shared/html.ts';
+import { html } from '../../protocol/html.ts';
 import { usePreferences } from '../preferences.ts';
 
 const pad = (value: number): string => String(value).padStart(2, '0');

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type DepositPage, type DepositRow, filterIn } from '../../shared/deposit-list.ts';
-import { html } from '../../shared/html.ts';
-import type { Act } from '../../shared/job.ts';
-import type { LiveChange } from '../../shared/live-change.ts';
+import { type DepositPage, type DepositRow, filterIn } from '../../protocol/deposit-list.ts';
+import { html } from '../../protocol/html.ts';
+import type { Act } from '../../protocol/job.ts';
+import type { LiveChange } from '../../protocol/live-change.ts';
 import { ApiError, getJson } from '../api.ts';
 import { useFetched } from '../fetched.ts';
 import { useChanges } from '../live.ts';

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { html } from '../../shared/html.ts';
-import type { LiveChange } from '../../shared/live-change.ts';
-import type { OverviewData } from '../../shared/overview.ts';
+import { html } from '../../protocol/html.ts';
+import type { LiveChange } from '../../protocol/live-change.ts';
+import type { OverviewData } from '../../protocol/overview.ts';
 import { useFetched } from '../fetched.ts';
 import { useChanges } from '../live.ts';
 import { StatusMark } from '../parts/status.ts';

@@ -1,4 +1,4 @@
-import type { Boot } from '../../shared/boot.ts';
+import type { Boot } from '../../protocol/boot.ts';
 import type { Place } from '../router.ts';
 
 /** The properties of each screen. */

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { html } from '../../shared/html.ts';
-import type { SearchResult } from '../../shared/search-result.ts';
+import { html } from '../../protocol/html.ts';
+import type { SearchResult } from '../../protocol/search-result.ts';
 import { useFetched } from '../fetched.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
 import { navigate } from '../router.ts';

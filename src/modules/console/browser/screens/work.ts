@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { html } from '../../shared/html.ts';
-import type { ParkedRow, ParkedWork } from '../../shared/parked-work.ts';
+import { html } from '../../protocol/html.ts';
+import type { ParkedRow, ParkedWork } from '../../protocol/parked-work.ts';
 import { ApiError, postJson } from '../api.ts';
 import { useFetched } from '../fetched.ts';
 import { Copyable } from '../parts/copy.ts';
