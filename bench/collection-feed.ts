@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { startService } from '../src/service/service.ts';
 import { silentLogger } from '../src/tools/logger.ts';

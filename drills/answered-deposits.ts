@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { openLog, openStore } from '../src/service/backends/open-backends.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { startService } from '../src/service/service.ts';
 import { createLogger } from '../src/tools/logger.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { UsageError } from '../src/operations/command/command.ts';
 import { openStore } from '../src/service/backends/open-backends.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';

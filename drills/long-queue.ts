@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType, helloTar } from '../testing/http/deposit-bodies.ts';

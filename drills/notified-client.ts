@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';

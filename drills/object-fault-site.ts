@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { type EventLog, occurredAt } from '../src/event-log/event-log.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';

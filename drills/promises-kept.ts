@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { referencedObjects } from '../src/domain/deposit/referenced-objects.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';

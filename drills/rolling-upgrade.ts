@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type EventLogConfig, readConfig } from '../src/config/config.ts';
+import type { EventLogConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { EventStoreDbConnection } from '../src/event-log/eventstoredb/connection.ts';
 import { groupInfo } from '../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../src/reactors/reactor-names.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
 import { depositHistories, judge } from '../testing/http/deposit-histories.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
 import { contentId } from '../src/swhid/content.ts';
 import { type Directory, directoryId } from '../src/swhid/directory.ts';

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import path from 'node:path';
-import { type Config, readConfig } from '../src/config/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { anchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../src/modules/anchors/anchorer.ts';

@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { type ClientLogin, clientLogins } from '../projections/client-logins.ts';
 import { clientWebhooks } from '../projections/client-webhooks.ts';
-import { type Config, readConfig } from '../src/config/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';

@@ -1,5 +1,5 @@
 import { collections as shownCollections } from '../projections/collections.ts';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { assertPossible } from '../src/deposits/command-handler.ts';
 import { collections } from '../src/domain/aggregates.ts';

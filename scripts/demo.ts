@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { XMLParser } from 'fast-xml-parser';
 import { pack } from 'tar-stream';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { DepositLoaded } from '../src/domain/deposit/events.ts';
 import { readOptions, runCommand, say } from '../src/operations/command/command.ts';

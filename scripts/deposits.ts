@@ -1,5 +1,5 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
 import { beginningOf } from '../src/operations/command/argument-values.ts';
 import { readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';

@@ -1,5 +1,6 @@
 import { depositStatus } from '../projections/deposit-status.ts';
-import { type Config, readConfig } from '../src/config/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { duration } from '../src/operations/command/argument-values.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { AuditedRecord } from '../src/event-log/integrity/log-audit.ts';
 import {

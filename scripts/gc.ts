@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
-import { type Config, readConfig } from '../src/config/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { duration } from '../src/operations/command/argument-values.ts';

@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import type {
   GroupAdministration,
   RetiredGroupsOutcome,

@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { runCommand, say, warn } from '../src/operations/command/command.ts';
 import { printHistory } from '../src/operations/history/print-history.ts';
 

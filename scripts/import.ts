@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import {
   onlyPositional,

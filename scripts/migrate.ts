@@ -1,11 +1,6 @@
-import {
-  type ArchiveStoreConfig,
-  BadConfig,
-  type EventLogConfig,
-  readConfig,
-  readConfigWith,
-} from '../src/config/config.ts';
+import type { ArchiveStoreConfig, EventLogConfig } from '../src/config/config.ts';
 import { archiveStore, eventLog, secretIn } from '../src/config/parsers.ts';
+import { BadConfig, readConfig, readConfigWith } from '../src/config/read-config.ts';
 import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';

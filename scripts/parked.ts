@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import {

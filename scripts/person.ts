@@ -1,5 +1,5 @@
 import { people as shownPeople } from '../projections/people.ts';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { load } from '../src/deposits/command-handler.ts';
 import { clients, people } from '../src/domain/aggregates.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { estimateTotal } from '../src/event-log/progress-estimate.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';

@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { Refusal } from '../src/domain/decider.ts';
 import { wholeNumber } from '../src/operations/command/argument-values.ts';

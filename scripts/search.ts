@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { beginningOf } from '../src/operations/command/argument-values.ts';
 import { readArguments, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';

@@ -1,4 +1,4 @@
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
-import { type Config, readConfig } from '../src/config/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { wholeNumber } from '../src/operations/command/argument-values.ts';
 import { readArguments, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';

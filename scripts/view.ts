@@ -1,5 +1,5 @@
 import { everyView } from '../projections/every-view.ts';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import {
   onlyPositional,
   readArguments,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { depositsDone } from '../against/deposits.ts';

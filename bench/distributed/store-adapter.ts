@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { openObjectStore } from '../../src/service/backends/open-object-store.ts';
 import type { Bench, Comparison, Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';

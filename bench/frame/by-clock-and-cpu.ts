@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type Bench, type Bound, type Comparison, NotMeasured } from './goal.ts';
+import type { Bench, Bound, Comparison } from './goal.ts';
 import { interleave, type Measure } from './interleave.ts';
+import { NotMeasured } from './not-measured.ts';
 
 export type Work = { readonly name: string; readonly work: () => unknown };
 

@@ -33,11 +33,6 @@ export type Side = { readonly name: string; readonly values: readonly number[] }
 
 export type Bound = { readonly kind: 'at least' | 'at most'; readonly value: number };
 
-/** The goal cannot be measured on this machine; the message says what is missing. */
-export class NotMeasured extends Error {
-  override readonly name = 'NotMeasured';
-}
-
 export function atLeast(value: number): Bound {
   return { kind: 'at least', value };
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { NotMeasured } from './goal.ts';
+import { NotMeasured } from './not-measured.ts';
 
 /** Resources that a process of this machine uses, read from /proc. */
 export class ProcessFacts {

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { atMost, type Goal, NotMeasured } from '../frame/goal.ts';
+import { atMost, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
+import { NotMeasured } from '../frame/not-measured.ts';
 import { slowSyncs } from '../frame/slow-syncs.ts';
 import { median } from '../frame/statistics.ts';
 import { LoadProcess } from '../load/load-process.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { NotMeasured } from '../frame/goal.ts';
+import { NotMeasured } from '../frame/not-measured.ts';
 
 /**
  * Runs a program to its end and discards its output. @throws {NotMeasured} there is no such program; else an error

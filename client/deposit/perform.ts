@@ -1,6 +1,5 @@
 import { absoluteIri } from '../documents/absolute-iri.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
-import type { Collection, ServiceDocument } from '../documents/service-document.ts';
 import { about, Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
@@ -8,7 +7,7 @@ import { linkOfAnswer } from '../http/link-header.ts';
 import { Unsure } from '../http/losses.ts';
 import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
-import { type Pieces, piecesOf } from './pieces.ts';
+import { type Pieces, type PiecesOptions, piecesOf } from './pieces.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
 
@@ -20,16 +19,10 @@ export type DepositState = {
   readonly etag: string | null;
 };
 
-export type PerformOptions = {
-  readonly connection: Connection;
-  readonly service: ServiceDocument;
-  readonly collection: Collection;
+export type PerformOptions = PiecesOptions & {
   readonly slug: string | undefined;
   /** Called with the state of the deposit after each step. */
   readonly onState: (state: DepositState) => void;
-  /** Called with the number of bytes of a step sent so far. */
-  readonly onSent: (step: Step, bytes: number, total: number) => void;
-  readonly note: (text: string) => void;
 };
 
 /**

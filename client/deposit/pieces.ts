@@ -1,9 +1,10 @@
+import type { Collection, ServiceDocument } from '../documents/service-document.ts';
+import type { Connection } from '../http/connection.ts';
 import { KeptUploads } from '../tus/kept-uploads.ts';
 import { depositOfKeptUpload } from '../tus/recorded-upload.ts';
 import { uploadResumably } from '../tus/resumable-upload.ts';
 import { archiveType } from './archive-type.ts';
 import { carriageOf } from './carriage.ts';
-import type { PerformOptions } from './perform.ts';
 import type { Step } from './plan.ts';
 
 /** An archive that is sent in chunks, before the step that names it. */
@@ -15,8 +16,17 @@ export type Pieces = {
   readonly forget: () => void;
 };
 
+export type PiecesOptions = {
+  readonly connection: Connection;
+  readonly service: ServiceDocument;
+  readonly collection: Collection;
+  /** Called with the number of bytes of a step sent so far. */
+  readonly onSent: (step: Step, bytes: number, total: number) => void;
+  readonly note: (text: string) => void;
+};
+
 /** Returns `null` if the step has no such archive. */
-export function piecesOf(step: Step, options: PerformOptions): Pieces | null {
+export function piecesOf(step: Step, options: PiecesOptions): Pieces | null {
   const { connection, service, collection, onSent, note } = options;
   const archive = 'archive' in step ? step.archive : null;
   const uploads = collection.resumableUploads;

@@ -5,7 +5,16 @@ import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import type { KeptUploads } from './kept-uploads.ts';
-import type { ResumableOptions } from './resumable-upload.ts';
+
+export type ResumableOptions = {
+  readonly connection: Connection;
+  /** IRI for new uploads. */
+  readonly uploads: string;
+  readonly mediaType: string;
+  /** Called with the number of bytes that the server has. */
+  readonly onSent: (bytes: number) => void;
+  readonly note: (text: string) => void;
+};
 
 export const TUS = { 'Tus-Resumable': '1.0.0' } as const;
 

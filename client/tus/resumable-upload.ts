@@ -8,18 +8,8 @@ import { Lost } from '../http/exchange.ts';
 import { isTransient, reasonOfLoss, secondsIn } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
 import type { Retries } from '../http/retries.ts';
-import { createUpload, TUS } from './create-upload.ts';
+import { createUpload, type ResumableOptions, TUS } from './create-upload.ts';
 import type { KeptUploads } from './kept-uploads.ts';
-
-export type ResumableOptions = {
-  readonly connection: Connection;
-  /** IRI for new uploads. */
-  readonly uploads: string;
-  readonly mediaType: string;
-  /** Called with the number of bytes that the server has. */
-  readonly onSent: (bytes: number) => void;
-  readonly note: (text: string) => void;
-};
 
 /** Maximum bytes of a request, which limits the loss if a proxy forwards only complete requests. */
 const CHUNK_BYTES = 32 * 1024 ** 2;

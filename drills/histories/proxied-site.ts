@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { DRILL_PASSWORD, registerIn, scratchFolder } from '../drilled-service.ts';
 import { EngineProcesses } from '../engine-processes.ts';

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { logFault } from '../../src/service/process/start-errors.ts';
 import { type Service, startService } from '../../src/service/service.ts';

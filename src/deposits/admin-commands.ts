@@ -24,8 +24,8 @@ import {
   handleCommand,
   load,
   type Outcome,
-  type StreamState,
 } from './command-handler.ts';
+import type { StreamState } from './stream-state.ts';
 
 /** Commands of an operator. Each step is a command, so that each of its events names the operator. */
 export class AdminCommands {

@@ -15,6 +15,7 @@ import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 import { traceparent } from '../tools/span.ts';
 import type { KeptStates } from './kept-states.ts';
+import { emptyStream, type StreamState } from './stream-state.ts';
 
 /** Actor and correlation of a command. */
 export type CommandContext = {
@@ -32,15 +33,6 @@ export type CommandContext = {
 export type Actor = {
   readonly kind: 'client' | 'operator' | 'person' | 'reactor' | 'service';
   readonly name: string;
-};
-
-/** The state folded from a stream, and the end of the stream. */
-export type StreamState<State> = {
-  readonly state: State;
-  readonly revision: ExpectedRevision;
-  readonly hash: string | null;
-  /** Position of the last event of the stream. */
-  readonly position: Position | undefined;
 };
 
 /** The stream as a command left it. */
@@ -225,10 +217,6 @@ export async function load<State, Command, Event>(
   if (atLeast !== undefined && (present.revision === 'none' || present.revision < atLeast))
     throw staleRead(stream, present.revision, atLeast);
   return { ...present, executed };
-}
-
-function emptyStream<State, Command, Event>(aggregate: Aggregate<State, Command, Event>): StreamState<State> {
-  return { state: aggregate.decider.initial, revision: 'none', hash: null, position: undefined };
 }
 
 /** Maximum number of appends that a command may lose to other writers of its stream. */

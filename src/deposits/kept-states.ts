@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../event-log/event-log.ts';
 import { LruCache } from '../tools/lru-cache.ts';
-import type { StreamState } from './command-handler.ts';
+import type { StreamState } from './stream-state.ts';
 
 /** Number of streams whose states are kept: more than wait for the checker for long. */
 const MAX_STREAMS = 1000;

@@ -6,10 +6,10 @@ import {
   handleCommand,
   load,
   type NextCommand,
-  type StreamState,
 } from '../deposits/command-handler.ts';
 import type { KeptStates } from '../deposits/kept-states.ts';
 import { failLoading, type LoadParts, loadDeposit, loadingCommands, type ToLoad } from '../deposits/load.ts';
+import type { StreamState } from '../deposits/stream-state.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositEvent, UnreadableCopy } from '../domain/deposit/events.ts';

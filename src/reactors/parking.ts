@@ -1,4 +1,5 @@
-import { type CommandContext, handleCommand, load, type StreamState } from '../deposits/command-handler.ts';
+import { type CommandContext, handleCommand, load } from '../deposits/command-handler.ts';
+import type { StreamState } from '../deposits/stream-state.ts';
 import { parkings } from '../domain/aggregates.ts';
 import {
   eventToRetry,

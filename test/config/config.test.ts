@@ -4,7 +4,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'ava';
-import { BadConfig, describeSettings, readConfig } from '../../src/config/config.ts';
+import { BadConfig, describeSettings, readConfig } from '../../src/config/read-config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';

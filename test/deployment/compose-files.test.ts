@@ -3,7 +3,8 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import test from 'ava';
-import { type Config, type EventLogConfig, readConfig } from '../../src/config/config.ts';
+import type { Config, EventLogConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import {
   type ComposeService,
   composeFile,

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 

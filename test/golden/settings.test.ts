@@ -1,5 +1,5 @@
 import test from 'ava';
-import { BadConfig, describeSettings, readConfig } from '../../src/config/config.ts';
+import { BadConfig, describeSettings, readConfig } from '../../src/config/read-config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { assertGolden } from './golden-file.ts';
 

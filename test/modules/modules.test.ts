@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { MODULES } from '../../src/modules/modules.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';

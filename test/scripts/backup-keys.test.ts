@@ -2,7 +2,7 @@ import fs, { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { backUpKeys } from '../../src/operations/backup/backup-keys.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
 import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
 import { beginningOf, momentOf, wholeNumber } from '../../src/operations/command/argument-values.ts';

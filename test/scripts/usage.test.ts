@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import test from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { duration } from '../../src/operations/command/argument-values.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
@@ -182,7 +182,7 @@ test('events name the person behind a command as well as it can be told', async 
 
 const asRoot = canSwitchUser ? test : test.skip;
 asRoot('a user without a name is named by its number', async (t) => {
-  const url = path.join(import.meta.dirname, '../../src/config/config.ts');
+  const url = path.join(import.meta.dirname, '../../src/config/read-config.ts');
   const program = `import(${JSON.stringify(url)}).then(({ readConfig }) => console.log(readConfig({}).operator))`;
   const child = spawn(process.execPath, ['--eval', program], { uid: 54_321, env: { HOME: '/nonexistent' } });
   const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);

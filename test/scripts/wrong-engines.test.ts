@@ -4,7 +4,8 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type Config, readConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { assertEnginesOfService, openServiceStore } from '../../src/operations/command/service-engines.ts';
 import { printHistory } from '../../src/operations/history/print-history.ts';
 import {

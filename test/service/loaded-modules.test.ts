@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import {

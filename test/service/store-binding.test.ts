@@ -1,7 +1,8 @@
 import { cp, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type ArchiveStoreConfig, readConfig } from '../../src/config/config.ts';
+import type { ArchiveStoreConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import { copyEvents } from '../../src/operations/copy/log-copy.ts';
 import { openBoundStore } from '../../src/service/backends/bound-store.ts';

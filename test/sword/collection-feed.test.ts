@@ -1,7 +1,8 @@
 import test from 'ava';
 import * as fc from 'fast-check';
 import { collectionFeed, type DepositList } from '../../src/sword/documents/collection-feed.ts';
-import { type Document, render, renderInPieces } from '../../src/sword/documents/document.ts';
+import type { Document } from '../../src/sword/documents/document.ts';
+import { render, renderInPieces } from '../../src/sword/documents/render.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { type BodyElement } from '../../src/sword/xml/xml-body.ts';
 import { xmlBody } from '../../src/sword/xml/xml-builder.ts';

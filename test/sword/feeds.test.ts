@@ -1,6 +1,7 @@
 import test from 'ava';
-import { type Document, render } from '../../src/sword/documents/document.ts';
+import type { Document } from '../../src/sword/documents/document.ts';
 import { type History, historyFeed } from '../../src/sword/documents/history-feed.ts';
+import { render } from '../../src/sword/documents/render.ts';
 import type { Statement } from '../../src/sword/documents/statement.ts';
 import { mediaFeed, statementFeed } from '../../src/sword/documents/statement.ts';
 import { statementRdf } from '../../src/sword/documents/statement-rdf.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
 import { makeDataFolder } from '../../src/service/process/start-errors.ts';
 import { DurableFolders } from '../../src/tools/files/durable-directory.ts';

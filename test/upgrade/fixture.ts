@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import type { Expected } from './expected.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', 'fixtures');

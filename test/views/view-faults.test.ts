@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { openView } from '../../src/service/backends/open-backends.ts';
 import type { ViewSchema } from '../../src/views/projection.ts';
 import { removeFilesPerView } from '../../src/views/store/files-per-view.ts';

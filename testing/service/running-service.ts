@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Config, readConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { type Service, startService } from '../../src/service/service.ts';
 import { type Logger, silentLogger } from '../../src/tools/logger.ts';

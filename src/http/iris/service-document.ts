@@ -1,5 +1,5 @@
 import type { CollectionView } from '../../../projections/collections.ts';
-import { render } from '../../sword/documents/document.ts';
+import { render } from '../../sword/documents/render.ts';
 import { serviceDocument } from '../../sword/documents/service-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';

@@ -1,6 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
-import { type RenderContext, render } from '../../sword/documents/document.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
+import { render } from '../../sword/documents/render.ts';
 import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';

@@ -1,8 +1,9 @@
 import type { Context, Middleware } from 'koa';
 import type { DepositRefusalCode } from '../../domain/deposit/errors.ts';
 import type { ContentMismatch, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { type Format, type Generator, render } from '../../sword/documents/document.ts';
+import type { Generator } from '../../sword/documents/document.ts';
 import { errorDocument, SWORD_ERRORS } from '../../sword/documents/error-document.ts';
+import { type Format, render } from '../../sword/documents/render.ts';
 import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';

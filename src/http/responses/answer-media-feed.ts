@@ -1,6 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
-import { type RenderContext, render } from '../../sword/documents/document.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
+import { render } from '../../sword/documents/render.ts';
 import { mediaFeed } from '../../sword/documents/statement.ts';
 import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';

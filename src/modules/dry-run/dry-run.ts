@@ -9,8 +9,8 @@ import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.t
 import { WRITES, type WriteChecks } from '../../http/requests/write-checks.ts';
 import { setDocumentType } from '../../http/responses/representation.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
-import { render } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
+import { render } from '../../sword/documents/render.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';

@@ -1,6 +1,7 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
-import { handleCommand, load, type StreamState } from '../../deposits/command-handler.ts';
+import { handleCommand, load } from '../../deposits/command-handler.ts';
 import { isStatusChange, type StatusChange, statusChangesUpTo } from '../../deposits/status-change.ts';
+import type { StreamState } from '../../deposits/stream-state.ts';
 import { deposits, notifications } from '../../domain/aggregates.ts';
 import type { NotificationHeld } from '../../domain/notifications/events.ts';
 import {

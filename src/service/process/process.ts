@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { type Config, describeSettings, readConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { packageInfo } from '../../config/package-info.ts';
+import { describeSettings, readConfig } from '../../config/read-config.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';

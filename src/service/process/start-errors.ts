@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { BadConfig, type Config } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import { BadConfig } from '../../config/read-config.ts';
 import { EventLogUnusable } from '../../event-log/event-log.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { makeFolderPrivate } from '../../tools/files/private-files.ts';

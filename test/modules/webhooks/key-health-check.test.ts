@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/read-config.ts';
 import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
 import { runScript } from '../../../testing/processes/run-script.ts';
 import { keptLines } from '../../../testing/service/kept-lines.ts';

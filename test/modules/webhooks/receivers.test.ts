@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/read-config.ts';
 import { handleCommand, load } from '../../../src/deposits/command-handler.ts';
 import { notifications } from '../../../src/domain/aggregates.ts';
 import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';

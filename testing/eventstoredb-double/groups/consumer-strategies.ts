@@ -1,7 +1,5 @@
 import type { GroupConsumer } from './group-consumer.ts';
-import type { StrategyName } from './group-settings.ts';
 import type { Message } from './message.ts';
-import { PinnedStrategy } from './pinned-strategy.ts';
 import type { PushResult } from './stream-buffer.ts';
 
 /** Decides which consumer of a group is sent a message. */
@@ -13,12 +11,8 @@ export interface ConsumerStrategy {
   released(consumer: GroupConsumer, stream: string): void;
 }
 
-export function strategyOf(name: StrategyName): ConsumerStrategy {
-  return name === 'Pinned' ? new PinnedStrategy() : new QueueStrategy(name === 'RoundRobin');
-}
-
 /** The first consumer with room; in turns, or the same one until it is full. */
-class QueueStrategy implements ConsumerStrategy {
+export class QueueStrategy implements ConsumerStrategy {
   #queue: GroupConsumer[] = [];
   readonly #isInTurns: boolean;
 

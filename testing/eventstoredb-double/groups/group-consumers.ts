@@ -1,7 +1,8 @@
-import { strategyOf } from './consumer-strategies.ts';
+import { type ConsumerStrategy, QueueStrategy } from './consumer-strategies.ts';
 import type { GroupConsumer } from './group-consumer.ts';
-import type { GroupSettings } from './group-settings.ts';
+import type { GroupSettings, StrategyName } from './group-settings.ts';
 import type { Message } from './message.ts';
+import { PinnedStrategy } from './pinned-strategy.ts';
 import type { PushResult } from './stream-buffer.ts';
 
 type Outstanding = { readonly message: Message; readonly dueAt: number };
@@ -80,4 +81,8 @@ export class GroupConsumers {
     this.#connected.clear();
     for (const { options } of consumers) options.drop();
   }
+}
+
+function strategyOf(name: StrategyName): ConsumerStrategy {
+  return name === 'Pinned' ? new PinnedStrategy() : new QueueStrategy(name === 'RoundRobin');
 }

@@ -6,7 +6,7 @@ import { yieldWhenStalled } from '../../../http/responses/yield-when-stalled.ts'
 import { formatSwhid, InvalidSwhid, parseReference, type Swhid } from '../../../swhid/swhid.ts';
 import { attachment } from '../../../sword/headers/content-disposition.ts';
 import type { Viewer } from '../access/sessions.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
 import { visibleDeposit } from './visible-deposit.ts';
 

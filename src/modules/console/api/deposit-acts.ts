@@ -1,6 +1,6 @@
 import { filterIn } from '../protocol/deposit-list.ts';
 import type { Act } from '../protocol/job.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
 import { allIds, selectionOf } from './deposit-query.ts';
 import { Jobs } from './jobs.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { clock } from '../../../tools/clock.ts';
 import { type Cursor, type DepositRow, filterIn } from '../protocol/deposit-list.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 import { pageOf, selectionOf } from './deposit-query.ts';
 

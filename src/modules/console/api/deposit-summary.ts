@@ -1,5 +1,5 @@
 import { depositIdentifiers } from '../../../swhid/deposit-identifiers.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere, type Route } from '../server/route.ts';
 import { visibleDeposit } from './visible-deposit.ts';
 

@@ -1,5 +1,5 @@
 import { type DepositPage, filterIn } from '../protocol/deposit-list.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import type { Route } from '../server/route.ts';
 import { cursorIn, pageOf, selectionOf } from './deposit-query.ts';
 

@@ -8,7 +8,7 @@ import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
 import { clock } from '../../../tools/clock.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { LiveChange } from '../protocol/live-change.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 import { rowOf } from './deposit-query.ts';
 

@@ -4,7 +4,7 @@ import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import { clock } from '../../../tools/clock.ts';
 import type { OverviewData } from '../protocol/overview.ts';
 import { permits } from '../protocol/permissions.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import type { Route } from '../server/route.ts';
 import { rowOf } from './deposit-query.ts';
 

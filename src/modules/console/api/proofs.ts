@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { InvalidPosition } from '../../../event-log/position.ts';
 import { ANCHORS } from '../../anchors/anchor.ts';
 import { coveredEvent } from '../../anchors/merkle-leaf.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 import { type VerifierPage, verifierPage } from '../server/verifier-page.ts';
 

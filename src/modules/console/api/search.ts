@@ -3,7 +3,7 @@ import type { View, ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { Filter } from '../protocol/deposit-list.ts';
 import type { SearchResult } from '../protocol/search-result.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 import { archiveTerm, pageOf, rowOf, selectionOf } from './deposit-query.ts';
 

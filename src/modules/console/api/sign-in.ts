@@ -4,7 +4,7 @@ import { addressOf } from '../../../http/middleware/credentials.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { html } from '../protocol/html.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { answerPage } from '../server/page.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 

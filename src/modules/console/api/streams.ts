@@ -1,5 +1,5 @@
 import type { EventLog, RecordedEvent } from '../../../event-log/event-log.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
 
 /** Events in one answer. */

@@ -1,6 +1,6 @@
 import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import type { Viewer } from '../access/sessions.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere } from '../server/route.ts';
 
 /** Returns the row of a deposit, if the viewer may see it. @throws {ConsoleRefusal} it does not exist for the viewer */

@@ -5,7 +5,7 @@ import { type EventLog, occurredAt } from '../../../event-log/event-log.ts';
 import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { ParkedRow, ParkedWork } from '../protocol/parked-work.ts';
-import type { ConsoleParts } from '../server/console.ts';
+import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 
 /** Maximum characters of the reason of a skip. */

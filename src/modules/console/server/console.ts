@@ -1,44 +1,15 @@
-import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
-import type { PersonView } from '../../../../projections/people.ts';
-import type { Config } from '../../../config/config.ts';
 import { Refusal } from '../../../domain/decider.ts';
-import type { EventLog } from '../../../event-log/event-log.ts';
-import type { PageParts } from '../../../http/http-module.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
-import type { ObjectStore } from '../../../object-store/object-store.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
-import type { Logger } from '../../../tools/logger.ts';
-import type { Projector } from '../../../views/projector.ts';
-import type { View } from '../../../views/view.ts';
-import type { OneTimeCodes } from '../access/one-time-codes.ts';
 import { SessionKey } from '../access/session-key.ts';
 import { Sessions } from '../access/sessions.ts';
 import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
+import type { ConsoleParts, NodeParts } from './console-parts.ts';
 import { setSecurityHeaders } from './page.ts';
 import { assertFromConsole, readBody } from './request-guard.ts';
 import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
-
-/** The parts of a node that the console uses. */
-export type NodeParts = PageParts & {
-  readonly config: Config;
-  readonly log: EventLog;
-  readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
-  readonly projector: Projector;
-  readonly logger: Logger;
-  readonly people: View<PersonView>;
-  readonly deposits: View<DepositSearchView>;
-  readonly codes: OneTimeCodes;
-};
-
-/** The parts of a node and of the console that routes use. */
-export type ConsoleParts = NodeParts & {
-  readonly sessions: Sessions;
-  readonly assets: Assets;
-  /** Disposes of what routes open when the service stops. */
-  readonly resources: DisposableStack;
-};
 
 /** The console of one node. */
 export class Console implements Disposable {

@@ -3,7 +3,7 @@ import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { permissionsOf } from '../protocol/permissions.ts';
 import { SCREENS } from '../protocol/screens.ts';
-import type { ConsoleParts } from './console.ts';
+import type { ConsoleParts } from './console-parts.ts';
 import { answerPage } from './page.ts';
 import { notFoundHere, type Route } from './route.ts';
 

@@ -10,7 +10,7 @@ import { searchRoutes } from '../api/search.ts';
 import { signInRoutes } from '../api/sign-in.ts';
 import { streamRoutes } from '../api/streams.ts';
 import { workRoutes } from '../api/work.ts';
-import type { ConsoleParts } from './console.ts';
+import type { ConsoleParts } from './console-parts.ts';
 import { pageRoutes } from './page-routes.ts';
 import type { Route } from './route.ts';
 

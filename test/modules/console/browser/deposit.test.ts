@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../../../../src/config/config.ts';
+import { readConfig } from '../../../../src/config/read-config.ts';
 import { publicAnchorKey } from '../../../../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
 import { tarOf } from '../../../../testing/archives/archive-builders.ts';

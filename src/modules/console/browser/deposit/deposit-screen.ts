@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
 import { useFetched } from '../fetched.ts';
@@ -12,16 +11,9 @@ import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { withQuery } from '../router.ts';
 import type { ScreenProps } from '../screens/screen-props.ts';
+import type { DepositSummary } from './deposit-summary.ts';
 import { ProofTab } from './proof-tab.ts';
 import { TimelineTab } from './timeline-tab.ts';
-
-/** The summary of a deposit; `null` for a deposit that was deleted, which only its events still show. */
-export type DepositSummary = {
-  readonly depositId: number;
-  readonly row: DepositSearchView | null;
-  /** The qualified SWHID of a loaded deposit. */
-  readonly context: string | null;
-};
 
 const TABS = [
   { name: 'timeline', title: 'Timeline', permission: 'service:read' },

@@ -11,7 +11,7 @@ import { Copyable } from '../parts/copy.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { withQuery } from '../router.ts';
 import { ArchiveCheck } from './archive-check.ts';
-import type { DepositSummary } from './deposit-screen.ts';
+import type { DepositSummary } from './deposit-summary.ts';
 import { useProof } from './proof-run.ts';
 import type { ProofRequest } from './proof-worker.ts';
 

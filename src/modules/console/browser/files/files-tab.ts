@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { readManifest, unescapePath } from '../../proof/manifest.ts';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
-import type { DepositSummary } from '../deposit/deposit-screen.ts';
+import type { DepositSummary } from '../deposit/deposit-summary.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import type { Place } from '../router.ts';
 import { DirectoryTable } from './directory-table.ts';

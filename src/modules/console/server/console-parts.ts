@@ -1,0 +1,32 @@
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import type { PersonView } from '../../../../projections/people.ts';
+import type { Config } from '../../../config/config.ts';
+import type { EventLog } from '../../../event-log/event-log.ts';
+import type { PageParts } from '../../../http/http-module.ts';
+import type { ObjectStore } from '../../../object-store/object-store.ts';
+import type { Logger } from '../../../tools/logger.ts';
+import type { Projector } from '../../../views/projector.ts';
+import type { View } from '../../../views/view.ts';
+import type { OneTimeCodes } from '../access/one-time-codes.ts';
+import type { Sessions } from '../access/sessions.ts';
+import type { Assets } from './assets.ts';
+
+/** The parts of a node that the console uses. */
+export type NodeParts = PageParts & {
+  readonly config: Config;
+  readonly log: EventLog;
+  readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
+  readonly projector: Projector;
+  readonly logger: Logger;
+  readonly people: View<PersonView>;
+  readonly deposits: View<DepositSearchView>;
+  readonly codes: OneTimeCodes;
+};
+
+/** The parts of a node and of the console that routes use. */
+export type ConsoleParts = NodeParts & {
+  readonly sessions: Sessions;
+  readonly assets: Assets;
+  /** Disposes of what routes open when the service stops. */
+  readonly resources: DisposableStack;
+};
