@@ -119,6 +119,12 @@ export class Credentials {
     return login?.disabled === false && login.credentialRevision === credentialRevision ? login : undefined;
   }
 
+  /** Returns the collections that are granted to a client now; none if the client is unknown or disabled. */
+  collectionsOf(client: string): readonly string[] {
+    const login = this.#logins.get(client);
+    return login && !login.disabled ? login.collections : [];
+  }
+
   #cached(fingerprint: string): ClientLogin | undefined {
     const verified = this.#verified.get(fingerprint);
     return verified && this.currentLogin(verified);

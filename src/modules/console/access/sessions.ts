@@ -11,8 +11,8 @@ export type Viewer = {
   readonly kind: 'person' | 'client';
   readonly name: string;
   readonly role: Role;
-  /** The client whose deposits a depositor sees; `null` for all deposits. */
-  readonly client: string | null;
+  /** The deposits that a depositor sees: those of a client, in the collections that it has now; `null` for all. */
+  readonly scope: { readonly client: string; readonly collections: readonly string[] } | null;
   /** Whether the sign-in was recent enough for acts that cannot be undone. */
   readonly isFresh: boolean;
 };
@@ -39,13 +39,13 @@ const RENEW_MS = MINUTE;
 export class Sessions {
   readonly #key: SessionKey;
   readonly #people: Pick<View<PersonView>, 'get'>;
-  readonly #credentials: Pick<Credentials, 'currentLogin'>;
+  readonly #credentials: Pick<Credentials, 'currentLogin' | 'collectionsOf'>;
   readonly #cookie: { readonly name: string; readonly attributes: string };
 
   constructor(
     key: SessionKey,
     people: Pick<View<PersonView>, 'get'>,
-    credentials: Pick<Credentials, 'currentLogin'>,
+    credentials: Pick<Credentials, 'currentLogin' | 'collectionsOf'>,
     isHttps: boolean,
   ) {
     this.#key = key;
@@ -80,13 +80,14 @@ export class Sessions {
     return viewer;
   }
 
-  /** Returns a function that returns whether the session of the request is still valid, for answers that never end. */
-  watch(ctx: ServiceContext): () => boolean {
+  /**
+   * Returns a function for answers that never end: it returns the viewer as the views say now, and `undefined` once the
+   * session of the request has ended.
+   */
+  watch(ctx: ServiceContext): () => Viewer | undefined {
     const session = this.#sessionOf(ctx);
     return () =>
-      session !== undefined &&
-      clock.now() - session.signedInAt < MAX_AGE_MS &&
-      this.#viewer(session) !== undefined;
+      session && clock.now() - session.signedInAt < MAX_AGE_MS ? this.#viewer(session) : undefined;
   }
 
   end(ctx: ServiceContext): void {
@@ -111,11 +112,16 @@ export class Sessions {
     const isFresh = clock.now() - signedInAt < FRESH_MS;
     if (kind === 'client') {
       const login = this.#credentials.currentLogin({ client: name, credentialRevision: revision });
-      return login && { kind, name, role: 'depositor', client: name, isFresh };
+      return login && { kind, name, role: 'depositor', scope: this.#scopeOf(name), isFresh };
     }
     const person = this.#people.get(name);
     if (!person || person.disabled || person.sessionRevision !== revision) return undefined;
-    return { kind, name, role: person.role, client: person.client, isFresh };
+    const scope = person.client === null ? null : this.#scopeOf(person.client);
+    return { kind, name, role: person.role, scope, isFresh };
+  }
+
+  #scopeOf(client: string): NonNullable<Viewer['scope']> {
+    return { client, collections: this.#credentials.collectionsOf(client) };
   }
 
   #set(ctx: ServiceContext, session: Session): void {

@@ -8,7 +8,6 @@ import { attachment } from '../../../sword/headers/content-disposition.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
-import { visibleDeposit } from './visible-deposit.ts';
 
 /** Maximum bytes of a manifest in an answer, some 150,000 paths: browsers build the tree from it. */
 const MAX_MANIFEST_BYTES = 32 * 1024 ** 2;
@@ -20,7 +19,7 @@ type Request = RouteRequest & { readonly viewer: Viewer };
 
 /** Returns the routes of what is inside loaded deposits. */
 export function contentRoutes(parts: ConsoleParts): readonly Route[] {
-  const { deposits, objects, resolver, store } = parts;
+  const { depositsOf, objects, resolver, store } = parts;
   return [
     {
       method: 'GET',
@@ -45,17 +44,18 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
       path: '/console/api/deposits/:id/versions',
       permission: 'deposits:read',
       answer: ({ ctx, params, viewer }) => {
-        const { origin, client } = visibleDeposit(parts, viewer, params['id']);
-        const equal = origin === null ? undefined : { origin, ...(viewer.client !== null && { client }) };
-        const found = equal
-          ? deposits.find({
-              index: ['origin', 'depositId'],
-              equal,
-              orderBy: 'depositId',
-              descending: true,
-              limit: MAX_VERSIONS,
-            })
-          : [];
+        const deposits = depositsOf(viewer);
+        const { origin } = deposits.existing(params['id']);
+        const found =
+          origin === null
+            ? []
+            : deposits.find({
+                index: ['origin', 'depositId'],
+                equal: { origin },
+                orderBy: 'depositId',
+                descending: true,
+                limit: MAX_VERSIONS,
+              });
         const versions = found
           .filter(({ directory }) => directory !== null)
           .map(({ depositId, createdAt, directory }) => ({ depositId, createdAt, directory }));
@@ -72,7 +72,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
 
   /** Resolves to the root directory of a loaded deposit. */
   async function rootOf(viewer: Viewer, id: string | undefined): Promise<ResolvedObject> {
-    const { directory, revisionId, ...row } = visibleDeposit(parts, viewer, id);
+    const { directory, revisionId, ...row } = depositsOf(viewer).existing(id);
     if (directory === null || revisionId === null) throw notFoundHere(`Deposit ${id} is not loaded.`);
     const anchor = { type: 'rev', id: revisionId } as const;
     return resolve(row, { type: 'dir', id: directory, qualifiers: { anchor } });
@@ -92,7 +92,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
 
   /** Answers with the bytes of a file, or a directory as a tar; never as something that a browser shows. */
   async function answerBytes({ ctx, params, query, viewer }: Request): Promise<void> {
-    const { revisionId, ...row } = visibleDeposit(parts, viewer, params['id']);
+    const { revisionId, ...row } = depositsOf(viewer).existing(params['id']);
     if (revisionId === null) throw notFoundHere(`Deposit ${row.depositId} is not loaded.`);
     const swhid = swhidIn(query.get('swhid') ?? '');
     const { path } = swhid.qualifiers;

@@ -9,7 +9,7 @@ import { Jobs } from './jobs.ts';
 const MAX_DEPOSITS = 10_000;
 
 /** Returns the routes by which operators retry deposits: one, the selected ones, or all that a filter selects. */
-export function depositActRoutes({ deposits: view, log, resources }: ConsoleParts): readonly Route[] {
+export function depositActRoutes({ depositsOf, log, resources }: ConsoleParts): readonly Route[] {
   const jobs = resources.use(new Jobs(log));
   return [
     {
@@ -17,8 +17,8 @@ export function depositActRoutes({ deposits: view, log, resources }: ConsolePart
       path: '/console/api/deposits/count',
       permission: 'deposits:act',
       answer: ({ ctx, query, viewer }) => {
-        const selection = selectionOf(filterIn(query), viewer);
-        const count = view.count({ ...selection, limit: MAX_DEPOSITS + 1 });
+        const selection = selectionOf(filterIn(query));
+        const count = depositsOf(viewer).count({ ...selection, limit: MAX_DEPOSITS + 1 });
         if (count > MAX_DEPOSITS) throw tooMany();
         ctx.body = { count };
       },
@@ -35,14 +35,15 @@ export function depositActRoutes({ deposits: view, log, resources }: ConsolePart
         ctx.body = jobs.start(act satisfies Act, wanted, viewer);
 
         function matching(given: unknown, expected: unknown): readonly number[] {
-          const selection = selectionOf(filterIn(new URLSearchParams(textsIn(given))), viewer);
-          const found = view.count({ ...selection, limit: MAX_DEPOSITS + 1 });
+          const selection = selectionOf(filterIn(new URLSearchParams(textsIn(given))));
+          const deposits = depositsOf(viewer);
+          const found = deposits.count({ ...selection, limit: MAX_DEPOSITS + 1 });
           if (found > MAX_DEPOSITS) throw tooMany();
           if (found !== expected) {
             const text = `${found} deposits match now, not ${String(expected)}: look at them again.`;
             throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
           }
-          return allIds(view, selection);
+          return allIds(deposits, selection);
         }
       },
     },

@@ -33,7 +33,7 @@ const FORMATS: Readonly<
 };
 
 /** Returns the route that sends all deposits of a filter as a file. */
-export function depositExportRoutes({ deposits: view }: ConsoleParts): readonly Route[] {
+export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -42,7 +42,7 @@ export function depositExportRoutes({ deposits: view }: ConsoleParts): readonly 
       answer: ({ ctx, query, params, viewer }) => {
         const format = FORMATS[params['format'] ?? ''];
         if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
-        const selection = selectionOf(filterIn(query), viewer);
+        const [deposits, selection] = [depositsOf(viewer), selectionOf(filterIn(query))];
         ctx.set('Content-Disposition', `attachment; filename="deposits.${params['format']}"`);
         ctx.set('Content-Type', format.type);
         ctx.body = Readable.from(texts());
@@ -50,7 +50,7 @@ export function depositExportRoutes({ deposits: view }: ConsoleParts): readonly 
         async function* texts(): AsyncGenerator<string> {
           yield format?.head ?? '';
           for (let before: Cursor | undefined; ; ) {
-            const { rows, next } = pageOf(view, selection, before, PAGE_SIZE);
+            const { rows, next } = pageOf(deposits, selection, before, PAGE_SIZE);
             yield rows.map((row) => format?.row(row) ?? '').join('');
             if (next === null) return;
             before = next;

@@ -1,8 +1,8 @@
 import { type DepositSearchView, DIGEST_CHARACTERS } from '../../../../projections/deposit-search.ts';
-import { SHORTEST_TEXT, type View, type ViewQuery } from '../../../views/view.ts';
-import type { Viewer } from '../access/sessions.ts';
+import { SHORTEST_TEXT, type ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
 import { ConsoleRefusal } from '../server/route.ts';
+import type { VisibleDeposits } from './visible-deposits.ts';
 
 const IDS_AT_ONCE = 1000;
 
@@ -15,12 +15,11 @@ const OBJECT_FIELDS: Readonly<Record<string, string>> = {
   snp: 'snapshot',
 };
 
-/** Returns the query of the view for a filter, within what the viewer may see. @throws {ConsoleRefusal} */
-export function selectionOf(filter: Filter, { client }: Pick<Viewer, 'client'>): Selection {
-  const { status, collection, origin, since, until, swhid, reason, q = '' } = filter;
-  const wantedClient = client ?? filter.client;
+/** Returns the query of the view for a filter. @throws {ConsoleRefusal} */
+export function selectionOf(filter: Filter): Selection {
+  const { status, client, collection, origin, since, until, swhid, reason, q = '' } = filter;
   const equal = {
-    ...(wantedClient !== undefined && { client: wantedClient }),
+    ...(client !== undefined && { client }),
     ...(status !== undefined && { status }),
     ...(collection !== undefined && { collection }),
     ...(origin !== undefined && { origin }),
@@ -33,13 +32,9 @@ export function selectionOf(filter: Filter, { client }: Pick<Viewer, 'client'>):
     throw new ConsoleRefusal(400, 'WORD_TOO_SHORT', text);
   }
   const terms = reason === undefined ? [] : [` !${reason} `];
-  const isText = words.length > 0 || terms.length > 0;
-  // The index of texts knows these as well, so that it need not look at other deposits.
-  if (isText && wantedClient !== undefined) terms.push(` @${wantedClient} `);
-  if (isText && collection !== undefined) terms.push(` /${collection} `);
   return {
     equal,
-    ...(isText && { contains: { words, terms } }),
+    ...(words.length + terms.length > 0 && { contains: { words, terms } }),
     ...(since !== undefined && { from: { field: 'changed', value: timeIn(since) } }),
     ...(until !== undefined && { upTo: { field: 'changed', value: `${timeIn(until)} ~` } }),
   };
@@ -53,13 +48,13 @@ function orderOf({ contains, from, upTo }: Selection): 'key' | 'changed' | 'depo
 
 /** Returns the deposits of a page, the newest first, or those changed last for a selection by times. */
 export function pageOf(
-  view: View<DepositSearchView>,
+  deposits: VisibleDeposits,
   selection: Selection,
   cursor: Cursor | undefined,
   limit: number,
 ): { readonly rows: readonly DepositRow[]; readonly next: Cursor | null } {
   const orderBy = orderOf(selection);
-  const found = view.find({
+  const found = deposits.find({
     ...selection,
     ...(cursor !== undefined && { before: { field: orderBy, value: cursor } }),
     orderBy,
@@ -87,10 +82,10 @@ export function archiveTerm(sha256: string): string {
 }
 
 /** Returns the ids of all deposits of a selection, the oldest first. */
-export function allIds(view: View<DepositSearchView>, selection: Selection): readonly number[] {
+export function allIds(deposits: VisibleDeposits, selection: Selection): readonly number[] {
   const ids: number[] = [];
   for (let before: Cursor | undefined; ; ) {
-    const { rows, next } = pageOf(view, selection, before, IDS_AT_ONCE);
+    const { rows, next } = pageOf(deposits, selection, before, IDS_AT_ONCE);
     ids.push(...rows.map(({ depositId }) => depositId));
     if (next === null) return ids.toReversed();
     before = next;

@@ -1,10 +1,12 @@
 import { depositIdentifiers } from '../../../swhid/deposit-identifiers.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere, type Route } from '../server/route.ts';
-import { visibleDeposit } from './visible-deposit.ts';
 
 /** Returns the route of the summary of one deposit. */
-export function summaryRoutes({ deposits, log }: Pick<ConsoleParts, 'deposits' | 'log'>): readonly Route[] {
+export function summaryRoutes({
+  depositsOf,
+  log,
+}: Pick<ConsoleParts, 'depositsOf' | 'log'>): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -12,11 +14,12 @@ export function summaryRoutes({ deposits, log }: Pick<ConsoleParts, 'deposits' |
       permission: 'deposits:read',
       answer: async ({ ctx, params, viewer }) => {
         const id = params['id'] ?? '';
-        if (viewer.client === null && !deposits.get(id) && (await exists(id))) {
+        const deposits = depositsOf(viewer);
+        if (viewer.scope === null && !deposits.get(id) && (await exists(id))) {
           ctx.body = { depositId: Number(id), row: null, context: null };
           return;
         }
-        const row = visibleDeposit({ deposits }, viewer, id);
+        const row = deposits.existing(id);
         const { depositId, directory, revisionId, snapshot, origin } = row;
         const isLoaded = directory !== null && revisionId !== null && snapshot !== null && origin !== null;
         const loaded = isLoaded ? { directory, revision: revisionId, snapshot, origin } : null;

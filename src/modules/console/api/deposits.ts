@@ -6,7 +6,7 @@ import { cursorIn, pageOf, selectionOf } from './deposit-query.ts';
 const PAGE_SIZE = 50;
 
 /** Returns the routes of the list of deposits. */
-export function depositRoutes({ deposits: view }: ConsoleParts): readonly Route[] {
+export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -15,15 +15,15 @@ export function depositRoutes({ deposits: view }: ConsoleParts): readonly Route[
       answer: ({ ctx, query, viewer }) => {
         const { q, origin, reason, swhid, since, until, ...owner } = filterIn(query);
         const isCounted = [q, origin, reason, swhid, since, until].every((value) => value === undefined);
-        const client = viewer.client ?? owner.client;
+        const { client, collection } = owner;
         const counted = {
           ...(client !== undefined && { client }),
-          ...(owner.collection !== undefined && { collection: owner.collection }),
+          ...(collection !== undefined && { collection }),
         };
-        const selection = selectionOf(filterIn(query), viewer);
+        const deposits = depositsOf(viewer);
         ctx.body = {
-          ...pageOf(view, selection, cursorIn(query.get('before')), PAGE_SIZE),
-          counts: isCounted ? Object.fromEntries(view.counts(counted)) : null,
+          ...pageOf(deposits, selectionOf(filterIn(query)), cursorIn(query.get('before')), PAGE_SIZE),
+          counts: isCounted ? Object.fromEntries(deposits.counts(counted)) : null,
         } satisfies DepositPage;
       },
     },

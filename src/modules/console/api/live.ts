@@ -19,16 +19,17 @@ const HEARTBEAT_MS = 15_000;
 /** Bytes that a slow reader may leave unread; beyond them its stream ends, and its browser connects again. */
 const MAX_UNREAD_BYTES = 262_144;
 
-type LiveStream = { readonly viewer: Viewer; readonly body: PassThrough };
+type LiveStream = {
+  readonly viewer: Viewer;
+  /** Returns the viewer as of now; `undefined` once the session has ended. */
+  readonly current: () => Viewer | undefined;
+  readonly body: PassThrough;
+};
 
 /** Returns the route by which open pages learn of changes. The browser reads the present state by other routes. */
-export function liveRoutes({
-  projector,
-  deposits: views,
-  sessions,
-  resources,
-}: ConsoleParts): readonly Route[] {
+export function liveRoutes({ projector, depositsOf, sessions, resources }: ConsoleParts): readonly Route[] {
   const open = new Set<LiveStream>();
+  const everything = depositsOf({ scope: null });
   const stopListening = projector.listen((events) => {
     if (open.size > 0) for (const event of events) publish(event);
   });
@@ -47,7 +48,7 @@ export function liveRoutes({
 
   function publish(event: RecordedEvent): void {
     if (!event.stream.startsWith(deposits.prefix)) return;
-    const view = views.get(event.stream.slice(deposits.prefix.length));
+    const view = everything.get(event.stream.slice(deposits.prefix.length));
     const { actor } = event.metadata as { actor: LiveChange['actor'] }; // every event of this service names its actor
     const change: LiveChange = {
       depositId: Number(event.data['depositId']),
@@ -59,17 +60,25 @@ export function liveRoutes({
       ...(view ? rowFields(view) : DELETED),
     };
     const text = `event: change\ndata: ${JSON.stringify(change)}\n\n`;
-    for (const stream of open) if (maySee(stream.viewer, change)) write(stream, text);
+    for (const stream of open) if (maySee(stream, change)) write(stream, text);
+  }
+
+  /** Returns whether the change is one of a deposit that exists for the viewer at this moment. */
+  function maySee({ viewer, current }: LiveStream, { client, collection }: LiveChange): boolean {
+    if (viewer.scope === null) return true;
+    if (client === null || collection === null || viewer.scope.client !== client) return false;
+    const now = current();
+    return now !== undefined && depositsOf(now).includes({ client, collection });
   }
 
   function begin(ctx: ServiceContext, viewer: Viewer): void {
     const own = [...open].filter((one) => one.viewer.kind === viewer.kind && one.viewer.name === viewer.name);
     if (own.length >= MAX_PER_VIEWER || open.size >= MAX_TOTAL)
       throw new ConsoleRefusal(429, 'TOO_MANY_STREAMS', 'Too many pages are open: close some.');
-    const stream: LiveStream = { viewer, body: new PassThrough() };
-    const isValid = sessions.watch(ctx);
+    const current = sessions.watch(ctx);
+    const stream: LiveStream = { viewer, current, body: new PassThrough() };
     const heartbeat = clock.setInterval(() => {
-      if (isValid()) write(stream, ': still here\n\n');
+      if (current()) write(stream, ': still here\n\n');
       else stream.body.end('event: end\ndata: {}\n\n');
     }, HEARTBEAT_MS);
     open.add(stream);
@@ -95,10 +104,6 @@ const DELETED = { status: null, title: null, reasonCodes: [], swhid: null, clien
 function rowFields(view: DepositSearchView) {
   const { status, title, reasonCodes, swhid, client, collection } = rowOf(view);
   return { status, title, reasonCodes, swhid, client, collection };
-}
-
-function maySee({ client }: Viewer, change: LiveChange): boolean {
-  return client === null || client === change.client;
 }
 
 function write({ body }: LiveStream, text: string): void {

@@ -14,20 +14,20 @@ const RECENT = 15;
 const MAX_LAG_SECONDS = 30;
 
 /** Returns the route of the overview. */
-export function overviewRoutes({ deposits: view, log, projector }: ConsoleParts): readonly Route[] {
+export function overviewRoutes({ depositsOf, log, projector }: ConsoleParts): readonly Route[] {
   const parking = new EventLogParking(log);
   return [
     {
       method: 'GET',
       path: '/console/api/overview',
       permission: 'deposits:read',
-      answer: async ({ ctx, viewer: { client, role } }) => {
-        const equal = client === null ? {} : { client };
+      answer: async ({ ctx, viewer }) => {
+        const deposits = depositsOf(viewer);
         const newest = { orderBy: 'changed', descending: true, limit: RECENT };
         ctx.body = {
-          counts: Object.fromEntries(view.counts(equal)),
-          recent: view.find({ equal, ...newest }).map(rowOf),
-          service: permits(role, 'service:read') ? await service() : null,
+          counts: Object.fromEntries(deposits.counts()),
+          recent: deposits.find(newest).map(rowOf),
+          service: permits(viewer.role, 'service:read') ? await service() : null,
         } satisfies OverviewData;
       },
     },

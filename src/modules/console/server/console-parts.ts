@@ -8,7 +8,8 @@ import type { Logger } from '../../../tools/logger.ts';
 import type { Projector } from '../../../views/projector.ts';
 import type { View } from '../../../views/view.ts';
 import type { OneTimeCodes } from '../access/one-time-codes.ts';
-import type { Sessions } from '../access/sessions.ts';
+import type { Sessions, Viewer } from '../access/sessions.ts';
+import type { VisibleDeposits } from '../api/visible-deposits.ts';
 import type { Assets } from './assets.ts';
 
 /** The parts of a node that the console uses. */
@@ -24,7 +25,9 @@ export type NodeParts = PageParts & {
 };
 
 /** The parts of a node and of the console that routes use. */
-export type ConsoleParts = NodeParts & {
+export type ConsoleParts = Omit<NodeParts, 'deposits'> & {
+  /** Returns the deposits that exist for a viewer. */
+  readonly depositsOf: (viewer: Pick<Viewer, 'scope'>) => VisibleDeposits;
   readonly sessions: Sessions;
   readonly assets: Assets;
   /** Disposes of what routes open when the service stops. */

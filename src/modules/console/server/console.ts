@@ -3,6 +3,7 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { SessionKey } from '../access/session-key.ts';
 import { Sessions } from '../access/sessions.ts';
+import { VisibleDeposits } from '../api/visible-deposits.ts';
 import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';
@@ -21,7 +22,14 @@ export class Console implements Disposable {
     const key = await SessionKey.open(node.config.dataDir);
     const isHttps = node.baseUrl.startsWith('https:');
     const sessions = new Sessions(key, node.people, node.credentials, isHttps);
-    return new Console({ ...node, sessions, assets: await Assets.open(), resources: new DisposableStack() });
+    const { deposits, ...others } = node;
+    return new Console({
+      ...others,
+      depositsOf: (viewer) => new VisibleDeposits(deposits, viewer),
+      sessions,
+      assets: await Assets.open(),
+      resources: new DisposableStack(),
+    });
   }
 
   private constructor(parts: ConsoleParts) {

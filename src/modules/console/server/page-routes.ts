@@ -15,9 +15,9 @@ export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly 
       path,
       permission,
       kind: 'page',
-      answer: ({ ctx, viewer: { name, role, client, kind } }) => {
+      answer: ({ ctx, viewer: { name, role, scope, kind } }) => {
         const boot: Boot = {
-          viewer: { kind, name, role, client, permissions: permissionsOf(role) },
+          viewer: { kind, name, role, client: scope?.client ?? null, permissions: permissionsOf(role) },
           service: { ...packageInfo(), url: baseUrl, roles: config.roles },
         };
         const content = html`<div id="app" data-boot=${JSON.stringify(boot)}>

@@ -1,0 +1,95 @@
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import type { CountQuery, View, ViewQuery } from '../../../views/view.ts';
+import type { Viewer } from '../access/sessions.ts';
+import { notFoundHere } from '../server/route.ts';
+
+type Owner = Pick<DepositSearchView, 'client' | 'collection'>;
+type Equal = NonNullable<ViewQuery['equal']>;
+
+/**
+ * The deposits that exist for a viewer. All routes read deposits through it, so that this is the only place that decides
+ * what a viewer may see.
+ */
+export class VisibleDeposits {
+  readonly #view: View<DepositSearchView>;
+  readonly #scope: Viewer['scope'];
+
+  constructor(view: View<DepositSearchView>, { scope }: Pick<Viewer, 'scope'>) {
+    this.#view = view;
+    this.#scope = scope;
+  }
+
+  /** Returns whether the viewer may see the deposits of this client in this collection. */
+  includes({ client, collection }: Owner): boolean {
+    return !this.#scope || (this.#scope.client === client && this.#scope.collections.includes(collection));
+  }
+
+  /** Returns the row of a deposit, if it exists for the viewer. */
+  get(id: string): DepositSearchView | undefined {
+    const row = /^[1-9]\d{0,15}$/.test(id) ? this.#view.get(id) : undefined;
+    return row && this.includes(row) ? row : undefined;
+  }
+
+  /** Returns the row of a deposit. @throws {ConsoleRefusal} it does not exist for the viewer */
+  existing(id = ''): DepositSearchView {
+    const row = this.get(id);
+    if (row) return row;
+    throw notFoundHere(`There is no deposit ${id}.`);
+  }
+
+  find(query: ViewQuery): DepositSearchView[] {
+    const parts = this.#within(query.equal).map((equal) => this.#view.find(withEqual(query, equal)));
+    if (parts.length < 2) return parts[0] ?? [];
+    return merged(parts, query).slice(0, query.limit);
+  }
+
+  count(query: CountQuery): number {
+    const parts = this.#within(query.equal).map((equal) => this.#view.count(withEqual(query, equal)));
+    const count = parts.reduce((sum, part) => sum + part, 0);
+    return Math.min(count, query.limit ?? count);
+  }
+
+  /** Counts the deposits with these fields by their status. */
+  counts(equal: Readonly<Partial<Owner>> = {}): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const part of this.#within(equal))
+      for (const [status, count] of this.#view.counts(part as Readonly<Partial<Owner>>))
+        counts.set(status, (counts.get(status) ?? 0) + count);
+    return counts;
+  }
+
+  /**
+   * Returns the conditions under which the viewer sees what has these values: one for each collection that has deposits
+   * of theirs.
+   */
+  #within(equal: Equal = {}): readonly Equal[] {
+    if (!this.#scope) return [equal];
+    const { client, collections } = this.#scope;
+    const wanted = equal['collection'];
+    return collections
+      .filter((collection) => wanted === undefined || collection === wanted)
+      .map((collection) => ({ ...equal, client, collection }))
+      .filter(({ collection }) => this.#view.counts({ client, collection }).size > 0);
+  }
+}
+
+/** Adds conditions. The index of texts knows client and collection as well, so that it need not look at other deposits. */
+function withEqual<Query extends CountQuery>(query: Query, equal: Equal): Query {
+  const { contains } = query;
+  if (!contains) return { ...query, equal };
+  const owner = [
+    ...('client' in equal ? [` @${equal['client']} `] : []),
+    ...('collection' in equal ? [` /${equal['collection']} `] : []),
+  ];
+  return { ...query, equal, contains: { ...contains, terms: [...(contains['terms'] ?? []), ...owner] } };
+}
+
+/** Returns all rows in the order of the query. */
+function merged(
+  parts: readonly (readonly DepositSearchView[])[],
+  { orderBy = 'key', descending = false }: ViewQuery,
+): DepositSearchView[] {
+  const sign = descending ? -1 : 1;
+  const valueOf = (row: DepositSearchView) => (orderBy === 'changed' ? row.changed : row.depositId);
+  return parts.flat().toSorted((one, other) => (valueOf(one) < valueOf(other) ? -sign : sign));
+}

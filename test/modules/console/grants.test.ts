@@ -1,0 +1,108 @@
+import { depositOf } from '../../../testing/browser/console-deposits.ts';
+import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
+import { until } from '../../../testing/service/running-service.ts';
+import { testOfService } from '../../../testing/service/test-of-service.ts';
+
+const test = testOfService({ dora: { collections: ['software', 'papers'] } });
+
+test('of a collection whose grant is revoked, no route shows a depositor anything until it is granted again', async (t) => {
+  const { service, dora } = t.context;
+  const id = await depositOf(dora, { title: 'Quince', filename: 'quince.zip' });
+  const other = await depositOf(dora, { title: 'Medlar', collection: 'papers' });
+  const { routes } = (await (
+    await (await ConsoleSession.begin(service, 'operator')).get('/console/api/routes')
+  ).json()) as { routes: { method: string; path: string; permission: string }[] };
+  const person = await ConsoleSession.begin(service, 'depositor', 'dora');
+  const client = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
+  const { row } = (await (await person.get(`/console/api/deposits/${id}`)).json()) as {
+    row: { readonly directory: string; readonly uuid: string; readonly origin: string };
+  };
+  const texts = ['quince', String(id), row.uuid, `swh:1:dir:${row.directory}`, row.origin];
+  const targets = routes
+    .filter(({ permission }) => permission === 'deposits:read' || permission === 'contents:read')
+    .map(({ path }) => path.replace(':id', String(id)).replace(':format', 'csv'))
+    .filter((path) => path.startsWith('/console/api/') && path !== '/console/api/live')
+    .flatMap((path) => {
+      if (path.endsWith('/search')) return texts.map((text) => `${path}?q=${encodeURIComponent(text)}`);
+      return path.endsWith('/bytes') ? `${path}?swhid=swh:1:dir:${row.directory};path=/` : path;
+    });
+  const names = new RegExp(`Quince|hello\\.py|"done":2|"depositId":${id}\\b`);
+  const namedBy = async (session: ConsoleSession) => {
+    const named: string[] = [];
+    for (const target of targets) {
+      const answer = await session.get(target);
+      if (names.test(await answer.text())) named.push(target);
+      if (target.includes(`/deposits/${id}`))
+        t.is(answer.status, named.at(-1) === target ? 200 : 404, target);
+    }
+    return named;
+  };
+  const isGranted = (granted: boolean) =>
+    until(async () => ((await dora.get('/1/software/')).status === 200) === granted);
+  for (const session of [person, client]) t.deepEqual(await namedBy(session), targets);
+  await service.administration.client({ type: 'RevokeCollection', client: 'dora', collection: 'software' });
+  await isGranted(false);
+  for (const session of [person, client]) {
+    t.deepEqual(await namedBy(session), []);
+    t.is((await session.get(`/console/api/deposits/${other}`)).status, 200);
+  }
+  await service.administration.grant('dora', 'software');
+  await isGranted(true);
+  for (const session of [person, client]) t.deepEqual(await namedBy(session), targets);
+});
+
+test('an open event stream stops naming deposits of a collection whose grant is revoked', async (t) => {
+  const { service } = t.context;
+  const erin = await service.register('erin', {
+    collections: ['software', 'papers'],
+    domain: 'erin.example',
+  });
+  const id = await depositOf(erin, { title: 'Walnut', status: 'rejected' });
+  const abort = new AbortController();
+  const session = await ConsoleSession.begin(service, 'depositor', 'erin');
+  const stream = await fetch(new URL('/console/api/live', service.url), {
+    headers: { Cookie: session.cookie },
+    signal: abort.signal,
+  });
+  const changes = changesOf(stream);
+  const operator = await ConsoleSession.begin(service, 'operator');
+  const recheck = async () => {
+    const answer = await operator.post('/console/api/jobs', { act: 'recheck', ids: [id] });
+    const job = `/console/api/jobs/${((await answer.json()) as { id: string }).id}`;
+    await until(async () => ((await (await operator.get(job)).json()) as { state: string }).state === 'done');
+    await until(async () =>
+      /"status":"rejected"/.test(await (await operator.get(`/console/api/deposits/${id}`)).text()),
+    );
+  };
+  /** Checks the deposit again, and resolves to whether the stream names it before a change that follows. */
+  const isNamed = async () => {
+    await recheck();
+    const marker = await depositOf(erin, { title: 'Marker', collection: 'papers', status: 'partial' });
+    const named = new Set<number>();
+    while (!named.has(marker)) {
+      const { value, done } = await changes.next();
+      if (done) throw new Error('The stream has ended.');
+      named.add(value.depositId);
+    }
+    return named.has(id);
+  };
+  t.true(await isNamed());
+  await service.administration.client({ type: 'RevokeCollection', client: 'erin', collection: 'software' });
+  t.false(await isNamed());
+  await service.administration.grant('erin', 'software');
+  t.true(await isNamed());
+  abort.abort();
+});
+
+/** Yields the changes that an event stream names. */
+async function* changesOf({ body: stream }: Response): AsyncGenerator<{ readonly depositId: number }> {
+  let rest = '';
+  for await (const chunk of (stream ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    const blocks = `${rest}${chunk}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, data] = /^event: change\ndata: (.*)$/.exec(block) ?? [];
+      if (data !== undefined) yield JSON.parse(data) as { depositId: number };
+    }
+  }
+}
