@@ -121,7 +121,7 @@ function writeOf(
   return {
     requestId: randomUUID(),
     login: { client, providerUrl: null },
-    target: '/',
+    iriPath: '/',
     inProgress: null,
     isFinal: false,
     slug: null,

@@ -8,12 +8,12 @@ import {
   type ClientWrite,
   clientContext,
   type DepositParts,
-  fingerprintOf,
   type ReceivedContent,
   type Written,
 } from './client-write.ts';
 import { assertPossible, handleCommand } from './command-handler.ts';
-import type { IdempotencyKey, IdempotencyRecord } from './idempotency-store.ts';
+import type { IdempotencyKey, IdempotencyRecord } from './idempotency/idempotency-store.ts';
+import { requestFingerprint } from './idempotency/request-fingerprint.ts';
 
 /** Changes the content of a partial deposit, and completes it if this is its final request. */
 export function changeContent(
@@ -111,5 +111,5 @@ async function begin(
       if (!key.earlier) throw refusal;
     }
   }
-  return keys.begin(key, fingerprintOf(write, content), write.requestId, async () => depositId, retries);
+  return keys.begin(key, requestFingerprint(write, content), write.requestId, async () => depositId, retries);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
@@ -9,7 +8,11 @@ import { notFound } from '../sword/sword-error.ts';
 import type { Projector } from '../views/projector.ts';
 import type { CommandContext } from './command-handler.ts';
 import { DepositIdAllocator } from './deposit-ids.ts';
-import { type IdempotencyKey, type IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
+import {
+  type IdempotencyKey,
+  type IdempotencyRecord,
+  IdempotencyStore,
+} from './idempotency/idempotency-store.ts';
 import type { KeptStates } from './kept-states.ts';
 import { DepositQueries } from './queries.ts';
 
@@ -55,8 +58,8 @@ export function openDeposits(
 export type ClientWrite = {
   readonly requestId: string;
   readonly login: Pick<ClientLogin, 'client' | 'providerUrl'>;
-  /** Normalized path. */
-  readonly target: string;
+  /** Path of the IRI, normalized: part of what an idempotency key stands for. */
+  readonly iriPath: string;
   readonly inProgress: boolean | null;
   /** Whether the deposit gets no more after this request. */
   readonly isFinal: boolean;
@@ -101,21 +104,6 @@ export type Written = {
   readonly isRepeatable: boolean;
   readonly retries: OutageRetries;
 };
-
-/** Returns the digest of a request, independent of its encoding: equal for every repetition. */
-export function fingerprintOf(
-  { target, inProgress, slug }: ClientWrite,
-  { archive, entry }: ReceivedContent,
-): string {
-  const asked = [
-    target,
-    inProgress,
-    slug,
-    archive && [archive.sha256, archive.filename, archive.mediaType],
-    entry && entry.sha256,
-  ];
-  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
-}
 
 /** Returns the context of a client's command, under the id of the first of the repeated requests. */
 export function clientContext(

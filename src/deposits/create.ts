@@ -9,12 +9,12 @@ import {
   type ClientWrite,
   clientContext,
   type DepositParts,
-  fingerprintOf,
   type ReceivedContent,
   type Written,
 } from './client-write.ts';
 import { handleCommand } from './command-handler.ts';
-import type { IdempotencyRecord } from './idempotency-store.ts';
+import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
+import { requestFingerprint } from './idempotency/request-fingerprint.ts';
 
 /** A request for a new deposit. */
 export type NewDeposit = ClientWrite & {
@@ -34,7 +34,7 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const retries = queries.retries();
   const newId = () => ids.next(retries.since);
   const request = key
-    ? await keys.begin(key, fingerprintOf(write, content), requestId, newId, retries)
+    ? await keys.begin(key, requestFingerprint(write, content), requestId, newId, retries)
     : withoutKey(await newId(), requestId);
   const { depositId, now } = request;
   const command = creation(write, content, target, request);

@@ -16,7 +16,7 @@ import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
 import { load } from './command-handler.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
-import type { IdempotencyRecord } from './idempotency-store.ts';
+import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
 
 /** Time limit for the check with the log whether a view is current. */
 const CURRENT_TIMEOUT_MS = 1000;

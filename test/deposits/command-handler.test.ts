@@ -3,7 +3,7 @@ import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
-import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
+import { IdempotencyStore } from '../../src/deposits/idempotency/idempotency-store.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { type EventLog, type RecordedEvent, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
 import { canonicalJson, hashOf } from '../../src/event-log/integrity/hash-chain.ts';

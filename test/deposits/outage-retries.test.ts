@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
-import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
+import { IdempotencyStore } from '../../src/deposits/idempotency/idempotency-store.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import {
   type CallTimes,

@@ -69,7 +69,7 @@ async function serviceWithOldView(t: ExecutionContext) {
   const write = () => ({
     requestId: randomUUID(),
     login: { client: 'alice', providerUrl: null },
-    target: '/1/software',
+    iriPath: '/1/software',
     inProgress: true,
     isFinal: false,
     slug: null,

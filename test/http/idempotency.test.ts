@@ -124,6 +124,15 @@ test('a key that comes with other content, or for something else, is a conflict;
   t.is((await create(alice, { 'Idempotency-Key': 'ä', ...partial })).status, 400);
 });
 
+test('a key of a collection named atom is not that of one named metadata', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['atom', 'metadata'] });
+  const send = (collection: string) =>
+    alice.post(`/1/${collection}/`, helloEntry, { ...entryHeaders(), ...partial, ...key });
+  t.is((await send('atom')).status, 201);
+  t.is((await send('metadata')).status, 409);
+});
+
 test('what is refused leaves no event, and its key can be used for something else', async (t) => {
   await using service = await RunningService.start({ maxArchives: 1 });
   const alice = await service.register('alice', { collections: ['software'] });

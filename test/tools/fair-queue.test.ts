@@ -60,6 +60,21 @@ test('a permit is wanted if an acquisition waits that could have it', (t) => {
   t.deepEqual(wanted(), ['a', 'b']);
 });
 
+test('a permit of an owner is wanted if its release would raise the share of one that waits', (t) => {
+  const semaphore = new FairSemaphore({
+    limit: 64,
+    ownerLimit: 16,
+    shrinking: true,
+    waiting: 9,
+    refuse: refused,
+  });
+  for (let count = 0; count < 16; count += 1) semaphore.acquireNow('a');
+  for (let count = 0; count < 12; count += 1) semaphore.acquireNow('b');
+  t.false(semaphore.isWanted('a'));
+  void semaphore.acquire('b');
+  t.true(semaphore.isWanted('a'));
+});
+
 test('shares that shrink leave a permit for an owner that has none', async (t) => {
   const refuse = (reached: string, held: number) => new Error(`${reached} has ${held}`);
   const semaphore = new FairSemaphore({ limit: 16, ownerLimit: 12, shrinking: true, waiting: 9, refuse });

@@ -1,7 +1,8 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ClientWrite, DepositParts, ReceivedContent } from '../../deposits/client-write.ts';
-import type { IdempotencyKey } from '../../deposits/idempotency-store.ts';
+import type { IdempotencyKey } from '../../deposits/idempotency/idempotency-store.ts';
+import { normalizePath } from '../../deposits/idempotency/request-fingerprint.ts';
 import {
   type EntryValidator,
   type LoadedDepositsLookup,
@@ -174,7 +175,7 @@ export class WriteChecks {
       ...atMatchedRevision(write),
       requestId: ctx.state.requestId,
       login: ctx.state.login,
-      target: normalizePath(ctx.path),
+      iriPath: normalizePath(ctx.path),
       inProgress,
       slug,
       confirm: () => confirmLogin(ctx, write.collection, deposits),
@@ -264,11 +265,4 @@ function assertLength({ request, body }: CheckedWrite, { receive }: WriteCheckPa
 function atMatchedRevision({ ctx, deposit }: CheckedWrite): { readonly atRevision?: number } {
   const wanted = ctx.req.headers['if-match']?.trim() ?? '*';
   return wanted === '*' || !deposit ? {} : { atRevision: deposit.revision };
-}
-
-/** Normalizes a path, so that every resource has one name. */
-function normalizePath(path: string): string {
-  return decodeURIComponent(path)
-    .replace(/\/$/, '')
-    .replace(/\/atom$/, '/metadata');
 }

@@ -21,7 +21,7 @@ export type LongAnswerLimits = {
   readonly ownerWaiting: number;
   /** Maximum milliseconds from a permit until its answer is sent; unlimited if omitted. */
   readonly sendingTimeoutMs?: number;
-  /** Milliseconds without a byte sent after which an answer ends if others wait; no setting changes it. */
+  /** Milliseconds without a byte sent after which an answer ends if others wait; `STALLED_AFTER_MS` outside tests. */
   readonly stalledAfterMs?: number;
 };
 
@@ -46,7 +46,7 @@ export const DOWNLOADS: LongAnswerLimits = {
   ownerWaiting: 64,
 };
 
-/** Longer than the time after which an answer counts as stalled: a client that reconnects takes over from its connections that are dead. */
+/** Longer than `STALLED_AFTER_MS`, so that a client that reconnects gets the permits of its dead connections. */
 const WAITING_TIMEOUT_MS = 15_000;
 
 /** Characters of one chunk of a body. */

@@ -5,6 +5,7 @@ import { abortResponse } from '../server/socket-shutdown.ts';
 /** Milliseconds without a byte sent after which an answer ends if others wait. */
 const STALLED_AFTER_MS = 10_000;
 
+/** Checks within that time. */
 const CHECKS = 10;
 
 /**
@@ -16,16 +17,16 @@ export function yieldWhenStalled(
   isWanted: () => boolean,
   stalledAfterMs = STALLED_AFTER_MS,
 ): Disposable {
-  let [sent, checks] = [0, 0];
+  let [sent, checksWithoutProgress] = [0, 0];
   const timer = clock
     .setInterval(() => {
       const { socket } = res;
       if (!socket) return;
       const sentNow = socket.bytesWritten - socket.writableLength;
       const isStalled = socket.writableLength > 0 && sentNow === sent;
-      checks = isStalled ? checks + 1 : 0;
+      checksWithoutProgress = isStalled ? checksWithoutProgress + 1 : 0;
       sent = sentNow;
-      if (checks >= CHECKS && isWanted()) abortResponse(res);
+      if (checksWithoutProgress >= CHECKS && isWanted()) abortResponse(res);
     }, stalledAfterMs / CHECKS)
     .unref();
   return { [Symbol.dispose]: () => clock.clearInterval(timer) };

@@ -1,17 +1,21 @@
 import { SwordError, shortened } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** A representation with a tag of its own: a document in a format, or a zip of several archives. */
-export type Tagged = 'xml' | 'json' | 'html' | 'rdf' | 'zip';
+/** Representations with a tag of their own: a document in a format, or a zip of several archives. */
+const TAGGED = ['xml', 'json', 'html', 'rdf', 'zip'] as const;
+export type Tagged = (typeof TAGGED)[number];
+
+/** The end of a tag that names a representation. Older releases tagged lists of archives with `feed`. */
+const REPRESENTATION = new RegExp(`-(?:${TAGGED.join('|')}|feed)$`);
 
 /**
  * Returns the `ETag` of one representation of a deposit at one revision of its stream. Without a representation it is
  * the tag of an archive as it was sent, and of the deposit itself. The bytes of a zip differ each time, so its tag is
  * weak.
  */
-export function entityTag(depositId: number, revision: number | bigint, of?: Tagged): string {
-  const tag = `"${depositId}-${revision}${of ? `-${of}` : ''}"`;
-  return of === 'zip' ? `W/${tag}` : tag;
+export function entityTag(depositId: number, revision: number | bigint, representation?: Tagged): string {
+  const tag = `"${depositId}-${revision}${representation ? `-${representation}` : ''}"`;
+  return representation === 'zip' ? `W/${tag}` : tag;
 }
 
 /** Evaluates `If-Match`: refuses a write that was meant for another revision. The header is never required. */
@@ -45,16 +49,15 @@ export function isNotModified(ifNoneMatch: RawHeader, current: string): boolean 
 }
 
 /**
- * Returns whether the list contains the current tag. Weak tags and tags without quotes count as the strong one, since
- * the tags of this service contain no comma or quote. A suffix with a coding, which compressing proxies add, is
- * ignored.
+ * Returns whether the list contains the current tag. Weak tags, tags without quotes and tags with a coding, which
+ * compressing proxies add, count as the tag of this service. Its tags contain no comma, so the list is split at commas.
  */
-function includesTag(list: string, current: string, meant = normalizeTag): boolean {
+function includesTag(list: string, current: string, normalize = withoutCoding): boolean {
   if (list === '*') return true;
-  return list.split(',').some((tag) => meant(tag) === normalizeTag(current));
+  return list.split(',').some((tag) => normalize(tag) === withoutCoding(current));
 }
 
-function normalizeTag(tag: string): string {
+function withoutCoding(tag: string): string {
   return tag
     .trim()
     .replace(/^W\//, '')
@@ -62,10 +65,7 @@ function normalizeTag(tag: string): string {
     .replace(/-(?:gzip|br|zstd|deflate)$/, '');
 }
 
-/**
- * Returns the tag of the deposit for the tag of any of its representations, since a write concerns the deposit. Older
- * releases tagged lists of archives with `feed`.
- */
+/** Returns the tag of the deposit for the tag of any of its representations, since a write concerns the deposit. */
 function depositTag(tag: string): string {
-  return normalizeTag(tag).replace(/-(?:xml|json|rdf|zip|feed)$/, '');
+  return withoutCoding(tag).replace(REPRESENTATION, '');
 }

@@ -49,9 +49,9 @@ export class FairSemaphore {
     return this.#queue.size;
   }
 
-  /** Returns whether an acquisition waits that could begin if this owner released a permit. */
+  /** Returns whether an acquisition waits that could begin if this owner released its permits. */
   isWanted(owner: string): boolean {
-    return this.#queue.some((waiting) => waiting === owner || this.#limitReached(waiting) === 'total');
+    return this.#queue.some((waiting) => this.#limitReached(waiting, owner) === undefined);
   }
 
   /** Returns a permit without waiting. @throws the error of `refuse` */
@@ -95,13 +95,15 @@ export class FairSemaphore {
     for (const { reject } of this.#queue.takeAll()) reject(reason);
   }
 
-  #limitReached(owner: string): ReachedLimit | undefined {
+  /** Returns the limit that prevents a permit, as it would be if another owner had released its permits. */
+  #limitReached(owner: string, released?: string): ReachedLimit | undefined {
     const { limit, ownerLimit = limit, shrinking = false } = this.#options;
-    const own = this.#of(owner);
-    const left = limit - (this.#total - own);
+    const own = owner === released ? 0 : this.#of(owner);
+    const total = this.#total - (released === undefined ? 0 : this.#of(released));
+    const left = limit - (total - own);
     const share = shrinking ? Math.max(1, Math.ceil(left * (ownerLimit / limit))) : ownerLimit;
     if (own >= share) return 'owner';
-    return this.#total >= limit ? 'total' : undefined;
+    return total >= limit ? 'total' : undefined;
   }
 
   #refusal(owner: string, reached: ReachedLimit): Error {

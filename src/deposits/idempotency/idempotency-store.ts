@@ -4,12 +4,12 @@ import {
   type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
-} from '../event-log/event-log.ts';
-import { sealAfter } from '../event-log/integrity/hash-chain.ts';
-import { OutageRetries } from '../event-log/outage-retries.ts';
-import { SwordError } from '../sword/sword-error.ts';
-import { clock } from '../tools/clock.ts';
-import { random } from '../tools/random.ts';
+} from '../../event-log/event-log.ts';
+import { sealAfter } from '../../event-log/integrity/hash-chain.ts';
+import { OutageRetries } from '../../event-log/outage-retries.ts';
+import { SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
+import { random } from '../../tools/random.ts';
 
 /** A request with an idempotency key, recorded before it is executed. */
 export type IdempotencyRecord = {
@@ -22,7 +22,7 @@ export type IdempotencyRecord = {
   readonly now: string;
   /** Id of the first of the repeated requests. */
   readonly requestId: string;
-  /** SHA-256 over the content of the request. */
+  /** SHA-256 of what was requested, by `requestFingerprint`. */
   readonly fingerprint: string;
 };
 
@@ -65,7 +65,7 @@ export class IdempotencyStore {
   ): Promise<IdempotencyRecord> {
     const request = key.earlier ?? (await this.#record(key, { fingerprint, requestId }, newId, retries));
     if (request.fingerprint === fingerprint) return request;
-    const text = 'The Idempotency-Key was used before, for a request with other content.';
+    const text = 'The Idempotency-Key was used before, for a request with other content or on another IRI.';
     throw new SwordError('Conflict', text, { verboseDescription: 'Take a new key for every new request.' });
   }
 

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { ClientWrite, ReceivedContent } from '../client-write.ts';
+
+/**
+ * Returns the digest of a request: of its IRI, `In-Progress`, `Slug` and content, independent of its encoding. It is equal
+ * for every repetition.
+ */
+export function requestFingerprint(
+  { iriPath, inProgress, slug }: Pick<ClientWrite, 'iriPath' | 'inProgress' | 'slug'>,
+  { archive, entry }: ReceivedContent,
+): string {
+  const requested = [
+    iriPath,
+    inProgress,
+    slug,
+    archive && [archive.sha256, archive.filename, archive.mediaType],
+    entry && entry.sha256,
+  ];
+  return createHash('sha256').update(JSON.stringify(requested)).digest('hex');
+}
+
+/** Normalizes the path of an IRI, so that every resource has one: `…/atom/` and `…/metadata/` of a deposit are the same. */
+export function normalizePath(path: string): string {
+  return decodeURIComponent(path)
+    .replace(/\/$/, '')
+    .replace(/^(\/1\/[^/]+\/[^/]+)\/atom$/, '$1/metadata');
+}
