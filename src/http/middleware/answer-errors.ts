@@ -156,17 +156,18 @@ const SUMMARIES: Partial<Record<SwordErrorCode, string>> = {
 function swordErrorOf(error: unknown): SwordError {
   if (error instanceof SwordError) return error;
   if (error instanceof URIError) return new SwordError('NotFound', 'The path is not percent-encoded UTF-8.');
-  const code = error instanceof Error && 'code' in error ? ERROR_CODES.get(String(error.code)) : undefined;
+  const cause = error instanceof Error && 'code' in error ? error : undefined;
+  const code = cause && ERROR_CODES.get(String(cause.code));
   if (!code)
     return new SwordError(
       'InternalError',
       'An unexpected error occurred; the operator can find it in the log.',
     );
-  if (code === 'MaxUploadSizeExceeded') return archiveTooLarge((error as Error).message, error as Error);
-  const isBusy = (error as { code?: string }).code === 'READERS_BUSY';
-  const summary = (isBusy ? undefined : SUMMARIES[code]) ?? (error as Error).message;
+  const { message } = cause;
+  if (code === 'MaxUploadSizeExceeded') return archiveTooLarge(message, cause);
+  const summary = (cause.code === 'READERS_BUSY' ? undefined : SUMMARIES[code]) ?? message;
   const headers = code === 'ServiceUnavailable' ? { 'Retry-After': '5' } : { ...allowHeader(code) };
-  return new SwordError(code, summary, { headers, cause: error });
+  return new SwordError(code, summary, { headers, cause });
 }
 
 /** Returns the `Allow` header for a deposit that was completed while its change was in progress. */

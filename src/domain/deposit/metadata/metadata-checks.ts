@@ -22,7 +22,7 @@ export function validateMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[
   const faults = entries.flatMap(({ facts: { fieldFaults = [] } }, index) =>
     fieldFaults.map((fault) => ({
       fault,
-      rejects: rejects(fault) && !isSuperseded(fault, entries.slice(0, index)),
+      isReason: isRejected(fault) && !isSuperseded(fault, entries.slice(0, index)),
     })),
   );
   const reasons = distinct([
@@ -30,10 +30,10 @@ export function validateMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[
     ...(facts.hasTitle ? [] : [missingFields('Mandatory alternate fields are missing', 'title', 'name')]),
     ...dateReasons('dateCreated', facts.dateCreated),
     ...dateReasons('datePublished', facts.datePublished),
-    ...faults.filter(({ rejects }) => rejects).map(({ fault }) => reasonOf(fault)),
+    ...faults.filter(({ isReason }) => isReason).map(({ fault }) => reasonOf(fault)),
   ]);
   const warnings = distinct([
-    ...faults.filter(({ rejects }) => !rejects).map(({ fault }) => reasonOf(fault)),
+    ...faults.filter(({ isReason }) => !isReason).map(({ fault }) => reasonOf(fault)),
     ...omittedFaults(entries),
     ...(haveNoProvenance(entries)
       ? [missingFields('Suggested fields are missing', 'metadata-provenance')]
@@ -44,17 +44,17 @@ export function validateMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[
 }
 
 /**
- * Whether a fault is a reason to reject. In `CodeMeta 2.0` these are what Software Heritage rejects; it does not check
+ * Returns whether a fault is a reason to reject. In `CodeMeta 2.0` these are what Software Heritage rejects; it does not check
  * CodeMeta 3.0.
  */
-function rejects({ kind, field, vocabulary }: FieldFault): boolean {
+function isRejected({ kind, field, vocabulary }: FieldFault): boolean {
   if (kind === 'date') return REJECTED_DATES.includes(field);
   return vocabulary === 'CodeMeta 2.0' && (kind === 'nameless' || kind === 'affiliation');
 }
 
 const REJECTED_DATES = ['codemeta:dateCreated', 'codemeta:datePublished', 'codemeta:dateModified'];
 
-/** Whether an earlier entry has set the field, whose first value counts. */
+/** Returns whether an earlier entry has set the field, whose first value counts. */
 function isSuperseded(
   { kind, field }: FieldFault,
   earlier: readonly Pick<MetadataEntry, 'facts'>[],
@@ -107,7 +107,7 @@ function omittedFaults(entries: readonly Pick<MetadataEntry, 'facts'>[]): Reason
     : [{ code: 'MORE', text: `and at least ${count} more in the metadata`, fields: ['metadata'] }];
 }
 
-/** Whether no entry names a provenance. Entries older than this field count as unknown, not as without. */
+/** Returns whether no entry names a provenance. Entries older than this field count as unknown, not as without. */
 function haveNoProvenance(entries: readonly Pick<MetadataEntry, 'facts'>[]): boolean {
   return entries.every(({ facts }) => facts.provenance === null);
 }
