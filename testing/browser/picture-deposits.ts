@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { deposits } from '../../src/domain/aggregates.ts';
+import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
+import type { JsonObject } from '../../src/event-log/event-log.ts';
+import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
+import { tarOf } from '../archives/archive-builders.ts';
+import { createDeposit } from '../domain/example-deposits.ts';
+import {
+  archivePart,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  partial,
+} from '../http/deposit-bodies.ts';
+import type { RunningService, TestClient } from '../service/running-service.ts';
+
+/** A deposit for a picture. */
+type Pictured = {
+  readonly title: string;
+  readonly author?: string;
+  readonly collection?: string;
+  readonly file?: string;
+  readonly members?: Readonly<Record<string, string>>;
+  /** Origin of all versions, and whether this is the first one. */
+  readonly origin?: readonly ['create_origin' | 'add_to_origin', string];
+  readonly status?: 'done' | 'rejected' | 'partial';
+};
+
+const PALETTE = `def mix(a, b):
+    """Mix two colours, channel by channel."""
+    return tuple((x + y) // 2 for x, y in zip(a, b))
+`;
+const README = '# Paint\n\nMixes colours the way painters do.\n';
+const FIRST = {
+  'paint-1.0/README.md': README,
+  'paint-1.0/setup.cfg': '[metadata]\nname = paint\nversion = 1.0\n',
+  'paint-1.0/src/palette.py': PALETTE,
+  'paint-1.0/src/brush.py': 'WIDTH = 3\n',
+};
+const SECOND = {
+  'paint-1.0/README.md': `${README}\nUse \`palette.mix(RED, BLUE)\`.\n`,
+  'paint-1.0/setup.cfg': '[metadata]\nname = paint\nversion = 1.1\n',
+  'paint-1.0/src/palette.py': PALETTE.replace('x + y', 'x + y + 1').replace(
+    '    return',
+    '    # rounds up: \u2067black\u2069 stays black\n    return',
+  ),
+  'paint-1.0/src/canvas.py': 'SIZE = (640, 480)\n',
+};
+const ORIGIN = 'https://alice.example/software/paint';
+
+/** Makes deposits in every status, and resolves to the id of the one that the pictures of a deposit show. */
+export async function makePicturedDeposits(service: RunningService): Promise<number> {
+  const alice = await service.register('alice', {
+    collections: ['software', 'papers'],
+    providerUrl: 'https://alice.example/',
+  });
+  const carol = await service.register('carol', { collections: ['papers'], domain: 'carol.example' });
+  const some = ['Spectral lines', 'Tide tables', 'A compiler for the loom', 'Sundial', 'Gearbox simulation'];
+  for (const title of some) await deposited(alice, { title, collection: 'papers', author: 'Ada Byron' });
+  await deposited(carol, { title: 'Street lamps of Leiden', collection: 'papers', status: 'rejected' });
+  await deposited(carol, { title: 'Chairs', collection: 'papers', status: 'rejected' });
+  await deposited(alice, { title: 'Paint', members: FIRST, origin: ['create_origin', ORIGIN] });
+  await deposited(alice, { title: 'Weather station firmware', status: 'partial', file: 'station.tar' });
+  await deposited(alice, { title: 'invoice\u202Efdp.exe', collection: 'papers', author: 'Mallory' });
+  const shown = await deposited(alice, {
+    title: 'Paint',
+    members: SECOND,
+    origin: ['add_to_origin', ORIGIN],
+    file: 'paint-1.1.tar',
+  });
+  await appendFailed(service, shown + 1); // this service reserves no further id
+  return shown;
+}
+
+async function deposited(
+  client: TestClient,
+  {
+    title,
+    author = 'Alice',
+    collection = 'software',
+    file = 'source.tar',
+    members = FIRST,
+    origin,
+    status = 'done',
+  }: Pictured,
+): Promise<number> {
+  const archive = tarOf(Object.entries(members).map(([name, data]) => ({ name, data })));
+  const asked =
+    origin && `<d:deposit><d:${origin[0]}><d:origin url="${origin[1]}"/></d:${origin[0]}></d:deposit>`;
+  const entry = entryXml(`<title>${title}</title><author><name>${author}</name></author>${asked ?? ''}`);
+  const form = formOf([archivePart(archive, file, 'application/x-tar'), entryPart(entry)]);
+  const progress = status === 'partial' ? partial : final;
+  const answer = await client.post(`/1/${collection}/`, new Uint8Array(form), { ...formType, ...progress });
+  const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
+  if (!id) throw new Error(`The deposit was refused: ${answer.status} ${await answer.text()}`);
+  await client.waitFor(`/1/${collection}/${id}/status/`, status);
+  return id;
+}
+
+/** Appends a deposit whose load failed; the objects that it names do not exist. */
+async function appendFailed({ service: { log } }: RunningService, depositId: number): Promise<void> {
+  const text = 'The archive paint-0.9.tar.gz cannot be read: its end is missing';
+  const now = new Date().toISOString();
+  const commands: readonly DepositCommand[] = [
+    createDeposit({ depositId, uuid: randomUUID(), now }),
+    { type: 'RecordVerified', depositId, attempt: 1, readings: [], warnings: [] },
+    { type: 'StartLoading', depositId, attempt: 1 },
+    {
+      type: 'RecordLoadingFailed',
+      depositId,
+      attempt: 1,
+      reason: { code: 'MALFORMED_ARCHIVE', text, fields: ['archive'] },
+    },
+  ];
+  const { decider, codec, prefix } = deposits;
+  const stream = `${prefix}${depositId}`;
+  const metadata = {
+    occurredAt: now,
+    actor: { kind: 'service', name: 'example' },
+    $correlationId: randomUUID(),
+  };
+  let state = decider.initial;
+  const events = commands.flatMap((command) => {
+    const decided = decider.decide(command, state);
+    state = decided.reduce(decider.evolve, state);
+    return decided.map(({ type, data }) => ({
+      id: randomUUID(),
+      type,
+      data: data as unknown as JsonObject,
+      metadata: { schemaVersion: codec.versionOf(type), ...metadata },
+    }));
+  });
+  await log.append(stream, 'none', sealAfter(stream, 'none', null, events));
+}
