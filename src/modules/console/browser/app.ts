@@ -34,7 +34,7 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
     const match = pathPattern(screen.path).exec(place.path);
     return match ? [{ screen, params: { ...match.groups } }] : [];
   })[0];
-  const title = found?.screen.title ?? 'Not found';
+  const title = found ? [found.screen.title, ...Object.values(found.params)].join(' ') : 'Not found';
   useEffect(() => {
     document.title = `${title} · Deposits`;
   }, [title]);
@@ -43,7 +43,7 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
     ${
       found && mayShow
         ? html`<${COMPONENTS[found.screen.path]} boot=${boot} place=${place} params=${found.params} />`
-        : html`<p>There is no such page for you.</p>`
+        : html`<p>This page does not exist, or your role does not permit it.</p>`
     }
   </${Frame}>`;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, getJson } from './api.ts';
+import { live } from './live.ts';
 
 /** Data of the server: what came last, and why it is not of now if it could not be read. */
 export type Fetched<Data> = {
@@ -9,14 +10,15 @@ export type Fetched<Data> = {
 };
 
 /**
- * Reads a path of the console, and again when the path or `version` changes. A later version is read in the background,
- * while the data before stay.
+ * Reads a path of the console, and again when the path or `version` changes, or changes may have been missed. A later
+ * version is read in the background, while the data before stay.
  */
 export function useFetched<Data>(path: string, version = 0): Fetched<Data> {
   const [state, setState] = useState<Fetched<Data> & { readonly path: string }>(() => loading(path));
+  const opened = useOpenings();
   useEffect(() => {
     const stop = new AbortController();
-    getJson<Data>(path, { signal: stop.signal, background: version > 0 }).then(
+    getJson<Data>(path, { signal: stop.signal, background: version + opened > 0 }).then(
       (data) => setState({ path, data, problem: undefined, isLoading: false }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
@@ -25,8 +27,27 @@ export function useFetched<Data>(path: string, version = 0): Fetched<Data> {
       },
     );
     return () => stop.abort();
-  }, [path, version]);
+  }, [path, version, opened]);
   return state.path === path ? state : loading(path);
+}
+
+/** Returns how often the event stream has begun: what was read before that may be out of date. */
+function useOpenings(): number {
+  const [openings, setOpenings] = useState(0);
+  useEffect(() => live.onOpen(() => setOpenings((before) => before + 1)), []);
+  return openings;
+}
+
+/** Returns a number that grows at every interval, for what no event stream reports. */
+export function useTicks(intervalMs: number): number {
+  const [ticks, setTicks] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') setTicks((before) => before + 1);
+    }, intervalMs);
+    return () => clearInterval(timer);
+  }, [intervalMs]);
+  return ticks;
 }
 
 function loading(path: string) {

@@ -9,12 +9,19 @@ export type LiveState = 'live' | 'paused' | 'reconnecting';
 class Live {
   readonly #onState = new Set<(state: LiveState) => void>();
   readonly #onChange = new Set<(change: LiveChange) => void>();
+  readonly #onOpen = new Set<() => void>();
   #source: EventSource | undefined;
   #state: LiveState = 'paused';
   #isPaused = false;
+  #staleSince: string | undefined;
 
   get state(): LiveState {
     return this.#state;
+  }
+
+  /** The time since when changes may be missing from the page; `undefined` before the first connection. */
+  get staleSince(): string | undefined {
+    return this.#staleSince;
   }
 
   start(): void {
@@ -38,6 +45,12 @@ class Live {
     return () => void this.#onChange.delete(listener);
   }
 
+  /** Calls the listener when the stream begins, again or for the first time: the changes before it were not reported. */
+  onOpen(listener: () => void): () => void {
+    this.#onOpen.add(listener);
+    return () => void this.#onOpen.delete(listener);
+  }
+
   #update(): void {
     const wanted = !this.#isPaused && document.visibilityState === 'visible';
     if (wanted && !this.#source) this.#open();
@@ -51,7 +64,10 @@ class Live {
     const source = new EventSource('/console/api/live');
     this.#source = source;
     this.#setState('reconnecting');
-    source.addEventListener('open', () => this.#setState('live'));
+    source.addEventListener('open', () => {
+      this.#setState('live');
+      for (const listener of this.#onOpen) listener();
+    });
     source.addEventListener('error', () => this.#setState('reconnecting'));
     source.addEventListener('end', () => signIn());
     source.addEventListener('change', (event) => {
@@ -61,6 +77,7 @@ class Live {
   }
 
   #setState(state: LiveState): void {
+    if (this.#state === 'live' && state !== 'live') this.#staleSince = new Date().toISOString();
     this.#state = state;
     for (const listener of this.#onState) listener(state);
   }

@@ -180,7 +180,7 @@ test('an operator checks a rejected deposit again on its page, and sees what bec
   await page.getByRole('button', { name: 'live' }).waitFor();
   await page.getByRole('button', { name: 'Check again' }).click();
   await page.getByText(`npx deposit-service retry ${id} --recheck`).waitFor();
-  await page.getByRole('dialog').getByRole('button', { name: 'Check again 1 deposit' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Check 1 deposit again' }).click();
   await page.getByText('done: 1 of 1 started again').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   const events = page.getByRole('region', { name: 'Events' });

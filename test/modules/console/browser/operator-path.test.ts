@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { visibleParts } from '../../../../src/modules/console/browser/parts/visible.ts';
 import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 
 const PARKED = { reactor: 'notifier', stream: 'deposit-1', revision: 0, reason: 'It always fails.' };
+
+/** Returns a text as pages show it: with the code points of hidden characters. */
+function shownText(text: string): string {
+  return visibleParts(text)
+    .map((part) => part.text)
+    .join('');
+}
 
 const test = consoleTests({
   alice: { collections: ['software'] },
@@ -25,7 +33,7 @@ test('an operator finds a rejected deposit, has it checked again, and sees it do
   await page.getByRole('button', { name: 'Check again…', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText(`npx deposit-service retry ${id} --recheck`).waitFor();
-  await dialog.getByRole('button', { name: 'Check again 1 deposit' }).click();
+  await dialog.getByRole('button', { name: 'Check 1 deposit again' }).click();
   await dialog.getByText('1 of 1 started again').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await row.getByText('done').waitFor(); // by the event stream: nothing is loaded again
@@ -49,7 +57,7 @@ test('the same by the keyboard alone, for all that match', async (t, open) => {
   await page.keyboard.type('chair');
   await page.keyboard.press('Enter');
   await page.waitForURL(/search\?q=chair/);
-  await page.getByText('is taken for: text').waitFor();
+  await page.getByText('Text “chair”').waitFor();
   const list = page.getByRole('link', { name: 'Show them in the list' });
   while (!(await list.and(page.locator(':focus')).count())) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -65,13 +73,26 @@ test('the same by the keyboard alone, for all that match', async (t, open) => {
   const act = page.getByRole('button', { name: 'Check all that match…' });
   while (!(await act.and(page.locator(':focus')).count())) await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
-  const start = page.getByRole('button', { name: 'Check again 2 deposits' });
+  const start = page.getByRole('button', { name: 'Check 2 deposits again' });
   await start.waitFor();
   while (!(await start.and(page.locator(':focus')).count())) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByText('2 of 2 started again').waitFor();
   await page.keyboard.press('Escape');
   await page.locator('tbody .status-done').nth(1).waitFor();
+});
+
+test('a page that missed changes while its stream was away reads them once it is back', async (t, open) => {
+  const { alice } = t.context;
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?q=kettle');
+  await page.getByText('No deposit matches.').waitFor();
+  await page.getByRole('button', { name: 'live' }).click();
+  await page.getByRole('button', { name: 'paused' }).waitFor();
+  await depositOf(alice, { title: 'Kettle' });
+  await page.getByRole('button', { name: 'paused' }).click();
+  await page.getByRole('row', { name: /Kettle/ }).waitFor();
+  t.is(await page.getByText('No deposit matches.').count(), 0);
 });
 
 test('texts of clients are texts: none is markup, and none is a script', async (t, open) => {
@@ -88,7 +109,8 @@ test('texts of clients are texts: none is markup, and none is a script', async (
     .first()
     .waitFor(); // in the overview, while it happens
   await tab.page.goto('/console/deposits?client=alice');
-  for (const title of HOSTILE_TEXTS) await tab.page.getByRole('cell', { name: title, exact: true }).waitFor();
+  for (const title of HOSTILE_TEXTS)
+    await tab.page.getByRole('cell', { name: shownText(title), exact: true }).waitFor();
   for (const text of HOSTILE_TEXTS.slice(0, 5))
     for (const name of ['q', 'status', 'client', 'origin', 'reason']) {
       await tab.page.goto(`/console/deposits?${name}=${encodeURIComponent(text)}`);
@@ -151,7 +173,7 @@ test('a depositor signs in with the password of the client, and sees only its de
   await page.getByRole('row', { name: new RegExp(`^${own} Own brush`) }).waitFor();
   t.is(await page.getByText('Foreign brush').count(), 0);
   t.is(await page.getByRole('checkbox').count(), 0);
-  await page.locator('.menu summary').click();
+  await page.getByRole('button', { name: 'alice depositor' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Depositors' }).waitFor();
 });

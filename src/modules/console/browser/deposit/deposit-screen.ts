@@ -7,7 +7,7 @@ import { FilesTab } from '../files/files-tab.ts';
 import { useChanges } from '../live.ts';
 import { ActDialog } from '../parts/act-dialog.ts';
 import { Copyable } from '../parts/copy.ts';
-import { Shown } from '../parts/shown.ts';
+import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { withQuery } from '../router.ts';
 import type { ScreenProps } from '../screens/screen-props.ts';
@@ -35,11 +35,12 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
     `/console/api/deposits/${encodeURIComponent(id)}`,
     version,
   );
-  if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
-  if (!data) return html`<p role="status">Loading …</p>`;
+  const alert = problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`;
+  if (!data) return html`${alert || html`<p class="loading" role="status">Loading …</p>`}`;
   const tabs = TABS.filter(({ permission }) => boot.viewer.permissions.includes(permission));
   const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
   return html`
+    ${alert}
     <${Head} summary=${data} mayAct=${boot.viewer.permissions.includes('deposits:act')} />
     <div class="parts" role="navigation" aria-label="Parts of the deposit">
       ${tabs.map(
@@ -62,18 +63,18 @@ function Head({
   readonly summary: DepositSummary;
   readonly mayAct: boolean;
 }): VNode {
-  if (!row) return html`<p class="quiet">Deposit ${depositId} was deleted. Its history stays.</p>`;
+  if (!row) return html`<p class="quiet">Deposit ${depositId} was deleted. Its history remains.</p>`;
   const { client, collection, status, statusDetail } = row;
   return html`<section class="deposit-head">
-    <p>
-      <strong>Deposit ${depositId}</strong> · <${Shown} text=${row.title ?? 'without a title'} /> · ${client} / ${collection} · ${' '}<${StatusMark} status=${status} />
+    <p class="deposit-title">
+      <${Title} title=${row.title} /> <${StatusMark} status=${status} /> <span class="quiet">${client} / ${collection}</span>
     </p>
     <p class="quiet detail"><${Shown} text=${statusDetail} /></p>
     ${context !== null && html`<p><${Copyable} text=${context} /></p>`}
     <p class="actions">
       <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/status/`}>Status page</a>
       <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/metadata/`}>Receipt</a>
-      <${Copyable} text=${`deposit-service history ${depositId}`} />
+      <${Copyable} text=${`npx deposit-service history ${depositId}`} />
       ${mayAct && html`<${Acts} depositId=${depositId} status=${status} />`}
     </p>
   </section>`;
@@ -81,8 +82,8 @@ function Head({
 
 /** Acts of operators by the status of a deposit. */
 const ACTS: Readonly<Record<string, { readonly act: Act; readonly title: string }>> = {
-  rejected: { act: 'recheck', title: 'Check again …' },
-  failed: { act: 'retry', title: 'Retry …' },
+  rejected: { act: 'recheck', title: 'Check again…' },
+  failed: { act: 'retry', title: 'Retry…' },
 };
 
 function Acts({ depositId, status }: { readonly depositId: number; readonly status: string }): VNode {

@@ -9,6 +9,9 @@ import { withQuery } from '../router.ts';
 import { type Difference, differencesBetween, unchangedMembers } from './difference.ts';
 import { type HistoryStep, type ViewStep, viewsAround } from './history.ts';
 
+/** Digests and SWHIDs. */
+const IDENTIFIER = /^(?:[0-9a-f]{32,}|swh:1:.*)$/;
+
 type Props = {
   readonly steps: readonly HistoryStep[];
   readonly step: HistoryStep;
@@ -30,7 +33,8 @@ export function EventDetail({ steps, step, faults }: Props): VNode {
       <div><dt>time</dt><dd><${Time} at=${occurredAt} /></dd></div>
       <div><dt>by</dt><dd><${Shown} text=${actor} /></dd></div>
       ${description.details.map(
-        ({ label, value }) => html`<div><dt>${label}</dt><dd><${Shown} text=${value} /></dd></div>`,
+        ({ label, value }) =>
+          html`<div><dt>${label}</dt><dd class=${IDENTIFIER.test(value) ? 'mono' : undefined}><${Shown} text=${value} /></dd></div>`,
       )}
       <${Links} steps=${steps} step=${step} />
     </dl>

@@ -25,7 +25,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
   const { depositId } = summary;
   if (!globalThis.isSecureContext) {
     return html`<p class="problem">This page can hash only on https or on this machine. Run instead:
-      <${Copyable} text=${`deposit-service verify ${depositId}`} /></p>`;
+      <${Copyable} text=${`npx deposit-service verify ${depositId}`} /></p>`;
   }
   const start = (event: Event): void => {
     event.preventDefault();
@@ -50,7 +50,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
     <h2>What this does not prove</h2>
     <ul>${NOT_PROVEN.map((text) => html`<li>${text}</li>`)}</ul>
     <${ArchiveCheck} archives=${summary.row?.archives ?? []} />
-    <p class="quiet">The command that proves also the bytes: <${Copyable} text=${`deposit-service verify ${depositId}`} /></p>
+    <p class="quiet">The command that proves also the bytes: <${Copyable} text=${`npx deposit-service verify ${depositId}`} /></p>
   </section>`;
 }
 

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../protocol/html.ts';
 import { getJson } from '../api.ts';
+import { durationText } from '../parts/duration.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
@@ -26,7 +27,7 @@ export function TimelineTab({ id, place, version }: Props): VNode {
   );
   const faults = useChainFaults(stream, events);
   if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!events) return html`<p role="status">Loading …</p>`;
+  if (!events) return html`<p class="loading" role="status">Loading …</p>`;
   const steps = historyOf(events);
   const at = place.query.get('at');
   const index = stepAt(steps, at);
@@ -97,7 +98,7 @@ function Events({
   return html`<section aria-label="Events">
     <p class="actions">
       <label>By <select value=${by} onChange=${onChange}>
-        <option value="">everyone</option>
+        <option value="">all</option>
         ${actors.map((actor) => html`<option value=${actor}>${actor}</option>`)}
       </select></label>
       <span class="quiet">${shown.length} of ${steps.length} events</span>
@@ -135,15 +136,7 @@ function EventItem({
 }
 
 function gapText({ gapMs, actor }: HistoryStep): string {
-  const seconds = gapMs / 1000;
-  const duration =
-    seconds < 90
-      ? `${seconds.toFixed(1)} s`
-      : seconds < 5400
-        ? `${Math.round(seconds / 60)} min`
-        : seconds < 172_800
-          ? `${Math.round(seconds / 3600)} h`
-          : `${Math.round(seconds / 86_400)} days`;
+  const duration = durationText(gapMs / 1000);
   const reactor = /^reactor (.+)$/.exec(actor)?.[1];
   return reactor === undefined ? `${duration} later` : `waited ${duration} for the ${reactor}`;
 }

@@ -29,7 +29,7 @@ export function FileView({ place, ...props }: Props): VNode {
     ${!mayRead && html`<p class="quiet">Your role may not read the contents of files.</p>`}
     ${mayRead && !isShown && html`<p class="quiet">The file is too large to be shown: download it.</p>`}
     ${error !== undefined && html`<p class="problem" role="alert">${error}</p>`}
-    ${isShown && value === undefined && error === undefined && html`<p role="status">Loading …</p>`}
+    ${isShown && value === undefined && error === undefined && html`<p class="loading" role="status">Loading …</p>`}
     ${value !== undefined && html`<${Lines} text=${value} chosen=${chosen} />`}
   </section>`;
 }

@@ -27,7 +27,7 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
   );
   if (!isLoaded) return html`<p>The deposit is not loaded, so it has no tree yet.</p>`;
   if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!root) return html`<p role="status">Loading …</p>`;
+  if (!root) return html`<p class="loading" role="status">Loading …</p>`;
   const path = unescapePath(place.query.get('path') ?? '');
   const node = nodeAt(root, path);
   const context = swhidContext(row);

@@ -49,7 +49,7 @@ function Differences({ other, root }: { readonly other: string; readonly root: T
     [other],
   );
   if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!before) return html`<p role="status">Comparing …</p>`;
+  if (!before) return html`<p class="loading" role="status">Comparing …</p>`;
   const found = treeDifferences(before, root);
   const [from, to] = [`deposit ${other}`, 'this one'];
   return html`

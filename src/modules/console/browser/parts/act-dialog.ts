@@ -43,7 +43,7 @@ export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
     ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
     ${job && html`<${Progress} job=${job} />`}
     <div class="actions">
-      ${!job && html`<button type="button" class="primary" onClick=${start}>${TITLES[act]} ${what}</button>`}
+      ${!job && html`<button type="button" class="primary" onClick=${start}>${act === 'recheck' ? `Check ${what} again` : `Retry ${what}`}</button>`}
       ${
         job?.state === 'running' &&
         html`<button type="button" onClick=${() => void postJson(`/console/api/jobs/${job.id}/stop`)}>Stop</button>`

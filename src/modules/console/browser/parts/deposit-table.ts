@@ -4,6 +4,7 @@ import type { DepositRow } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { navigate } from '../router.ts';
 import { Copyable } from './copy.ts';
+import { Title } from './shown.ts';
 import { StatusMark } from './status.ts';
 import { Time } from './time.ts';
 
@@ -68,7 +69,7 @@ function Row({
       </td>`
     }
     <td data-label="Id"><a href=${pathOf(depositId)} id=${`row-${depositId}`}>${depositId}</a></td>
-    <td data-label="Title">${title ?? html`<span class="quiet">no title</span>`}</td>
+    <td data-label="Title"><${Title} title=${title} /></td>
     <td data-label="Client / collection">${client} / ${collection}</td>
     <td data-label="Status">
       <${StatusMark} status=${status} />

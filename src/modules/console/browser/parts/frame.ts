@@ -9,6 +9,7 @@ import { setPreferences, usePreferences } from '../preferences.ts';
 import { navigate, type Place } from '../router.ts';
 import { Clock } from './clock.ts';
 import { Dialog } from './dialog.ts';
+import { Time } from './time.ts';
 
 type FrameProps = {
   readonly boot: Boot;
@@ -82,14 +83,16 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
       />
     </form>
     <${Clock} />
-    <select aria-label="Colours" value=${theme} onChange=${setTheme}>
-      <option value="system">system</option>
-      <option value="light">light</option>
-      <option value="dark">dark</option>
-    </select>
-    <details class="menu">
-      <summary>${viewer.name} <span class="role">${viewer.role}</span></summary>
-      <div>
+    <button type="button" class="menu" popovertarget="menu">${viewer.name} <span class="role">${viewer.role}</span></button>
+    <div id="menu" popover>
+        <label>
+          Colours
+          <select value=${theme} onChange=${setTheme}>
+            <option value="system">as the system</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
         <button type="button" onClick=${() => void leave('/console/api/sign-out')}>Sign out</button>
         ${
           viewer.kind === 'person' &&
@@ -97,8 +100,7 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
             End all my sessions
           </button>`
         }
-      </div>
-    </details>
+    </div>
   </header>`;
 }
 
@@ -106,8 +108,10 @@ function LiveLight(): VNode {
   const state = useLiveState();
   const toggle = (): void => live.pause(state !== 'paused');
   const label = state === 'paused' ? 'Continue the live view' : 'Pause the live view';
+  const { staleSince } = live;
+  const isStale = state === 'reconnecting' && staleSince !== undefined;
   return html`<button type="button" class=${`live live-${state}`} title=${label} onClick=${toggle}>
-    <span aria-hidden="true">●</span> ${state}
+    <span aria-hidden="true">●</span> ${isStale ? html`stale since <${Time} at=${staleSince} isShort />` : state}
   </button>`;
 }
 

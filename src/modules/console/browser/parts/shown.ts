@@ -13,6 +13,11 @@ export function Shown({ text }: { readonly text: string }): VNode {
   >`;
 }
 
+/** Shows the title of a deposit, if it has one. */
+export function Title({ title }: { readonly title: string | null }): VNode {
+  return title === null ? html`<span class="quiet">no title</span>` : html`<${Shown} text=${title} />`;
+}
+
 /** Shows a value as JSON on several lines. */
 export function ShownJson({ value }: { readonly value: unknown }): VNode {
   return html`<pre class="json"><${Shown} text=${JSON.stringify(value, undefined, 2) ?? 'nothing'} /></pre>`;

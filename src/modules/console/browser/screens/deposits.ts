@@ -57,8 +57,8 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     <p class="newer" role="status">
       ${newer > 0 && html`<button type="button" onClick=${() => setVersion(version + 1)}>${newer} new</button>`}
     </p>
-    ${!data && problem === undefined && html`<p role="status">Loading …</p>`}
-    ${data && rows.length === 0 && html`<p class="quiet">No deposit matches.</p>`}
+    ${!data && problem === undefined && html`<p class="loading" role="status">Loading …</p>`}
+    ${data && rows.length === 0 && html`<p class="quiet">${matching === '' ? 'There is no deposit yet.' : html`No deposit matches. <a href="/console/deposits">Remove all filters</a>`}</p>`}
     ${rows.length > 0 && html`<${DepositTable} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
     <p class="actions">
       ${before !== null && html`<a class="button" href=${withQuery({ before: null })}>Newest deposits</a>`}

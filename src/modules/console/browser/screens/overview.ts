@@ -3,27 +3,31 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
 import type { OverviewData } from '../../protocol/overview.ts';
-import { useFetched } from '../fetched.ts';
+import { useFetched, useTicks } from '../fetched.ts';
 import { useChanges } from '../live.ts';
+import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** Milliseconds between two readings of the numbers while deposits change. */
 const REFRESH_MS = 2000;
+/** Milliseconds between two readings of what the event stream does not report: parked events, and views behind. */
+const REREAD_MS = 30_000;
 /** Maximum number of lines of the feed. */
 const FEED_LENGTH = 40;
 
 /** Shows what needs a person, how many deposits there are, and what happens now. */
 export function Overview({ boot }: ScreenProps): VNode {
   const [version, changed] = useThrottled(REFRESH_MS);
-  const { data, problem } = useFetched<OverviewData>('/console/api/overview', version);
+  const { data, problem } = useFetched<OverviewData>('/console/api/overview', version + useTicks(REREAD_MS));
   const [feed, setFeed] = useState<readonly LiveChange[]>([]);
   useChanges((change) => {
     setFeed((before) => [change, ...before].slice(0, FEED_LENGTH));
     changed();
   }, []);
-  if (!data) return html`<p role="status">${problem ?? 'Loading …'}</p>`;
+  if (!data)
+    return html`<p class=${problem === undefined ? 'loading' : 'problem'} role="status">${problem ?? 'Loading …'}</p>`;
   return html`
     ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
     ${data.service && html`<${NeedsYou} data=${data} />`}
@@ -36,7 +40,7 @@ export function Overview({ boot }: ScreenProps): VNode {
       <${Feed} feed=${feed} />
     </section>
     <section class="panel" aria-labelledby="recent">
-      <h2 id="recent">Changed last</h2>
+      <h2 id="recent">Latest changes</h2>
       <${Recent} rows=${data.recent} />
     </section>
   `;
@@ -52,7 +56,7 @@ function NeedsYou({ data: { counts, service } }: { readonly data: OverviewData }
   ].filter((need) => need !== undefined);
   return html`<section class="panel needs" aria-labelledby="needs">
     <h2 id="needs">Needs you</h2>
-    ${needs.length > 0 ? html`<ul>${needs}</ul>` : html`<p class="quiet">Nothing.</p>`}
+    ${needs.length > 0 ? html`<ul>${needs}</ul>` : html`<p class="quiet">Nothing needs you.</p>`}
   </section>`;
 }
 
@@ -66,7 +70,7 @@ const ORDER = ['partial', 'deposited', 'verified', 'loading', 'done', 'rejected'
 function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode {
   return html`<ul class="counts">
     ${ORDER.map(
-      (status) => html`<li>
+      (status) => html`<li class=${counts[status] ? undefined : 'zero'}>
         <a href=${`/console/deposits?status=${status}`}>
           <${StatusMark} status=${status} />
           <strong class="number">${(counts[status] ?? 0).toLocaleString('en')}</strong>
@@ -101,8 +105,8 @@ function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
         <${Time} at=${at} isShort />
         <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
         <span>${type in BEGINS && html`<${StatusMark} status=${BEGINS[type]} />`}</span>
-        <span>${sentence}</span>
-        <span class="quiet">${actor.kind} ${actor.name} · ${client ?? ''}/${collection ?? ''}</span>
+        <span><${Shown} text=${sentence} /></span>
+        <span class="quiet">${actor.kind} ${actor.name} · ${client ?? ''} / ${collection ?? ''}</span>
       </li>`,
     )}
   </ol>`;
@@ -116,8 +120,8 @@ function Recent({ rows }: { readonly rows: OverviewData['recent'] }): VNode {
         <${Time} at=${updatedAt} />
         <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
         <span><${StatusMark} status=${status} /></span>
-        <span>${title ?? '(no title)'}</span>
-        <span class="quiet">${client}/${collection}</span>
+        <span><${Title} title=${title} /></span>
+        <span class="quiet">${client} / ${collection}</span>
       </li>`,
     )}
   </ol>`;

@@ -4,6 +4,7 @@ import { html } from '../../protocol/html.ts';
 import type { SearchResult } from '../../protocol/search-result.ts';
 import { useFetched } from '../fetched.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
+import { Shown } from '../parts/shown.ts';
 import { navigate } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
 
@@ -21,12 +22,12 @@ export function Search({ place }: ScreenProps): VNode {
     if (opened !== undefined) navigate(`/console/deposits/${opened}`, { replace: true });
   }, [opened]);
   if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
-  if (!data) return html`<p role="status">Searching …</p>`;
+  if (!data) return html`<p class="loading" role="status">Searching …</p>`;
   const count = data.deposits.length;
   return html`
     <p role="status">
-      “${text}” is taken for: <strong>${data.understoodAs}</strong>.${' '}
-      ${count === 0 ? 'No deposit has it.' : count === 1 ? '1 deposit.' : `The newest ${count} deposits:`}
+      <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
+      ${count === 0 ? 'no deposit.' : count === 1 ? '1 deposit.' : `the newest ${count} deposits.`}
     </p>
     ${count > 0 && html`<${DepositTable} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
     ${
@@ -35,4 +36,8 @@ export function Search({ place }: ScreenProps): VNode {
       html`<p><a class="button" href=${`/console/deposits?${data.list}`}>Show them in the list</a></p>`
     }
   `;
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -3,18 +3,23 @@ import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { ParkedRow, ParkedWork } from '../../protocol/parked-work.ts';
 import { ApiError, postJson } from '../api.ts';
-import { useFetched } from '../fetched.ts';
+import { useFetched, useTicks } from '../fetched.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Dialog } from '../parts/dialog.ts';
+import { durationText } from '../parts/duration.ts';
+import { Shown } from '../parts/shown.ts';
 import { Time } from '../parts/time.ts';
 import type { ScreenProps } from './screen-props.ts';
+
+/** Milliseconds between two readings: the event stream does not report parked events. */
+const REREAD_MS = 30_000;
 
 /** The events that checker, loader and notifier gave up, by reason; operators retry or skip them. */
 export function Work({ boot }: ScreenProps): VNode {
   const [version, setVersion] = useState(0);
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [skipped, setSkipped] = useState<ParkedRow | undefined>(undefined);
-  const fetched = useFetched<ParkedWork>('/console/api/work', version);
+  const fetched = useFetched<ParkedWork>('/console/api/work', version + useTicks(REREAD_MS));
   const mayAct = boot.viewer.permissions.includes('work:act');
   const again = (): void => setVersion((before) => before + 1);
   const retry = (rows: readonly ParkedRow[]): void => {
@@ -25,12 +30,12 @@ export function Work({ boot }: ScreenProps): VNode {
   const groups = Object.entries(Object.groupBy(fetched.data?.parked ?? [], ({ reason }) => reason));
   return html`
     ${problems.map((text) => html`<p class="problem" role="alert">${text}</p>`)}
-    ${!fetched.data && fetched.isLoading && html`<p role="status">Loading …</p>`}
-    ${fetched.data && groups.length === 0 && html`<p class="quiet">No event is parked.</p>`}
+    ${!fetched.data && fetched.isLoading && html`<p class="loading" role="status">Loading …</p>`}
+    ${fetched.data && groups.length === 0 && html`<p class="quiet">No event is parked. Events that a reactor gave up appear here.</p>`}
     ${groups.map(
       ([reason, rows = []]) => html`<section class="panel" key=${reason} aria-label=${reason}>
         <div class="actions">
-          <h2 class="grow">${reason}</h2>
+          <h2 class="grow"><${Shown} text=${reason} /></h2>
           ${mayAct && rows.length > 1 && html`<button type="button" onClick=${() => retry(rows)}>Retry all ${rows.length}</button>`}
         </div>
         <${ParkedTable} rows=${rows} mayAct=${mayAct} onRetry=${(row: ParkedRow) => retry([row])} onSkip=${setSkipped} />
@@ -55,7 +60,7 @@ function ParkedTable({ rows, mayAct, onRetry, onSkip }: TableProps): VNode {
         <th scope="col">Reactor</th>
         <th scope="col">Event</th>
         <th scope="col">Since</th>
-        <th scope="col">Times</th>
+        <th scope="col">Parked</th>
         ${mayAct && html`<th scope="col">Decision</th>`}
       </tr>
     </thead>
@@ -70,9 +75,12 @@ function ParkedTable({ rows, mayAct, onRetry, onSkip }: TableProps): VNode {
             }
           </td>
           <td data-label="Reactor">${row.reactor}</td>
-          <td data-label="Event"><${Copyable} text=${row.eventId} shown=${`${row.eventId.slice(0, 8)}…`} /></td>
-          <td data-label="Since"><${Time} at=${row.since} /></td>
-          <td data-label="Times" class="number">${row.times}</td>
+          <td data-label="Event">
+            <${Copyable} text=${row.eventId} shown=${`${row.eventId.slice(0, 8)}…`} />
+            ${row.object !== null && html`<div class="quiet detail">until the object <${Copyable} text=${row.object} shown=${`${row.object.slice(0, 12)}…`} /> is readable</div>`}
+          </td>
+          <td data-label="Since"><${Time} at=${row.since} /> <span class="quiet">${durationText(secondsSince(row.since))} ago</span></td>
+          <td data-label="Parked">${row.times === 1 ? 'once' : `${row.times} times`}</td>
           ${
             mayAct &&
             html`<td data-label="Decision">
@@ -107,7 +115,7 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   };
   return html`<${Dialog} title=${`Skip event ${revision} of ${stream}`} onClose=${onClose}>
     <form onSubmit=${skip}>
-      <p>The ${reactor} leaves this event for good. The reason and your name are kept in the log.</p>
+      <p>The ${reactor} leaves this event for good. The reason and your name become an event.</p>
       <label>
         Reason
         <input
@@ -136,6 +144,10 @@ async function retryAll(rows: readonly ParkedRow[]): Promise<void> {
 /** Returns the text as one word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function secondsSince(time: string): number {
+  return Math.max(0, (Date.now() - Date.parse(time)) / 1000);
 }
 
 function messageOf(error: unknown): string {
