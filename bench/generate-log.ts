@@ -6,7 +6,9 @@ import type { DepositCommand } from '../src/domain/deposit/commands.ts';
 import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/event-log.ts';
 import { sealAfter } from '../src/event-log/integrity/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
+import { FilesystemObjectStore } from '../src/object-store/filesystem/filesystem-object-store.ts';
 import { readArguments, runCommand } from '../src/operations/command/command.ts';
+import { appendBinding } from '../src/service/backends/store-binding.ts';
 import { credentialOf } from '../src/tools/password.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
@@ -31,6 +33,7 @@ await runCommand(HELP, async (args) => {
   await using log = await SqliteEventLog.open({ file: path.join(folder, 'event-log.sqlite') });
   if ((await log.head()) !== undefined)
     throw Object.assign(new Error(`${folder} holds a log already.`), { code: 'NOT_EMPTY' });
+  await bindStore(log, folder);
   const bar = progressBar({ what: 'deposits', total: count });
   await appendTo(log, clientEvents(await credentialOf('secret')));
   for (let first = 1; first <= count; first += UNDER_WAY) {
@@ -44,6 +47,14 @@ await runCommand(HELP, async (args) => {
   bar.end();
   process.stdout.write(`${count} deposits in ${folder}\n`);
 });
+
+/** Gives the log the empty store of its folder, as an operator does whose objects are lost. */
+async function bindStore(log: SqliteEventLog, folder: string): Promise<void> {
+  const id = randomUUID();
+  await appendBinding(log, id, undefined);
+  await using store = await FilesystemObjectStore.open({ folder: path.join(folder, 'archives') });
+  await store.setId(id);
+}
 
 type Append = {
   readonly stream: string;
