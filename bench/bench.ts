@@ -11,7 +11,7 @@ import { everyGoal } from './goals/every-goal.ts';
 
 const HELP = `Measures how fast the service is against what is possible on this machine, both sides in one interleaved run.
 
-  npm run bench -- [G1 … G14 | all] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
+  npm run bench -- [G1 … G15 | all] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
 
 ${everyGoal.map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
 

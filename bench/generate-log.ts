@@ -11,13 +11,21 @@ import { readArguments, runCommand } from '../src/operations/command/command.ts'
 import { appendBinding } from '../src/service/backends/store-binding.ts';
 import { credentialOf } from '../src/tools/password.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
+import {
+  type DepositTraits,
+  uniformTraits,
+  variedCollections,
+  variedTraits,
+} from './inputs/deposit-traits.ts';
 
-const HELP = `Makes an embedded event log with many done deposits, as the service would have written them, to measure with.
+const HELP = `Makes an embedded event log with many deposits, as the service would have written them, to measure with.
 
-  node bench/generate-log.ts --deposits N --data-dir FOLDER
+  node bench/generate-log.ts --deposits N --data-dir FOLDER [--varied]
 
 Each deposit has seven events, a hash chain and identifiers of its own; the objects that they name do not exist.
-The client bench, with the password secret, has made them all in the collection software.
+All are done, and of the client bench, with the password secret, in the collection software.
+
+--varied: of many clients, in several collections; some are rejected, failed or partial
 `;
 
 /** Concurrent appends; they are committed in the order in which they were made. */
@@ -27,7 +35,12 @@ const START = Date.UTC(2026, 0, 1);
 let [idsRevision, idsHash]: [ExpectedRevision, string | null] = ['none', null];
 
 await runCommand(HELP, async (args) => {
-  const { values } = readArguments(args, { deposits: { type: 'string' }, 'data-dir': { type: 'string' } });
+  const { values } = readArguments(args, {
+    deposits: { type: 'string' },
+    'data-dir': { type: 'string' },
+    varied: { type: 'boolean', default: false },
+  });
+  const traitsOf = values.varied ? variedTraits : uniformTraits;
   const [count, folder] = [Number(values.deposits), path.resolve(values['data-dir'] ?? 'data')];
   mkdirSync(folder, { recursive: true });
   await using log = await SqliteEventLog.open({ file: path.join(folder, 'event-log.sqlite') });
@@ -35,12 +48,13 @@ await runCommand(HELP, async (args) => {
     throw Object.assign(new Error(`${folder} holds a log already.`), { code: 'NOT_EMPTY' });
   await bindStore(log, folder);
   const bar = progressBar({ what: 'deposits', total: count });
-  await appendTo(log, clientEvents(await credentialOf('secret')));
+  const collectionNames = values.varied ? variedCollections() : ['software'];
+  await appendTo(log, clientEvents(await credentialOf('secret'), collectionNames));
   for (let first = 1; first <= count; first += UNDER_WAY) {
     const ids = Array.from({ length: Math.min(UNDER_WAY, count - first + 1) }, (_, index) => first + index);
     await Promise.all([
       reservation(log, first, ids.length),
-      ...ids.map((id) => appendTo(log, depositAppends(id))),
+      ...ids.map((id) => appendTo(log, depositAppends(id, traitsOf(id)))),
     ]);
     bar.at(first);
   }
@@ -74,22 +88,28 @@ async function reservation(log: SqliteEventLog, first: number, count: number): P
   idsHash = sealed[0]?.metadata['hash'] as string;
 }
 
-function clientEvents(credential: Awaited<ReturnType<typeof credentialOf>>): Append[] {
+function clientEvents(
+  credential: Awaited<ReturnType<typeof credentialOf>>,
+  names: readonly string[],
+): Append[] {
   return [
-    ...streamOf(collections, 'software', [{ type: 'OpenCollection', collection: 'software' }], START),
+    ...names.flatMap((collection) =>
+      streamOf(collections, collection, [{ type: 'OpenCollection', collection }], START),
+    ),
     ...streamOf(
       clients,
       'bench',
       [
         { type: 'RegisterClient', client: 'bench', credential },
-        { type: 'GrantCollection', client: 'bench', collection: 'software' },
+        ...names.map((collection) => ({ type: 'GrantCollection', client: 'bench', collection }) as const),
       ],
       START,
     ),
   ];
 }
 
-function depositAppends(depositId: number): Append[] {
+function depositAppends(depositId: number, traits: DepositTraits): Append[] {
+  const { client, collection, title, authors, outcome, reason } = traits;
   const time = START + depositId * 1000;
   const now = new Date(time).toISOString();
   const [sha256, entry, listing, manifest] = ['archive', 'entry', 'listing', 'manifest'].map((what) =>
@@ -99,13 +119,13 @@ function depositAppends(depositId: number): Append[] {
     digest('sha1', what, depositId),
   ) as [string, string, string];
   const origin = `https://bench.example/software/${depositId}`;
-  const commands: DepositCommand[] = [
+  const created: DepositCommand[] = [
     {
       type: 'CreateDeposit',
       depositId,
       uuid: randomUUID(),
-      client: 'bench',
-      collection: 'software',
+      client,
+      collection,
       slug: `${depositId}`,
       fallbackOrigin: origin,
       archive: {
@@ -120,10 +140,10 @@ function depositAppends(depositId: number): Append[] {
         length: 900,
         encoding: 'utf-8',
         facts: {
-          title: `Software ${depositId}`,
+          title,
           hasTitle: true,
           hasAuthor: true,
-          authors: ['Alice', 'Bob'],
+          authors,
           urlHosts: ['bench.example'],
           urlHostsTruncated: false,
           origin: null,
@@ -133,39 +153,57 @@ function depositAppends(depositId: number): Append[] {
           datePublished: '2026-03-01',
         },
       },
-      final: true,
+      final: outcome !== 'partial',
       now,
       providerUrl: 'https://bench.example/',
     },
+  ];
+  const attempt = 1;
+  const verified: DepositCommand[] = [
     {
       type: 'RecordVerified',
       depositId,
-      attempt: 1,
+      attempt,
       readings: [{ archive: sha256, format: 'tar.gz', files: 12, bytes: 80_000, listing }],
       warnings: [],
     },
-    { type: 'StartLoading', depositId, attempt: 1 },
-    {
-      type: 'RecordLoaded',
-      loaded: {
-        depositId,
-        attempt: 1,
-        policy: 'swh-1',
-        directory,
-        revision,
-        snapshot,
-        origin,
-        identity: 'Deposit Service <deposit@localhost>',
-        authorDate: { seconds: time / 1000, offset: '+0000' },
-        committerDate: { seconds: time / 1000, offset: '+0000' },
-        archives: [sha256],
-        files: 12,
-        bytes: 80_000,
-        manifest,
-      },
-    },
+    { type: 'StartLoading', depositId, attempt },
   ];
-  return streamOf(deposits, depositId, commands, time);
+  const loaded: DepositCommand = {
+    type: 'RecordLoaded',
+    loaded: {
+      depositId,
+      attempt,
+      policy: 'swh-1',
+      directory,
+      revision,
+      snapshot,
+      origin,
+      identity: 'Deposit Service <deposit@localhost>',
+      authorDate: { seconds: time / 1000, offset: '+0000' },
+      committerDate: { seconds: time / 1000, offset: '+0000' },
+      archives: [sha256],
+      files: 12,
+      bytes: 80_000,
+      manifest,
+    },
+  };
+  const reasons = [{ code: reason, text: 'Measured.', fields: [] }];
+  const ends: Readonly<Record<DepositTraits['outcome'], readonly DepositCommand[]>> = {
+    done: [...verified, loaded],
+    failed: [
+      ...verified,
+      {
+        type: 'RecordLoadingFailed',
+        depositId,
+        attempt,
+        reason: { code: 'LOADING_FAILED', text: 'Measured.', fields: [] },
+      },
+    ],
+    rejected: [{ type: 'RecordRejected', depositId, attempt, reasons, warnings: [] }],
+    partial: [],
+  };
+  return streamOf(deposits, depositId, [...created, ...ends[outcome]], time, client);
 }
 
 function streamOf<State, Command, Event extends { type: string; data: object }>(
@@ -173,13 +211,14 @@ function streamOf<State, Command, Event extends { type: string; data: object }>(
   id: string | number,
   commands: readonly Command[],
   time: number,
+  client = 'bench',
 ): Append[] {
   const stream = `${prefix}${id}`;
   let [state, hash, expected]: [State, string | null, ExpectedRevision] = [decider.initial, null, 'none'];
   return commands.map((command) => {
     const metadata = {
       occurredAt: new Date(time).toISOString(),
-      actor: { kind: 'client', name: 'bench' },
+      actor: { kind: 'client', name: client },
       $correlationId: randomUUID(),
     };
     const events = decider.decide(command, state);

@@ -10,6 +10,7 @@ import { identifyFolder } from './g11-folder.ts';
 import { rebuildViews } from './g12-rebuild.ts';
 import { start } from './g13-start.ts';
 import { memory } from './g14-memory.ts';
+import { consoleRequests } from './g15-console.ts';
 
 /** All goals, ordered by their numbers. */
 export const everyGoal: readonly Goal[] = [
@@ -27,4 +28,5 @@ export const everyGoal: readonly Goal[] = [
   rebuildViews,
   start,
   memory,
+  consoleRequests,
 ];

@@ -43,6 +43,12 @@ export class Inputs {
    */
   manyDeposits(count: number): Promise<string> {
     const { cache, tell } = this.#options;
-    return manyDeposits(path.join(cache, `deposits-${count}`), count, tell);
+    return manyDeposits(path.join(cache, `deposits-${count}`), { count }, tell);
+  }
+
+  /** Like {@link manyDeposits}, of many clients, and not all are done. */
+  variedDeposits(count: number): Promise<string> {
+    const { cache, tell } = this.#options;
+    return manyDeposits(path.join(cache, `varied-deposits-${count}`), { count, varied: true }, tell);
   }
 }

@@ -8,7 +8,7 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 /** Resolves to a folder with a log like the service's own; it is reused until the code that writes logs changes. */
 export async function manyDeposits(
   folder: string,
-  count: number,
+  { count, varied = false }: { readonly count: number; readonly varied?: boolean },
   tell: (progress: string) => void,
 ): Promise<string> {
   const [mark, code] = [path.join(folder, 'made-by'), codeOfLogs()];
@@ -16,7 +16,8 @@ export async function manyDeposits(
   tell(`making a log of ${count.toLocaleString('en')} deposits`);
   rmSync(folder, { recursive: true, force: true });
   const program = path.join(ROOT, 'bench', 'generate-log.ts');
-  await ended(process.execPath, [program, '--deposits', String(count), '--data-dir', folder]);
+  const args = ['--deposits', String(count), '--data-dir', folder, ...(varied ? ['--varied'] : [])];
+  await ended(process.execPath, [program, ...args]);
   writeFileSync(mark, code);
   return folder;
 }
@@ -24,7 +25,7 @@ export async function manyDeposits(
 /** Returns a digest of the code that decides the content of a log. */
 function codeOfLogs(): string {
   const deciding = [
-    'bench/generate-log.ts',
+    'bench/{generate-log,inputs/deposit-traits}.ts',
     'src/domain/**/*.ts',
     'src/event-log/{hash-chain,sqlite/schema}.ts',
   ];

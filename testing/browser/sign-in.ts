@@ -23,15 +23,17 @@ export class ConsoleSession {
   readonly cookie: string;
 
   static async begin(service: RunningService, role: Role, client?: string): Promise<ConsoleSession> {
-    const link = new URL(await linkFor(service, role, client));
-    const answer = await fetch(new URL('/console/enter', link), {
+    return ConsoleSession.ofLink(service.url, await linkFor(service, role, client));
+  }
+
+  /** Begins the session of the person for whom a link was issued. */
+  static async ofLink(url: string, link: string): Promise<ConsoleSession> {
+    const answer = await fetch(new URL('/console/enter', url), {
       method: 'POST',
-      headers: ownHeaders(service.url),
-      body: JSON.stringify({ code: link.hash.slice(1) }),
+      headers: ownHeaders(url),
+      body: JSON.stringify({ code: new URL(link).hash.slice(1) }),
     });
-    const cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0];
-    if (cookie === undefined) throw new Error(`No session: ${answer.status} ${await answer.text()}`);
-    return new ConsoleSession(service.url, cookie);
+    return new ConsoleSession(url, await cookieIn(answer));
   }
 
   /** Begins the session of a client, as the form of the sign-in does. */
@@ -42,9 +44,7 @@ export class ConsoleSession {
       headers: { Origin: new URL(url).origin },
       body: new URLSearchParams({ name, password }),
     });
-    const cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0];
-    if (cookie === undefined) throw new Error(`No session: ${answer.status} ${await answer.text()}`);
-    return new ConsoleSession(url, cookie);
+    return new ConsoleSession(url, await cookieIn(answer));
   }
 
   constructor(url: string, cookie: string) {
@@ -76,4 +76,10 @@ export class ConsoleSession {
 /** Returns the headers of a request that a page of the console sends. */
 export function ownHeaders(url: string): Record<string, string> {
   return { 'Content-Type': 'application/json', 'X-Console': '1', Origin: new URL(url).origin };
+}
+
+async function cookieIn(answer: Response): Promise<string> {
+  const cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0];
+  if (cookie === undefined) throw new Error(`No session: ${answer.status} ${await answer.text()}`);
+  return cookie;
 }
