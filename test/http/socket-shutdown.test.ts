@@ -15,9 +15,9 @@ import {
   LongAnswers,
   sendInPieces,
 } from '../../src/http/responses/long-answers.ts';
+import { closeIdle, limitHalfOpen } from '../../src/http/server/idle-connections.ts';
 import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
 import { Server } from '../../src/http/server/server.ts';
-import { closeIdle, limitHalfOpen } from '../../src/http/server/socket-shutdown.ts';
 import type { ServiceState } from '../../src/http/service-context.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';

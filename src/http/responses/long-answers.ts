@@ -2,7 +2,7 @@ import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore, type ReachedLimit } from '../../tools/concurrency/fair-semaphore.ts';
 import { ClientGone } from '../requests/request-body.ts';
-import { abortResponse } from '../server/socket-shutdown.ts';
+import { abortResponse } from '../server/abort-response.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { streamChunks } from './stream-response.ts';
 import { yieldWhenStalled } from './yield-when-stalled.ts';

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Context } from 'koa';
-import { abortResponse } from '../server/socket-shutdown.ts';
+import { abortResponse } from '../server/abort-response.ts';
 
 /**
  * Streams a response and always closes its source. Sends nothing before the first chunk: until then an error gets a

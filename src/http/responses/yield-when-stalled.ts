@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { clock } from '../../tools/clock.ts';
-import { abortResponse } from '../server/socket-shutdown.ts';
+import { abortResponse } from '../server/abort-response.ts';
 
 /** Milliseconds without a byte sent after which an answer ends if others wait. */
 const STALLED_AFTER_MS = 10_000;

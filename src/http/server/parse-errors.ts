@@ -4,8 +4,9 @@ import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
 import { httpVersionNotSupported, targetTooLong } from '../middleware/request-target.ts';
+import { dropWithinLimits } from './drain-request.ts';
 import { HeadOverflow } from './head-overflow.ts';
-import { closeIdle, dropWithinLimits, type HttpSocket } from './socket-shutdown.ts';
+import { closeIdle, type HttpSocket } from './idle-connections.ts';
 
 /** Limits of a request's headers: bytes, and milliseconds for them to arrive. */
 export type HeaderLimits = { readonly maxHeadersSize: number; readonly headersTime: number };

@@ -5,15 +5,10 @@ import { promisify } from 'node:util';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { files } from '../../tools/files.ts';
+import { abortResponse } from './abort-response.ts';
+import { drainWithinLimits } from './drain-request.ts';
+import { closeIdle, closeKeptTooLong, type HttpSocket, limitHalfOpen } from './idle-connections.ts';
 import { answerParseError, type HeaderLimits, type ParseErrorOptions, refuseTunnel } from './parse-errors.ts';
-import {
-  abortResponse,
-  closeIdle,
-  closeKeptTooLong,
-  drainWithinLimits,
-  type HttpSocket,
-  limitHalfOpen,
-} from './socket-shutdown.ts';
 
 export type ServerOptions = HeaderLimits & {
   readonly host: string;
