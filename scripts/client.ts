@@ -96,7 +96,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
   const administration = new AdminCommands(log, operator(config));
   await carryOut(action, { values, positionals, config, log, administration });
-  await untilInEffect(config, administration);
+  await untilInEffect(config, log, administration);
 });
 
 async function carryOut(action: string, task: Task): Promise<void> {

@@ -57,7 +57,7 @@ await runCommand(HELP, async (args) => {
   } finally {
     bar.end();
   }
-  await untilInEffect(config, administration);
+  await untilInEffect(config, log, administration);
   const done = isDryRun ? 'would be' : expired === 1 ? 'was' : 'were';
   if (!values.json) say(`${pluralize(expired, 'deposit')} ${done} deleted.`);
 });

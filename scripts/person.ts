@@ -73,7 +73,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     throw refused('CLIENT_UNKNOWN', `There is no client ${client}.`);
   const administration = new AdminCommands(log, operator(config));
   say(await change(administration, action, person, role));
-  await untilInEffect(config, administration);
+  await untilInEffect(config, log, administration);
 });
 
 /** Changes a person. Resolves to what was done, as a sentence. */

@@ -97,6 +97,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/modules/webhooks/',
       'src/reactors/',
       'src/service/backends/',
+      'src/service/nodes/',
       'src/service/operator-port/',
       ...CORE,
       ...PORTS,

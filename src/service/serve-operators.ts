@@ -5,6 +5,7 @@ import type { OperatorRoute } from '../http/http-module.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { enginePlaces } from './backends/open-backends.ts';
+import { CONFIRM_TIMEOUT_MS } from './nodes/confirmations.ts';
 import type { NodeResources } from './open-node.ts';
 import { identityOf } from './operator-port/directory-id.ts';
 import { OperatorServer } from './operator-port/operator-server.ts';
@@ -16,9 +17,6 @@ type Parts = {
   /** Commands of optional modules. */
   readonly moduleRoutes: Readonly<Record<string, OperatorRoute>>;
 };
-
-/** How long a command waits until views have applied what it appended. */
-const CONFIRM_TIMEOUT_MS = 5000;
 
 /** Time limit of the log for the status of reactors. Commands wait longer than that for this service. */
 const STATUS_TIMEOUT_MS = 2000;

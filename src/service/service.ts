@@ -12,9 +12,11 @@ import { EventLogParking } from '../reactors/parking.ts';
 import { REACTORS_WITH_PARKING } from '../reactors/reactor-names.ts';
 import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
+import { machineName } from '../tools/current-user.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import { observeService } from './metrics/service-metrics.ts';
+import { NodePresence } from './nodes/node-presence.ts';
 import { openNode } from './open-node.ts';
 import { lockDataFolder } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
@@ -71,6 +73,10 @@ async function start(
   failure.promise.catch(() => undefined); // handled where `failed` is awaited
   const node = await openNode(config, logger, resources, failure.reject);
   const { log, store, metrics, projector } = node;
+  if (config.eventLog.kind !== 'sqlite') {
+    const name = `${machineName()}:${config.dataDir}`;
+    resources.use(await NodePresence.start({ log, projector, logger, node: name }));
+  }
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
   const baseUrl = config.baseUrl ?? server.url;

@@ -31,6 +31,8 @@ export class Projector {
   readonly #store: SqliteViewStore;
   readonly #saver: FlushScheduler;
   readonly #projections = new Map<string, AnyProjection>();
+  /** Prefixes of streams of which no view is made, but which listeners follow. */
+  readonly #listenedTo: string[] = [];
   /** Numbers of events that were applied since the start, by the prefix of their streams. */
   readonly #applied = new Map<string, number>();
   readonly #reached = new PositionWaiter();
@@ -59,6 +61,11 @@ export class Projector {
     // The projector only hands its own views and events back to a projection.
     this.#projections.set(projection.name, projection as unknown as AnyProjection);
     return this.#store.add(projection) as View<Type>;
+  }
+
+  /** Delivers the events of these streams to listeners as well. Must be called before {@link start}. */
+  follow(streamPrefix: string): void {
+    this.#listenedTo.push(streamPrefix);
   }
 
   /**
@@ -186,7 +193,7 @@ export class Projector {
       this.#logError = reason;
     };
     const after = this.#store.file.lastSeen?.position;
-    const streamPrefixes = prefixesOf([...this.#projections.values()]);
+    const streamPrefixes = [...prefixesOf([...this.#projections.values()]), ...this.#listenedTo];
     const options = { after, streamPrefixes, signal: this.#stop.signal, onLastError };
     for await (const message of this.#log.subscribe(options)) {
       if (message.kind === 'events') {

@@ -1,0 +1,161 @@
+import test, { type ExecutionContext } from 'ava';
+import { ServiceProcess } from '../../drills/service-process.ts';
+import { confirmations } from '../../src/service/nodes/confirmations.ts';
+import { appendNodeEvent, askNodes, NODES, registeredNodes } from '../../src/service/nodes/node-stream.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { type RunningService, until } from '../../testing/service/running-service.ts';
+
+const PASSWORD = 'correct horse battery';
+
+async function login(url: string, client: string): Promise<number> {
+  const credentials = Buffer.from(`${client}:${PASSWORD}`).toString('base64');
+  const answer = await fetch(`${url}/1/servicedocument/`, {
+    headers: { Authorization: `Basic ${credentials}` },
+  });
+  return answer.status;
+}
+
+function addClient({ settings }: DistributedNodes, folder: string, client: string): Promise<Ran> {
+  const options = { env: settings, input: PASSWORD };
+  return runScript(folder, 'client', ['add', client, '--password-stdin'], options);
+}
+
+/** Returns the name of a node with this data folder. */
+async function nameOf({ service }: RunningService, folder: string): Promise<string> {
+  const { nodes } = await registeredNodes(service.log);
+  return nodes.find((name) => name.endsWith(`:${folder}`)) ?? 'not registered';
+}
+
+test('a client that a command has added logs in at once on every node, whichever command comes first', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const running = [await nodes.add(['http', 'reactors']), await nodes.add(['http'])];
+  const elsewhere = await temporaryFolder(t); // commands need no service on their data folder
+  const names = ['alice', 'bob', 'carol'];
+  await Promise.all(
+    names.map(async (name) => {
+      const added = await addClient(nodes, elsewhere, name);
+      t.deepEqual([added.code, added.err], [0, '']);
+      t.deepEqual(await Promise.all(running.map(({ url }) => login(url, name))), [200, 200], name);
+    }),
+  );
+});
+
+test('a node that is paused is named, answers when it goes on, and is no longer asked when it has stopped', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  const folder = await temporaryFolder(t);
+  await using other = await ServiceProcess.start(folder, await freePort(), nodes.settings);
+  const name = await nameOf(node, folder);
+  const command = (...args: readonly string[]): Promise<Ran> =>
+    runScript(node.folder, 'nodes', args, { env: nodes.settings });
+
+  other.signal('SIGSTOP');
+  const added = await addClient(nodes, node.folder, 'alice');
+  t.deepEqual(
+    [added.code, added.err],
+    [
+      0,
+      `The change is recorded. Node ${name} has not confirmed within 5 s that it is in effect. If it is gone for good: deposit-service nodes forget '${name}'\n`,
+    ],
+  );
+  t.is(await login(node.url, 'alice'), 200);
+  const listed = await command('list', '--json');
+  t.is(listed.code, 1);
+  const lines = listed.out.trimEnd().split('\n');
+  t.deepEqual(
+    lines.map((line) => JSON.parse(line) as unknown),
+    [
+      { node: await nameOf(node, node.folder), confirmed: true },
+      { node: name, confirmed: false },
+    ],
+  );
+
+  other.signal('SIGCONT');
+  await until(async () => (await command('list')).code === 0);
+  t.is(await login(other.url, 'alice'), 200);
+  t.is(await other.end('SIGTERM'), 0);
+  t.deepEqual(await confirmations(node.service.log), new Map([[await nameOf(node, node.folder), true]]));
+});
+
+test('a node that was killed is named until it starts again under its name or an operator forgets it', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  const { log } = node.service;
+  const gone = 'gone:/data';
+  const start = () => appendNodeEvent(log, { type: 'NodeStarted', data: { node: gone } });
+  const command = (...args: readonly string[]): Promise<Ran> =>
+    runScript(node.folder, 'nodes', args, { env: nodes.settings });
+  await start();
+  t.false((await confirmations(log, 100)).get(gone));
+  t.false((await confirmations(log, 100)).get(gone), 'as often as it is asked');
+  const asking = confirmations(log, 60_000);
+  await until(async () => (await Array.fromAsync(log.readStream(NODES))).at(-1)?.type === 'NodeConfirmed');
+  await start();
+  t.true((await asking).get(gone), 'it serves clients only with views that are current');
+
+  const forgotten = await command('forget', gone);
+  t.deepEqual([forgotten.code, forgotten.out], [0, `The node ${gone} is forgotten.\n`]);
+  t.false((await confirmations(log)).has(gone));
+  const again = await command('forget', gone);
+  t.deepEqual(
+    [again.code, again.err],
+    [1, `No node ${gone} is registered. "deposit-service nodes list" lists them.\n`],
+  );
+
+  const own = await nameOf(node, node.folder);
+  await command('forget', own);
+  t.is((await command('list')).out, 'No node is registered.\n');
+  await appendNodeEvent(log, { type: 'NodeStarted', data: { node: gone } });
+  await confirmations(log, 100);
+  await until(async () => (await registeredNodes(log)).nodes.includes(own)); // it has answered
+  t.pass();
+});
+
+test('a question names exactly the nodes that were registered before it', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const { service } = await nodes.add(['http']);
+  const { log } = service;
+  const names = Array.from({ length: 8 }, (_, index) => `node-${index}:/data`);
+  const asked = await Promise.all(
+    names.map(async (node) => {
+      await appendNodeEvent(log, { type: 'NodeStarted', data: { node } });
+      return await askNodes(log);
+    }),
+  );
+  const events = await Array.fromAsync(log.readStream(NODES));
+  for (const [index, question] of asked.entries()) {
+    const started = events.filter(
+      ({ type, revision }) => type === 'NodeStarted' && revision < (question?.revision ?? 0),
+    );
+    t.deepEqual(new Set(question?.nodes), new Set(started.map(({ data }) => data['node'])), names[index]);
+  }
+});
+
+test('nodes of an embedded log are none: its commands ask the service of the data folder', async (t) => {
+  const { code, err } = await runScript(await temporaryFolder(t), 'nodes', ['list']);
+  t.is(code, 1);
+  t.regex(
+    err,
+    /^The event log is embedded, so there is one node: "deposit-service status" reports how it is\.$/m,
+  );
+});
+
+test('the log of nodes is proven as every other stream', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http', 'reactors']);
+  const added = await addClient(nodes, node.folder, 'alice');
+  t.is(added.code, 0);
+  await verified(t, nodes, node);
+  await node.stop();
+  const rest = await nodes.add(['http']);
+  const types = (await Array.fromAsync(rest.service.log.readStream(NODES))).map(({ type }) => type);
+  t.deepEqual(types, ['NodeStarted', 'ConfirmationAsked', 'NodeConfirmed', 'NodeStopped', 'NodeStarted']);
+});
+
+async function verified(t: ExecutionContext, { settings }: DistributedNodes, { folder }: RunningService) {
+  const { code, out } = await runScript(folder, 'verify', ['--all'], { env: settings });
+  t.is(code, 0, out);
+}
