@@ -25,7 +25,7 @@ import { SWORD_VERSION } from '../../src/sword/documents/service-document.ts';
 import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
 import { parseDigestField } from '../../src/sword/headers/digest-fields.ts';
 import { COMPRESSED_TAR_TYPES, ENTRY_TYPES, UNSPECIFIC_TYPES } from '../../src/sword/headers/media-type.ts';
-import { DOCUMENT_OFFERS } from '../../src/sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, FACTS_OFFERS } from '../../src/sword/headers/negotiate.ts';
 import { PACKAGINGS } from '../../src/sword/headers/packaging.ts';
 import { ORIGINAL_DEPOSIT } from '../../src/sword/namespaces.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
@@ -120,8 +120,8 @@ test('every document is described in the media types in which it is offered', (t
     History: typesOf(HISTORY_OFFERS),
     Landing: typesOf(LANDING_OFFERS),
     SwordError: Object.values(ERROR_TYPES),
-    Health: ['application/json'],
-    Undelivered: ['application/json'],
+    Health: typesOf(FACTS_OFFERS),
+    Undelivered: typesOf(FACTS_OFFERS),
     OpenApi: ['application/json', 'application/vnd.oai.openapi+json;version=3.1', 'text/html'],
   };
   const seen = new Set<string>();

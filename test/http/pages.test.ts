@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
+import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
 import {
   archivePart,
   entryPart,
@@ -34,6 +35,11 @@ const PAGES = [
   '/1/software/1/content/',
   '/1/software/1/history/',
   '/1/software/1/statement/',
+  '/1/software/1/statement/rdf/',
+  '/1/software/1/media/feed/',
+  '/1/software/notifications/',
+  '/health/live',
+  '/health/ready',
   '/1/software/99/status/',
   '/',
   '/openapi.json',
@@ -58,6 +64,33 @@ test('a browser gets a page for people, without script, of the facts that progra
   t.true(status.includes('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&amp;\u202e'));
   t.regex(status, /<dt>Status<\/dt><dd><bdi>done<\/bdi><\/dd>/);
   t.regex(status, /<dt>SWHID<\/dt><dd><bdi>swh:1:dir:[0-9a-f]{40}<\/bdi><\/dd>/);
+});
+
+/** The routes that answer a browser with something else than a page, and why. */
+const NO_PAGES: Readonly<Record<string, RegExp>> = {
+  media: /^application\/zip$/, // the archive, for the person to save
+  file: /^application\/zip$/,
+  collectionEvents: /^text\/event-stream/, // for an EventSource
+  events: /^text\/event-stream/,
+};
+
+test('every route answers a browser with a page, except with the bytes of archives and with streams of events', async (t) => {
+  const { alice } = t.context;
+  const swhid = /swh:1:dir:[0-9a-f]{40}/.exec(await (await alice.get('/1/software/1/status/')).text())?.[0];
+  const values = { collection: 'software', deposit: '1', file: '1', upload: 'none', swhid: swhid ?? '' };
+  for (const [name, route] of Object.entries({ ...ROUTES, ...OPEN_ROUTES })) {
+    const path = route.replaceAll(/[:*](\w+)/g, (_, key: keyof typeof values) => values[key]);
+    for (const method of ['GET', 'HEAD', 'PROPFIND']) {
+      const answer = await fetch(`${alice.url}${path}`, {
+        method,
+        headers: { Accept: BROWSER, Authorization: alice.authorization },
+      });
+      await answer.body?.cancel(); // a stream of events never ends
+      const type = answer.headers.get('content-type') ?? '';
+      const isOther = method !== 'PROPFIND' && NO_PAGES[name];
+      t.regex(type, isOther || /^text\/html; charset=utf-8$/, `${method} ${path}`);
+    }
+  }
 });
 
 test('the description of all operations is a page, too, with an entity tag of its own', async (t) => {

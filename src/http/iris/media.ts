@@ -4,6 +4,7 @@ import type { Written } from '../../deposits/client-write.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
+import { type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { WRITES } from '../requests/write-checks.ts';
 import { answerArchives, type Downloads } from '../responses/answer-archives.ts';
 import { answerCreated, type WriteParts, withTag } from '../responses/answer-documents.ts';
@@ -11,9 +12,9 @@ import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/an
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
-/** The archives of a deposit as a feed, whatever the client accepts: many clients send no `Accept`. */
+/** The archives of a deposit as a feed, also for clients that accept none: many send no `Accept`. A page for people. */
 export function mediaFeedIri(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
-  const offers: typeof MEDIA_FEED_OFFERS = [MEDIA_FEED_OFFERS[0]];
+  const offers: Offers = [MEDIA_FEED_OFFERS[0], PAGE];
   return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
     GET: (ctx, deposit) => answerMediaFeed(ctx, deposit, queries, renderContext, offers),
   });

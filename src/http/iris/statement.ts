@@ -19,9 +19,10 @@ export const STATEMENT_OFFERS: Offers<'xml' | 'rdf' | 'json' | 'html'> = [
   PAGE,
 ];
 
-/** The only representation at the IRI of the resource map: many clients send no `Accept`. */
+/** At the IRI of the resource map, also for clients that do not accept it: many send no `Accept`. */
 export const STATEMENT_RDF_OFFERS: typeof STATEMENT_OFFERS = [
   { contentType: 'application/rdf+xml', format: 'rdf' },
+  PAGE,
 ];
 
 /** Serves the SWORD Statement of a deposit as a feed, a resource map, JSON or a page. */

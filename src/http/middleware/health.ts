@@ -1,6 +1,10 @@
+import { onlyJson } from '../../sword/documents/document.ts';
+import { htmlPieces } from '../../sword/documents/html-page.ts';
+import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import { setDocumentType } from '../responses/representation.ts';
 import { OPEN_ROUTES } from '../route-table.ts';
 import type { ServiceContext } from '../service-context.ts';
 
@@ -25,13 +29,13 @@ export function health(checks: ReadinessChecks, parked: () => Promise<number>) {
   });
   const live = (ctx: ServiceContext): void => {
     beginAnswer(ctx);
-    ctx.body = { status: 'live' };
+    answer(ctx, { status: 'live' });
   };
   const ready = async (ctx: ServiceContext): Promise<void> => {
     beginAnswer(ctx);
     const found = await probe();
     assertReady(found.problems);
-    ctx.body = { status: 'ready', parked: found.parked };
+    answer(ctx, { status: 'ready', parked: found.parked });
   };
   return new Map([
     [OPEN_ROUTES.live, live],
@@ -46,6 +50,17 @@ function beginAnswer(ctx: ServiceContext): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   const headers = { Allow: 'GET, HEAD' };
   throw new SwordError('MethodNotAllowed', `${ctx.method} is not possible here.`, { headers });
+}
+
+function answer(ctx: ServiceContext, facts: Readonly<Record<string, unknown>>): void {
+  const { contentType, format } = negotiateAmong(FACTS_OFFERS, ctx.req.headers.accept);
+  ctx.vary('Accept');
+  if (format === 'html') {
+    setDocumentType(ctx, contentType);
+    ctx.body = [...htmlPieces({ element: 'health', facts: onlyJson({ title: 'Health', ...facts }) })].join(
+      '',
+    );
+  } else ctx.body = facts;
 }
 
 /** Reasons by the name of the check. */

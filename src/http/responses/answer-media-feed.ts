@@ -33,7 +33,7 @@ export async function answerMediaFeed(
   { depositId, revision }: DepositContentView,
   queries: DepositQueries,
   renderContext: RenderContext,
-  offers = MEDIA_FEED_OFFERS,
+  offers: Offers = MEDIA_FEED_OFFERS,
 ): Promise<void> {
   const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);
   if (!chosen) return;

@@ -7,7 +7,7 @@ export const webhooks: Module = {
   name: 'webhooks',
   serve: async ({ notified }) => ({
     name: 'webhooks',
-    routes: () => ({ notifications: notificationsIri(notified) }),
+    routes: ({ language }) => ({ notifications: notificationsIri(notified, language) }),
   }),
   react: (node, about) => new NotificationService({ ...node, ...about }),
 };

@@ -1,14 +1,23 @@
+import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
+import type { UndeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import type { HeldNotification } from '../../domain/notifications/notifications.ts';
 import { grantedCollection } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
+import { setDocumentType } from '../../http/responses/representation.ts';
 import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
+import type { Document, Fact, Part, RenderContext } from '../../sword/documents/document.ts';
+import { render } from '../../sword/documents/render.ts';
+import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
 
 /** Maximum number of deposits in the list. */
 const MOST = 500;
 
 /** Lists the notifications of a collection that the client has not received: those to be retried and those given up. */
-export function notificationsIri({ webhooks, undelivered }: NotificationViews): ServiceMiddleware {
+export function notificationsIri(
+  { webhooks, undelivered }: NotificationViews,
+  renderContext: RenderContext,
+): ServiceMiddleware {
   return resource<string>({
     find: async (ctx) => grantedCollection(ctx),
     handlers: {
@@ -20,23 +29,42 @@ export function notificationsIri({ webhooks, undelivered }: NotificationViews): 
           orderBy: 'depositId',
           limit: MOST + 1,
         });
-        ctx.set('Content-Type', 'application/json');
-        ctx.body = JSON.stringify({
-          webhook: webhook ? { url: webhook.url, set: webhook.setAt } : null,
-          deposits: found.slice(0, MOST).map(({ depositId, reason, dueAt, held, givenUp }) => ({
-            deposit_id: depositId,
-            reason,
-            next_try: held.length === 0 ? null : dueAt || null,
-            waiting: held.map(toNotificationJson),
-            given_up: givenUp.map(toNotificationJson),
-          })),
-          more: found.length > MOST,
-        });
+        const document = notificationsDocument(webhook, found.slice(0, MOST), found.length > MOST);
+        const { contentType, format } = negotiateAmong(FACTS_OFFERS, ctx.req.headers.accept);
+        ctx.vary('Accept');
+        setDocumentType(ctx, contentType);
+        ctx.body = render(document, format, renderContext);
       },
     },
   });
 }
 
-function toNotificationJson({ eventId, revision, heldAt }: HeldNotification) {
-  return { event_id: eventId, revision, since: heldAt };
+function notificationsDocument(
+  webhook: ClientWebhook | undefined,
+  deposits: readonly UndeliveredNotifications[],
+  more: boolean,
+): Document {
+  const element = 'notifications';
+  return {
+    element,
+    facts: [
+      { name: 'webhook', value: webhook ? { url: webhook.url, set: webhook.setAt } : null },
+      { name: 'deposits', parts: deposits.map((deposit) => ({ element, facts: factsOf(deposit) })) },
+      { name: 'more', value: more },
+    ],
+  };
+}
+
+function factsOf({ depositId, reason, dueAt, held, givenUp }: UndeliveredNotifications): readonly Fact[] {
+  const partOf = ({ eventId, revision, heldAt }: HeldNotification): Part => {
+    const facts = Object.entries({ event_id: eventId, revision, since: heldAt });
+    return { element: 'notification', facts: facts.map(([name, value]) => ({ name, value })) };
+  };
+  return [
+    { name: 'deposit_id', value: depositId },
+    { name: 'reason', value: reason },
+    { name: 'next_try', value: held.length === 0 ? null : dueAt || null },
+    { name: 'waiting', parts: held.map(partOf) },
+    { name: 'given_up', parts: givenUp.map(partOf) },
+  ];
 }

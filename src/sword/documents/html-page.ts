@@ -33,6 +33,12 @@ const LINK_NAMES: Readonly<Record<string, string>> = {
   'version-history': 'History',
 };
 
+/** Titles of documents that have none, by their element. */
+const TITLES: Readonly<Record<string, string>> = {
+  service: 'Service document',
+  notifications: 'Notifications that were not delivered',
+};
+
 /** Yields a page for people, without script, in pieces: the head, one for each part of a long list, the end. */
 export function* htmlPieces(document: Document): Iterable<string> {
   const title = titleOf(document);
@@ -75,7 +81,7 @@ function* listOf(parts: Iterable<Part>, level: number): Iterable<string> {
 }
 
 function titleOf({ element, facts }: Document): string {
-  return textOf(facts, 'title') || (element === 'service' ? 'Service document' : 'Deposit');
+  return textOf(facts, 'title') || (TITLES[element] ?? 'Deposit');
 }
 
 function textOf(facts: readonly Fact[], wanted: string): string {

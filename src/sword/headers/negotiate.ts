@@ -26,6 +26,12 @@ export const DOCUMENT_OFFERS: Offers = [
   PAGE,
 ];
 
+/** Representations of facts that no program reads as XML. */
+export const FACTS_OFFERS: Offers<'json' | 'html'> = [
+  { contentType: 'application/json', format: 'json' },
+  PAGE,
+];
+
 /** Media type of a feed, as opposed to an entry. */
 export const FEED_TYPE = 'application/atom+xml;type=feed';
 
