@@ -41,7 +41,7 @@ const LONG = [
   'test/drills/histories.test.ts',
   'test/event-log/{eventstoredb-event-log,log-copy,server-rules,server-rules-double}.test.ts',
   'test/golden/{commands,commands-json}.test.ts',
-  'test/http/{full-views-disk,login-attempts,resumable-upload}.test.ts',
+  'test/http/{full-views-disk,login-attempts,pages-in-browser,resumable-upload}.test.ts',
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
   'test/reactors/unreadable-objects.test.ts',
   'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,first-hours,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,usage,wrong-engines}.test.ts',

@@ -5,9 +5,11 @@ export type TabOptions = {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
+  /** Name and password that the browser sends with each request, as for pages of the HTTP interface. */
+  readonly httpCredentials?: { readonly username: string; readonly password: string };
 };
 
-/** A tab of a browser on the console. It notes everything that a page must not do. */
+/** A tab of a browser on the service. It notes everything that a page must not do. */
 export class ConsoleTab implements AsyncDisposable {
   readonly page: Page;
   readonly #context: BrowserContext;
@@ -15,13 +17,14 @@ export class ConsoleTab implements AsyncDisposable {
   readonly faults: string[] = [];
 
   static async open(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
-    const { width = 1280, height = 900, scheme = 'light' } = options;
+    const { width = 1280, height = 900, scheme = 'light', httpCredentials } = options;
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: scheme,
       baseURL: url,
       reducedMotion: 'reduce',
       acceptDownloads: true,
+      ...(httpCredentials && { httpCredentials }),
     });
     const page = await context.newPage();
     return new ConsoleTab(context, page, new URL(url).host);
@@ -60,6 +63,11 @@ export class ConsoleTab implements AsyncDisposable {
         nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
       );
     });
+  }
+
+  /** Resolves to the pixels by which the page is wider than the screen; 0 or less if it is not. */
+  async overflow(): Promise<number> {
+    return await this.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,7 +11,10 @@ import { linkFor } from './sign-in.ts';
 /** Time limit of a test, on a machine that runs other tests at the same time. */
 const TIMEOUT_MS = 180_000;
 
-/** Opens a tab and signs a person in, who is added if necessary. Without a role, the tab shows the sign-in. */
+/**
+ * Opens a tab and signs a person in, who is added if necessary. Without a role, the tab shows the sign-in; with HTTP
+ * credentials, it shows nothing yet.
+ */
 export type OpenTab = (
   options?: TabOptions & { readonly role?: Role; readonly client?: string },
 ) => Promise<ConsoleTab>;
@@ -64,6 +67,7 @@ export function consoleTests<Name extends string>(
         const tab = stack.use(await ConsoleTab.open(running, service.url, options));
         tabs.push(tab);
         tab.page.setDefaultTimeout(60_000);
+        if (options.httpCredentials) return tab;
         if (role === undefined) await tab.page.goto('/console/');
         else await tab.page.goto(await linkFor(service, role, client));
         await tab.page.waitForURL(/\/console\/(sign-in.*)?$/);

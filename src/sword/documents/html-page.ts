@@ -21,7 +21,18 @@ const LABELS: Readonly<Record<string, string>> = {
   deposit_ref_id_context: 'SWHID with context',
   deposit_swh_id: 'SWHID',
   deposit_swh_id_context: 'SWHID with context',
+  deposit_origin_url: 'Origin',
+  verbose_description: 'Details',
+  max_upload_size: 'Maximum upload size, in bytes',
+  max_resumable_upload_size: 'Maximum size of a resumable upload, in bytes',
+  accept: 'Accepted types',
+  accept_multipart_related: 'Accepted types in multipart/related',
+  accept_packaging: 'Accepted packaging',
+  length: 'Length, in bytes',
+  sha256: 'SHA-256',
+  uuid: 'UUID',
   id: 'Atom id',
+  src: 'Address',
   href: 'Address',
 };
 
@@ -96,11 +107,12 @@ function rankOf({ name = '' }: Fact): number {
   return FIRST.length + (name.startsWith('deposit_') ? 0 : LAST.has(name) ? 2 : 1);
 }
 
-/** Whether a fact is shown: not the title, nothing empty, and not the older spelling of an identifier. */
+/** Whether a fact is shown: not the title, nothing empty, no repeated summary, no older spelling of an identifier. */
 function isShown({ name = '', value }: Fact, all: readonly Fact[]): boolean {
   if (name === 'title' || name === 'generator' || value === null || value === undefined || value === '')
     return false;
   if (Array.isArray(value) && value.length === 0) return false;
+  if (name === 'verbose_description' && value === textOf(all, 'summary')) return false;
   return !(
     name.startsWith('deposit_swh_id') && all.some((fact) => fact.name === `deposit_ref${name.slice(11)}`)
   );

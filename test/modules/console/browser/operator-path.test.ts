@@ -139,7 +139,7 @@ for (const scheme of ['light', 'dark'] as const)
       await page.getByRole('button', { name: 'Check again…', exact: true }).click();
       await page.getByRole('dialog').waitFor();
       t.deepEqual(await tab.accessibilityFaults(), [], 'dialog');
-      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      const overflow = await tab.overflow();
       t.true(overflow <= 0, `${overflow} px are beyond the edge`);
       await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...PARKED });
       await page.goto('/console/work');
