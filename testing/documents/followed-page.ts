@@ -5,10 +5,14 @@ import path from 'node:path';
 import { freePort } from '../processes/free-port.ts';
 import { until } from '../service/running-service.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+/** The folder and the ports that pages name; replaced by free ones when a page is followed. */
+const [FOLDER, PORTS] = ['/tmp/first-hour', /(?<=127\.0\.0\.1:)8080|8090/g];
 
-/** The folder and the port that a page names; replaced by free ones when the page is followed. */
-const [FOLDER, PORT] = ['/tmp/first-hour', '8090'];
+/** How long the output of a service may differ from what the page shows. */
+const OUTPUT_TIMEOUT_MS = 60_000;
+
+/** The command that installs the project. Who follows pages has run it, since it needs a registry. */
+export const INSTALL = 'npm ci';
 
 /**
  * A step of a page: commands and the output that the page shows for them. `service` starts the service in the
@@ -32,21 +36,37 @@ function stepsOf(page: string): PageStep[] {
   return steps;
 }
 
-/** Follows a page in a shell in the folder of the project. Resolves to the steps whose output differs, as texts. */
-export async function followPage(file: string, folder: string): Promise<readonly string[]> {
+/**
+ * Follows a page in a shell in an installed clone of the project, with files in the folder. Resolves to the steps whose
+ * output differs, as texts.
+ */
+export async function followPage(file: string, clone: string, folder: string): Promise<readonly string[]> {
   const port = String(await freePort());
-  const adapted = (text: string): string => text.replaceAll(FOLDER, folder).replaceAll(PORT, port);
-  await using shell = new Shell();
+  const adapted = (text: string): string => text.replaceAll(FOLDER, folder).replaceAll(PORTS, port);
+  await using shell = new Shell(clone, { HOME: folder, DEPOSIT_PORT: port });
   const differences: string[] = [];
-  for (const step of stepsOf(adapted(await readFile(path.resolve(ROOT, file), 'utf8')))) {
-    if (step.kind === 'stop') await stopService(folder);
-    else if (step.kind === 'service') {
+  for (const step of stepsOf(adapted(await readFile(path.resolve(clone, file), 'utf8')))) {
+    if (step.kind === 'stop') {
+      const dataFolder = (await shell.run('echo "${DEPOSIT_DATA_DIR:-data}"')).trim();
+      await stopService(path.resolve(clone, dataFolder));
+    } else if (step.kind === 'service') {
       await shell.run(`${step.commands.trim()} > ${folder}/service.log 2>&1 &`);
       await until(() => isReady(port));
-      const log = await readFile(path.join(folder, 'service.log'), 'utf8');
-      differences.push(...differencesIn(step, log));
-    } else differences.push(...differencesIn(step, await shell.run(step.commands)));
+      differences.push(...(await differencesSoon(step, path.join(folder, 'service.log'))));
+    } else if (step.commands.trim() !== INSTALL)
+      differences.push(...differencesIn(step, await shell.run(step.commands)));
   }
+  return differences;
+}
+
+/** Compares what the page shows with the output of a service, which may go on after the service is ready. */
+async function differencesSoon(step: Exclude<PageStep, { kind: 'stop' }>, log: string): Promise<string[]> {
+  const end = performance.now() + OUTPUT_TIMEOUT_MS;
+  let differences: string[] = [];
+  await until(async () => {
+    differences = differencesIn(step, await readFile(log, 'utf8'));
+    return differences.length === 0 || performance.now() > end;
+  });
   return differences;
 }
 
@@ -84,8 +104,8 @@ async function isReady(port: string): Promise<boolean> {
   return answer?.status === 200;
 }
 
-async function stopService(folder: string): Promise<void> {
-  const text = readFileSync(path.join(folder, 'data/operator.json'), 'utf8');
+async function stopService(dataFolder: string): Promise<void> {
+  const text = readFileSync(path.join(dataFolder, 'operator.json'), 'utf8');
   const { pid } = JSON.parse(text) as { readonly pid: number };
   process.kill(pid, 'SIGINT');
   await until(async () => !isRunning(pid));
@@ -104,10 +124,10 @@ class Shell implements AsyncDisposable {
   readonly #process: ChildProcess;
   #output = '';
 
-  constructor() {
-    const env = { ...process.env };
-    for (const name of Object.keys(env)) if (name.startsWith('DEPOSIT_')) delete env[name];
-    this.#process = spawn('bash', [], { cwd: ROOT, env, stdio: ['pipe', 'pipe', 'inherit'] });
+  constructor(cwd: string, variables: NodeJS.ProcessEnv) {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('DEPOSIT_'));
+    const env = { ...Object.fromEntries(own), ...variables };
+    this.#process = spawn('bash', [], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
     this.#process.stdout?.on('data', (chunk: Buffer) => {
       this.#output += chunk.toString();
     });
