@@ -31,6 +31,7 @@ import { assertSameStore } from '../src/service/backends/store-binding.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { makeDirectory } from '../src/tools/files/make-directory.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
+import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
 
 const HELP = `Copies the event log, the objects and the keys into a folder, from any engine, while the service runs.
 
@@ -89,6 +90,7 @@ await runCommand(HELP, async (args) => {
   await copiedStore.sweepIncoming(LAST_DATE); // left by an interrupted backup; no other backup is running
   const objects = await copyStore(store, copiedStore, {
     named: await setOfReferencedObjects(copiedLog, { signal }),
+    leftOut: await snapshotObjects(copiedLog),
     verify: values.verify ?? false,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,

@@ -20,6 +20,7 @@ import { assertSameId, assertSameStore } from '../src/service/backends/store-bin
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
+import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
 
 const HELP = `Copies the event log or the objects of a service from one engine to another, and verifies the copy.
 
@@ -115,6 +116,7 @@ async function migrateStore(
   using bars = new ProgressBars();
   const { failed, notReady, cameMeanwhile, ...counts } = await copyStore(source, target, {
     named: await setOfReferencedObjects(log, { signal }),
+    leftOut: await snapshotObjects(log),
     verify,
     signal,
     progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),

@@ -37,6 +37,7 @@ import { appendBinding, boundStore, lastBinding } from '../src/service/backends/
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
+import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
 
 const HELP = `Restores a backup into an empty data folder, or into the engines of the settings. The service must not run.
 
@@ -95,6 +96,7 @@ await runCommand(HELP, async (args) => {
   await using sourceStore = await openExistingStore(backupPlaces(folder));
   const objects = await copyStore(sourceStore, store, {
     named: await setOfReferencedObjects(target, { signal }),
+    leftOut: await snapshotObjects(target),
     verify: values.verify,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,

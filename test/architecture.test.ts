@@ -31,7 +31,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'src/event-log/': { rooms: ['src/tools/'], packages: ['@eventstore/db-client'] },
   'src/object-store/': { rooms: ['src/tools/', 'src/config/'], packages: ['minio'] },
   'projections/': { rooms: ['src/domain/', 'src/views/projection.ts'] },
-  'src/views/': { rooms: ['src/tools/', 'src/domain/', 'src/event-log/'] },
+  'src/views/': {
+    rooms: ['src/tools/', 'src/domain/', 'src/event-log/', 'src/object-store/object-store.ts'],
+  },
   'src/contents/': {
     rooms: ['src/tools/', 'src/archives/', 'src/domain/', 'src/swhid/', ...PORTS, ...SHOWN],
   },

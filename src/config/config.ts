@@ -17,6 +17,8 @@ export type Config = {
   readonly roles: readonly Role[];
   readonly eventLog: EventLogConfig;
   readonly archiveStore: ArchiveStoreConfig;
+  /** Bytes of the views from which on snapshots of them are stored and used; 0 for none. */
+  readonly viewSnapshotSize: number;
   /** Whether the operator confirms that acknowledged objects of an S3 store survive a power cut; `null` for unknown. */
   readonly s3Durable: boolean | null;
   readonly maxUploadSize: number;

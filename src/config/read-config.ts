@@ -84,6 +84,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     roles: read('DEPOSIT_ROLES'),
     eventLog: eventLogConfig(read, dataDir),
     archiveStore: archiveStoreConfig(read, dataDir),
+    viewSnapshotSize: read('DEPOSIT_VIEW_SNAPSHOT_SIZE'),
     s3Durable: read('DEPOSIT_S3_DURABLE'),
     maxUploadSize,
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),

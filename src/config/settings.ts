@@ -64,6 +64,11 @@ export const SETTINGS = {
   DEPOSIT_S3_ACCESS_KEY_FILE: setting('', 'file that holds DEPOSIT_S3_ACCESS_KEY instead', secretIn),
   DEPOSIT_S3_SECRET_KEY: setting('', 'secret key of the S3 store', String),
   DEPOSIT_S3_SECRET_KEY_FILE: setting('', 'file that holds DEPOSIT_S3_SECRET_KEY instead', secretIn),
+  DEPOSIT_VIEW_SNAPSHOT_SIZE: number(
+    String(32 * MIB),
+    'bytes of the views from which on a node stores a snapshot of them daily, with which new nodes begin; 0 disables snapshots',
+    0,
+  ),
   DEPOSIT_S3_DURABLE: setting(
     '',
     'yes or no: whether acknowledged objects of the S3 store survive a power cut; default: unknown',

@@ -11,6 +11,9 @@ import { type NotificationViews, notificationViews } from '../reactors/sweep/not
 import type { Logger } from '../tools/logger.ts';
 import { observed } from '../tools/observed.ts';
 import { Projector } from '../views/projector.ts';
+import { removeCopies } from '../views/snapshots/packed-copy.ts';
+import { SnapshotMaker } from '../views/snapshots/snapshot-maker.ts';
+import { useSnapshot } from '../views/snapshots/snapshot-use.ts';
 import { SqliteViewStore } from '../views/store/sqlite-view-store.ts';
 import { openBoundStore } from './backends/bound-store.ts';
 import { openDeliveriesOf, openLog } from './backends/open-backends.ts';
@@ -29,6 +32,7 @@ export type NodeResources = {
   readonly logger: Logger;
   readonly resources: AsyncDisposableStack;
   readonly projector: Projector;
+  readonly views: SqliteViewStore;
   readonly kept: KeptStates<Deposit>;
   readonly notified: NotificationViews;
   /** Ends the service: it cannot go on. */
@@ -57,8 +61,13 @@ export async function openNode(
   resources.use(warnOfLogServer(config, logger));
   const deliveries = await openDeliveriesOf(config, log, logger);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
-  const views = resources.use(SqliteViewStore.open(...viewDirectory(config)));
-  const projector = new Projector(log, views);
+  const [folder, origin] = viewDirectory(config);
+  const views = resources.use(SqliteViewStore.open(folder, origin));
+  removeCopies(folder);
+  const snapshots = { log, store, origin, logger };
+  const projector = new Projector(log, views, async (projections, signal) => {
+    return config.viewSnapshotSize > 0 && (await useSnapshot(snapshots, views, projections, signal));
+  });
   resources.defer(() => projector.stop());
   const notified = notificationViews(projector);
   return {
@@ -71,8 +80,19 @@ export async function openNode(
     logger,
     resources,
     projector,
+    views,
     kept: new KeptStates(),
     notified,
     fail,
   };
+}
+
+/** Stores snapshots of the views once these are ready, on a node that has all views: one that serves clients. */
+export function startSnapshots(
+  { config, log, store, views, logger }: NodeResources,
+  ready: Promise<void>,
+): SnapshotMaker | undefined {
+  const [, origin] = viewDirectory(config);
+  const fromSize = config.viewSnapshotSize;
+  return fromSize > 0 ? new SnapshotMaker({ log, store, views, origin, fromSize, logger }, ready) : undefined;
 }

@@ -17,7 +17,7 @@ import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import { observeService } from './metrics/service-metrics.ts';
 import { NodePresence } from './nodes/node-presence.ts';
-import { openNode } from './open-node.ts';
+import { openNode, startSnapshots } from './open-node.ts';
 import { lockDataFolder } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
 import { serveOperators } from './serve-operators.ts';
@@ -109,10 +109,13 @@ async function start(
   server.serve(handler, { ...about, logger });
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
   if (anchoring) resources.use(anchoring);
+  const snapshots = serves ? startSnapshots(node, viewsReady) : undefined;
+  if (snapshots) resources.use(snapshots);
   resources.defer(async () => {
     for (const module of clients?.options.modules ?? []) module.stop?.();
     const drained = server.close(DRAIN_PATIENCE); // before the views that requests under way still read
-    await Promise.all([drained, reactors?.stop(), anchoring?.[Symbol.asyncDispose]()]);
+    const others = [anchoring, snapshots].map((one) => one?.[Symbol.asyncDispose]());
+    await Promise.all([drained, reactors?.stop(), ...others]);
     await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
   });
   const { notified } = node;
@@ -123,6 +126,8 @@ async function start(
     readiness,
     log,
     anchoring,
+    snapshots,
+    projector,
     notified,
     clients,
     reactors,

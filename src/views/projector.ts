@@ -2,12 +2,12 @@ import { type EventLog, isInLog, type Position, type RecordedEvent } from '../ev
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
+import { catchUp } from './catch-up.ts';
 import { PositionWaiter } from './position-waiter.ts';
 import type { AnyProjection, Projection } from './projection.ts';
 import { resetForeign } from './reset-foreign.ts';
 import { FlushScheduler } from './store/flush-scheduler.ts';
 import type { SqliteViewStore } from './store/sqlite-view-store.ts';
-import type { ViewFile } from './store/view-file.ts';
 import type { EventRef, Reached, ReachedByQueries, View } from './view.ts';
 
 export type ProjectorProgress = (done: {
@@ -15,10 +15,14 @@ export type ProjectorProgress = (done: {
   readonly position: Position | undefined;
 }) => void;
 
+/** `files`: those that this node had; `log`: all events were read. */
+export type BegunFrom = 'files' | 'snapshot' | 'log';
+
+type UseSnapshot = (projections: readonly AnyProjection[], signal: AbortSignal) => Promise<boolean>;
+
 /** The reason why views are not ready that have not caught up. */
 export const BEHIND = 'they catch up with the event log.';
 
-const PAGE = 1000;
 /** Milliseconds until `head` is asked again after an error of the log. */
 const RETRY_DELAY_MS = 500;
 
@@ -46,13 +50,17 @@ export class Projector {
    * again.
    */
   #halted: { readonly upTo?: Position } | undefined;
+  readonly #useSnapshot: UseSnapshot;
+  #begunFrom: BegunFrom | undefined;
   #switches = 0;
   #running: Promise<void> | undefined;
   #failed: (error: unknown) => void = () => undefined;
 
-  constructor(log: EventLog, store: SqliteViewStore) {
+  /** @param useSnapshot replaces empty views by a snapshot, if one fits, and resolves to whether it has */
+  constructor(log: EventLog, store: SqliteViewStore, useSnapshot: UseSnapshot = async () => false) {
     this.#log = log;
     this.#store = store;
+    this.#useSnapshot = useSnapshot;
     this.#saver = new FlushScheduler(store, this.#stop.signal, (error) => this.#failed(error));
   }
 
@@ -78,6 +86,7 @@ export class Projector {
   ): Promise<void> {
     this.#failed = failed;
     await resetForeign(this.#log, this.#store.file);
+    await this.#begin();
     this.#store.file.dropOthers();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#running = this.#follow(resolve, progress).catch((error: unknown) => {
@@ -156,13 +165,18 @@ export class Projector {
     using unlessUsed = new DisposableStack();
     const views = unlessUsed.use(this.#store.openGeneration(generation));
     while (isBefore(views.lastSeen?.position, this.#store.file.lastSeen?.position))
-      await this.#catchUp(views);
+      await catchUp(views, this.#log, [...this.#projections.values()], this.#stop.signal);
     views.addLookups();
     const begun = clock.monotonic();
     this.#store.use(generation, views);
     unlessUsed.move();
     this.#switches += 1;
     return clock.monotonic() - begun;
+  }
+
+  /** Says what the views began with at the start; `undefined` until it is known. */
+  get begunFrom(): BegunFrom | undefined {
+    return this.#begunFrom;
   }
 
   /** Number of generations that were adopted. */
@@ -185,6 +199,13 @@ export class Projector {
     this.#cutOff.abort(this.#stop.signal.reason);
     await this.#running;
     this.#saver.end();
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#store.file.lastSeen !== undefined) this.#begunFrom = 'files';
+    else if (await this.#useSnapshot([...this.#projections.values()], this.#stop.signal))
+      this.#begunFrom = 'snapshot';
+    else this.#begunFrom = 'log';
   }
 
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
@@ -243,22 +264,6 @@ export class Projector {
       await clock.sleep(RETRY_DELAY_MS, this.#stop.signal).catch(() => undefined);
     }
     return undefined;
-  }
-
-  /** Reads every event, including those that concern no view: their positions count, too. */
-  async #catchUp(views: ViewFile): Promise<void> {
-    const projections = [...this.#projections.values()];
-    let page: RecordedEvent[] = [];
-    const flush = (): void => {
-      applyEvents(views, projections, page);
-      views.save();
-      page = [];
-    };
-    const after = views.lastSeen?.position;
-    for await (const event of this.#log.readAll({ after, signal: this.#stop.signal })) {
-      if (page.push(event) === PAGE) flush();
-    }
-    flush();
   }
 
   #moveTo(position: Position | undefined): void {

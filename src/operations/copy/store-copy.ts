@@ -13,6 +13,8 @@ import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 export type StoreCopyOptions = {
   /** Digests of the objects that events reference: they are copied even if the source does not list them. */
   readonly named: ReadonlySet<string>;
+  /** Digests of the objects that are not copied: snapshots of views, which nodes make again. */
+  readonly leftOut: ReadonlySet<string>;
   /** Whether to read every byte of the target again, and to replace corrupt objects. */
   readonly verify?: boolean;
   readonly progress?: (step: 'copied' | 'verified', objects: number, total: number) => void;
@@ -52,7 +54,7 @@ const MAX_CONCURRENT = 8;
 const MAX_CONSECUTIVE_FAULTS = 2 * MAX_CONCURRENT;
 
 /**
- * Copies every object of `source` that `target` does not contain, then compares the list of the target. An object that
+ * Copies every object of `source` that `target` does not contain, except those left out, then compares the list of the target. An object that
  * cannot be copied does not stop the others. Needs about 300 bytes of memory per object.
  * @throws {StoreCopyWrong}
  * @throws {ObjectStoreUnavailable}
@@ -109,7 +111,7 @@ class StoreCopy {
     const before = await readiness(this.#source);
     for await (const { sha256, length } of this.#source.list()) {
       this.#options.signal?.throwIfAborted();
-      this.#wanted.set(sha256, length);
+      if (!this.#options.leftOut.has(sha256)) this.#wanted.set(sha256, length);
     }
     for (const sha256 of this.#options.named)
       if (!this.#wanted.has(sha256)) this.#wanted.set(sha256, undefined);
@@ -136,7 +138,9 @@ class StoreCopy {
 
   async #countAdded(): Promise<number> {
     let came = 0;
-    for await (const { sha256 } of this.#source.list()) came += this.#wanted.has(sha256) ? 0 : 1;
+    const { leftOut } = this.#options;
+    for await (const { sha256 } of this.#source.list())
+      came += this.#wanted.has(sha256) || leftOut.has(sha256) ? 0 : 1;
     return came;
   }
 

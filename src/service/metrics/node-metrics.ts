@@ -4,6 +4,7 @@ import { problemsOf, type ReadinessChecks } from '../../http/middleware/health.t
 import type { Server } from '../../http/server/server.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
 import { files } from '../../tools/files.ts';
+import type { Projector } from '../../views/projector.ts';
 import { CHORES, lastSuccess } from '../backends/last-success.ts';
 
 export type ObservedConfig = Pick<Config, 'roles' | 'dataDir' | 'eventLog' | 'archiveStore'>;
@@ -90,4 +91,31 @@ export function observeAnchoring(metrics: Metrics, anchoring: ObservedAnchoring)
     'Time since this node last found the log anchored to its end, at the most since its start; 0 when it makes none',
   );
   metrics.onScrape('anchors', () => age.set(anchoring.age));
+}
+
+export type ObservedSnapshots = {
+  /** The time of the newest snapshot of the views; `undefined` without one. */
+  readonly newest: string | undefined;
+};
+
+/** Observes how the views of this node began, and the snapshots from which those of other nodes can begin. */
+export function observeSnapshots(
+  metrics: Metrics,
+  projector: Pick<Projector, 'begunFrom'>,
+  snapshots: ObservedSnapshots | undefined,
+): void {
+  const begun = metrics.gauge(
+    'views_begun',
+    'What the views began with at the start: their files, a snapshot, or all events of the log; 1 for that',
+    ['from'],
+  );
+  const age = metrics.gauge(
+    'view_snapshot_age_seconds',
+    'Age of the newest snapshot of the views that fits this release; 0 without one',
+  );
+  metrics.onScrape('view_snapshots', () => {
+    const { begunFrom } = projector;
+    if (begunFrom !== undefined) begun.set({ from: begunFrom }, 1);
+    age.set(snapshots?.newest === undefined ? 0 : ageOf(snapshots.newest));
+  });
 }

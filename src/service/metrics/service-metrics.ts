@@ -3,12 +3,15 @@ import type { ReadinessChecks } from '../../http/middleware/health.ts';
 import type { Server } from '../../http/server/server.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
+import type { Projector } from '../../views/projector.ts';
 import { type ObservedClients, observeClients } from './client-metrics.ts';
 import {
   type ObservedAnchoring,
   type ObservedConfig,
+  type ObservedSnapshots,
   observeAnchoring,
   observeNode,
+  observeSnapshots,
 } from './node-metrics.ts';
 import { type ObservedReactors, observeReactors, observeStuck } from './reactor-metrics.ts';
 
@@ -21,6 +24,9 @@ export type ObservedService = {
   readonly log: EventLog;
   /** `undefined` if this service anchors nothing. */
   readonly anchoring: ObservedAnchoring | undefined;
+  /** `undefined` if this service stores no snapshots of its views. */
+  readonly snapshots: ObservedSnapshots | undefined;
+  readonly projector: Pick<Projector, 'begunFrom'>;
   readonly notified: Pick<NotificationViews, 'statuses'>;
   readonly clients: ObservedClients | undefined;
   readonly reactors: ObservedReactors | undefined;
@@ -28,9 +34,10 @@ export type ObservedService = {
 
 /** Registers the metrics that are collected at each scrape, according to the roles of the node. */
 export function observeService(metrics: Metrics, service: ObservedService): void {
-  const { config, log, anchoring, notified, clients, reactors } = service;
+  const { config, log, anchoring, snapshots, projector, notified, clients, reactors } = service;
   observeStuck(metrics, notified.statuses, config.stuckAfter);
   if (anchoring) observeAnchoring(metrics, anchoring);
+  observeSnapshots(metrics, projector, snapshots);
   observeNode(metrics, service);
   if (clients) observeClients(metrics, log, clients);
   if (reactors) observeReactors(metrics, log, reactors);

@@ -4,7 +4,7 @@ import type { View } from '../view.ts';
 import { ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { openViewFile } from './open-view-file.ts';
 import { ViewFile } from './view-file.ts';
-import { ViewFolder } from './view-folder.ts';
+import { removeViewFile, ViewFolder } from './view-folder.ts';
 
 /**
  * Stores all views of this node in one SQLite file; a rebuild replaces it by the next generation. They may be
@@ -29,6 +29,10 @@ export class SqliteViewStore {
   /** The generation in use. */
   get file(): ViewFile {
     return this.#file;
+  }
+
+  get folder(): string {
+    return this.#folder.path;
   }
 
   /**
@@ -80,6 +84,23 @@ export class SqliteViewStore {
     this.#folder.use(generation);
     this.#file[Symbol.dispose]();
     this.#file = file;
+  }
+
+  /**
+   * Replaces the file in use, which has applied no event, by another one, which is moved here. After an error the views
+   * are empty again.
+   * @throws {ViewUnavailable} it is not of these views and this log
+   */
+  replaceBy(file: string): void {
+    const { path, schemas } = this.#file;
+    assertBuilt(file, this.#origin, schemas);
+    this.#file[Symbol.dispose]();
+    try {
+      removeViewFile(path);
+      files.renameSync(file, path);
+    } finally {
+      this.#file = openViewFile(path, this.#origin, schemas);
+    }
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Position } from '../../event-log/event-log.ts';
+import { files } from '../../tools/files.ts';
 import { extendedCode, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
@@ -110,6 +111,11 @@ export class ViewFile implements Disposable {
   get queryablePosition(): Position | undefined {
     this.#saveForQueries();
     return this.#memory.written?.position;
+  }
+
+  /** The size of the file in bytes, without what is still in its WAL file. */
+  get size(): number {
+    return files.statSync(this.path).size;
   }
 
   get unsaved(): number {

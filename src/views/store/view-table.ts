@@ -26,6 +26,20 @@ export class ViewTable implements View<unknown> {
     return Number(this.#statement(`SELECT count(*) AS size FROM ${quoted(this.#name)}`).get()?.['size']);
   }
 
+  /** The number of the last row, for {@link rowFrom}; 0 without rows. */
+  get lastRow(): number {
+    return Number(
+      this.#statement(`SELECT max(rowid) AS last FROM ${quoted(this.#name)}`).get()?.['last'] ?? 0,
+    );
+  }
+
+  /** Returns key and value of the first row from this number on. */
+  rowFrom(number: number): readonly [key: string, view: string] | undefined {
+    const sql = `SELECT key, view FROM ${quoted(this.#name)} WHERE rowid >= ? ORDER BY rowid LIMIT 1`;
+    const row = this.#statement(sql).get(number) as { key: string; view: string } | undefined; // STRICT
+    return row && [row.key, row.view];
+  }
+
   get(key: string): unknown {
     const row = this.#statement(`SELECT view FROM ${quoted(this.#name)} WHERE key = ?`).get(key);
     return row && JSON.parse(row['view'] as string);

@@ -1,0 +1,115 @@
+import { addAbortSignal } from 'node:stream';
+import type { EventLog } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { clock } from '../../tools/clock.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import { files } from '../../tools/files.ts';
+import type { Logger } from '../../tools/logger.ts';
+import { random } from '../../tools/random.ts';
+import type { SqliteViewStore } from '../store/sqlite-view-store.ts';
+import { CopyFolder, packedCopy } from './packed-copy.ts';
+import { KEY_BYTES } from './packing.ts';
+import {
+  otherViews,
+  type RecordedSnapshot,
+  recordSnapshot,
+  replacedSnapshots,
+  retainedSnapshots,
+} from './snapshot-records.ts';
+
+export type SnapshotMakerOptions = {
+  readonly log: EventLog;
+  readonly store: Pick<ObjectStore, 'put' | 'remove'>;
+  readonly views: SqliteViewStore;
+  /** Identity of the log that the positions of the views belong to. */
+  readonly origin: string;
+  /** The size of the views in bytes from which on snapshots are made; below it, the log is read as fast. */
+  readonly fromSize: number;
+  readonly logger: Logger;
+};
+
+/** Milliseconds between two looks at the age of the newest snapshot, and until another one is stored. */
+const [LOOK_INTERVAL_MS, MAX_AGE_MS] = [3_600_000, 86_400_000];
+/** Milliseconds that a stop waits for a snapshot in progress to be cut off. */
+const STOP_TIMEOUT_MS = 3000;
+
+/**
+ * Stores a snapshot of the views when the newest one that fits them is a day old, or does not exist, as after a
+ * change of a projection. Errors are logged, and the next look tries again.
+ *
+ * Nodes that look at the same time may each store one. The log accepts one of them; the others are removed.
+ */
+export class SnapshotMaker implements AsyncDisposable {
+  readonly #options: SnapshotMakerOptions;
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void>;
+  #newest: string | undefined;
+
+  /** @param ready resolves when the views have caught up with the log */
+  constructor(options: SnapshotMakerOptions, ready: Promise<void>) {
+    this.#options = options;
+    this.#running = ready.catch(() => this.#stop.abort()); // the service ends
+    void this.look();
+    this.#timer = clock.setInterval(() => void this.look(), LOOK_INTERVAL_MS).unref();
+  }
+
+  /** The time of the newest snapshot that fits, as of the last look; `undefined` without one. */
+  get newest(): string | undefined {
+    return this.#newest;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clock.clearInterval(this.#timer);
+    this.#stop.abort();
+    await withTimeout(this.#running, STOP_TIMEOUT_MS);
+  }
+
+  /** Stores a snapshot if one is due. Never rejects. */
+  look(): Promise<void> {
+    this.#running = this.#running.then(() => this.#look());
+    return this.#running;
+  }
+
+  async #look(): Promise<void> {
+    const { logger, views, fromSize } = this.#options;
+    if (this.#stop.signal.aborted || views.file.size < fromSize) return;
+    try {
+      await this.#makeIfDue();
+    } catch (err) {
+      if (!this.#stop.signal.aborted) logger.warn({ err }, 'no snapshot of the views stored');
+    }
+  }
+
+  async #makeIfDue(): Promise<void> {
+    const retained = await retainedSnapshots(this.#options.log);
+    const fitting = retained.find((snapshot) => this.#fits(snapshot));
+    this.#newest = fitting?.storedAt;
+    if (fitting && clock.now() - Date.parse(fitting.storedAt) < MAX_AGE_MS) return;
+    await this.#make(retained[0]);
+  }
+
+  async #make(last: RecordedSnapshot | undefined): Promise<void> {
+    const { log, store, views, origin, logger } = this.#options;
+    const { signal } = this.#stop;
+    const begun = clock.monotonic();
+    using folder = new CopyFolder(views.folder);
+    const [packed, key] = [folder.fileOf('packed'), random.bytes(KEY_BYTES)];
+    const order = { views: views.file.path, folder: folder.path, packed, key };
+    const { lastSeen, versions } = await packedCopy(order, signal);
+    if (lastSeen === undefined) return;
+    const stored = await store.put(addAbortSignal(signal, files.createReadStream(packed)));
+    const snapshot = { ...stored, secret: key.toString('base64'), origin, versions, lastSeen };
+    if (!(await recordSnapshot(log, snapshot, last?.event))) return await store.remove(stored.sha256);
+    this.#newest = clock.date().toISOString();
+    const ms = Math.round(clock.monotonic() - begun);
+    logger.info({ snapshot: stored.sha256, bytes: stored.length, ms }, 'snapshot of the views stored');
+    for (const replaced of await replacedSnapshots(log)) await store.remove(replaced);
+  }
+
+  #fits({ origin, versions }: RecordedSnapshot): boolean {
+    return (
+      origin === this.#options.origin && otherViews(versions, this.#options.views.file.schemas) === undefined
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  type EventLog,
+  occurredAt,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '../../event-log/event-log.ts';
+import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
+import { clock } from '../../tools/clock.ts';
+import { random } from '../../tools/random.ts';
+import type { ViewSchema } from '../projection.ts';
+import type { EventRef } from '../view.ts';
+
+/** The stream whose events name the snapshots of the views in the object store. */
+const SNAPSHOTS = 'view-snapshots';
+/** The number of snapshots that are retained. Two, so that one of each release exists during an upgrade. */
+const RETAINED = 2;
+
+/** Describes a snapshot of the views, as the log does. */
+export type ViewSnapshot = {
+  /** The object: a packed view file. */
+  readonly sha256: string;
+  readonly length: number;
+  /** The key of the packed file, which only the log has: 32 bytes, in base64. */
+  readonly secret: string;
+  /** Identity of the log that the positions of the views belong to. */
+  readonly origin: string;
+  /** The versions of the views, by their names. */
+  readonly versions: Readonly<Record<string, number>>;
+  /** The event that was applied last. */
+  readonly lastSeen: EventRef;
+};
+
+/** A snapshot, and its event. */
+export type RecordedSnapshot = ViewSnapshot & { readonly storedAt: string; readonly event: RecordedEvent };
+
+type Reader = Pick<EventLog, 'readStream'>;
+
+/** Resolves to the retained snapshots, the newest first. */
+export async function retainedSnapshots(log: Reader): Promise<readonly RecordedSnapshot[]> {
+  return await snapshotsOf(log, RETAINED);
+}
+
+/** Resolves to the digests of all snapshots that were ever stored. */
+export async function snapshotObjects(log: Reader): Promise<ReadonlySet<string>> {
+  return new Set((await snapshotsOf(log)).map(({ sha256 }) => sha256));
+}
+
+/** Resolves to the digests of the snapshots that a newer one has replaced, of those stored lately. */
+export async function replacedSnapshots(log: Reader): Promise<readonly string[]> {
+  const latest = await snapshotsOf(log, 5 * RETAINED);
+  return latest.slice(RETAINED).map(({ sha256 }) => sha256);
+}
+
+/**
+ * Records a snapshot whose object is stored. Resolves to `false` if another node has recorded one since `last`, the
+ * newest event of a snapshot that this node knows.
+ */
+export async function recordSnapshot(
+  log: Pick<EventLog, 'append'>,
+  snapshot: ViewSnapshot,
+  last: RecordedEvent | undefined,
+): Promise<boolean> {
+  const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
+  const event = { id: random.uuid(), type: 'ViewSnapshotStored', data: snapshot, metadata };
+  const expected = last?.revision ?? 'none';
+  try {
+    await log.append(SNAPSHOTS, expected, sealAfter(SNAPSHOTS, expected, chainHash(last), [event]));
+    return true;
+  } catch (error) {
+    if (error instanceof WrongExpectedRevision) return false;
+    throw error;
+  }
+}
+
+/** Returns why views with these versions are not those of the schemas, as a predicate; `undefined` if they are. */
+export function otherViews(
+  versions: Readonly<Record<string, number>>,
+  schemas: readonly ViewSchema[],
+): string | undefined {
+  const other = schemas.find(({ name, version }) => versions[name] !== version);
+  if (other === undefined) return undefined;
+  const stored = versions[other.name];
+  return stored === undefined
+    ? `has no ${other.name}`
+    : `has version ${stored} of ${other.name}, where this release has version ${other.version}`;
+}
+
+/** Resolves to the snapshots that this release can read, the newest first. */
+async function snapshotsOf(log: Reader, limit?: number): Promise<readonly RecordedSnapshot[]> {
+  const found: RecordedSnapshot[] = [];
+  const options = { backwards: true, ...(limit !== undefined && { limit }) };
+  for await (const event of log.readStream(SNAPSHOTS, options)) {
+    const snapshot = snapshotIn(event);
+    if (snapshot !== undefined) found.push({ ...snapshot, storedAt: occurredAt(event), event });
+  }
+  return found;
+}
+
+/** Returns `undefined` for an event of a newer release, or of an export without secrets. */
+function snapshotIn({ type, data, metadata }: RecordedEvent): ViewSnapshot | undefined {
+  if (type !== 'ViewSnapshotStored' || metadata['schemaVersion'] !== 1) return undefined;
+  return typeof data['secret'] === 'string' ? (data as ViewSnapshot) : undefined; // as recordSnapshot writes it
+}

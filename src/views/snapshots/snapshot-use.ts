@@ -1,0 +1,101 @@
+import { type EventLog, isInLog } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { Logger } from '../../tools/logger.ts';
+import { isBefore } from '../apply-events.ts';
+import type { AnyProjection } from '../projection.ts';
+import type { SqliteViewStore } from '../store/sqlite-view-store.ts';
+import { ViewFile } from '../store/view-file.ts';
+import { CopyFolder } from './packed-copy.ts';
+import { unpack } from './packing.ts';
+import { sampledDifference } from './sampled-entries.ts';
+import { otherViews, type RecordedSnapshot, retainedSnapshots } from './snapshot-records.ts';
+
+export type SnapshotSource = {
+  readonly log: EventLog;
+  readonly store: Pick<ObjectStore, 'get'>;
+  /** Identity of the log that the positions of the views belong to. */
+  readonly origin: string;
+  readonly logger: Logger;
+};
+
+/** Why a snapshot is not used. */
+class SnapshotRefused extends Error {
+  override readonly name = 'SnapshotRefused';
+}
+
+/**
+ * Replaces views that have applied no event by the newest snapshot that fits. Resolves to whether it has; otherwise a log
+ * line says why, and the views are filled from the log.
+ */
+export async function useSnapshot(
+  source: SnapshotSource,
+  views: SqliteViewStore,
+  projections: readonly AnyProjection[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const refused: Record<string, string> = {};
+  const { log, logger } = source;
+  for (const snapshot of await retainedSnapshots(log)) {
+    try {
+      await assertFits(source, snapshot, projections);
+      await takeInto(views, source, snapshot, projections, signal);
+      const { sha256, storedAt } = snapshot;
+      const others = Object.keys(refused).length > 0 && { refused };
+      logger.info({ snapshot: sha256, storedAt, ...others }, 'views begin with a snapshot');
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      refused[snapshot.sha256] = (error as Error).message;
+    }
+  }
+  if (Object.keys(refused).length > 0)
+    logger.warn({ refused }, 'no snapshot of the views can be used: they are filled from the event log');
+  return false;
+}
+
+/** @throws {SnapshotRefused} */
+async function assertFits(
+  { log, origin }: SnapshotSource,
+  snapshot: RecordedSnapshot,
+  projections: readonly AnyProjection[],
+): Promise<void> {
+  const { lastSeen, versions } = snapshot;
+  const other = otherViews(versions, projections);
+  if (other !== undefined) throw new SnapshotRefused(`It ${other}.`);
+  if (snapshot.origin !== origin)
+    throw new SnapshotRefused(`It is of another log, ${snapshot.origin} instead of ${origin}.`);
+  if (isBefore(await log.head(), lastSeen.position))
+    throw new SnapshotRefused(`It is newer than the log: it has applied events up to ${lastSeen.position}.`);
+  if (!(await isInLog(log, lastSeen)))
+    throw new SnapshotRefused(
+      `It is of another log, which has the event ${lastSeen.id} where this one has not.`,
+    );
+}
+
+async function takeInto(
+  views: SqliteViewStore,
+  { log, store }: SnapshotSource,
+  { sha256, secret, lastSeen }: RecordedSnapshot,
+  projections: readonly AnyProjection[],
+  signal: AbortSignal,
+): Promise<void> {
+  using folder = new CopyFolder(views.folder);
+  const copy = folder.fileOf('views.sqlite');
+  const { body } = await store.get(sha256);
+  await unpack(body, copy, Buffer.from(secret, 'base64'), signal);
+  const difference = await differenceIn(copy, lastSeen.id, (file) =>
+    sampledDifference(file, log, projections),
+  );
+  if (difference !== undefined) throw new SnapshotRefused(`It ${difference}.`);
+  views.replaceBy(copy);
+}
+
+async function differenceIn(
+  copy: string,
+  lastId: string,
+  find: (file: ViewFile) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  using file = new ViewFile(copy);
+  if (file.lastSeen?.id !== lastId) return `has applied another event last, ${String(file.lastSeen?.id)}`;
+  return await find(file);
+}

@@ -1,0 +1,348 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type ExecutionContext } from 'ava';
+import { everyView } from '../../projections/every-view.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { type EventLog, lastEvent, type RecordedEvent } from '../../src/event-log/event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
+import { toChunks } from '../../src/object-store/chunks.ts';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
+import { copyStore } from '../../src/operations/copy/store-copy.ts';
+import { Orphans } from '../../src/operations/gc/orphans.ts';
+import { redactedEvent } from '../../src/operations/verify/redacted-event.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
+import { files } from '../../src/tools/files.ts';
+import { type OutsideWorld, runInWorld } from '../../src/tools/outside-world.ts';
+import type { AnyProjection } from '../../src/views/projection.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { pack } from '../../src/views/snapshots/packing.ts';
+import { SnapshotMaker } from '../../src/views/snapshots/snapshot-maker.ts';
+import {
+  recordSnapshot,
+  retainedSnapshots,
+  snapshotObjects,
+  type ViewSnapshot,
+} from '../../src/views/snapshots/snapshot-records.ts';
+import { useSnapshot } from '../../src/views/snapshots/snapshot-use.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import { differencesBetween } from '../../src/views/view-difference.ts';
+import { executeDeposit } from '../../testing/domain/commands.ts';
+import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
+import { quickCredential } from '../../testing/service/secret-password.ts';
+
+const ORIGIN = 'sqlite';
+
+for (const kind of ['files', 's3'] as const) {
+  test(`a new node begins with the snapshot of another one and reads on from there (${kind})`, async (t) => {
+    const site = await siteOf(t, kind === 's3' ? await s3Store(t) : undefined);
+    const first = await nodeOf(t, site);
+    t.is(first.projector.begunFrom, 'log');
+    await first.look();
+    await deposit(site.log, 4);
+    const second = await nodeOf(t, site);
+    t.is(second.projector.begunFrom, 'snapshot', JSON.stringify(second.lines));
+    await first.projector.passed((await site.log.head()) as string, 10_000);
+    t.is(second.applied(), 4, 'only the events after the snapshot are read');
+    t.deepEqual(differences(first, second), []);
+    t.deepEqual(
+      files.readdirSync(second.folder).filter((name) => !name.startsWith('views.1.')),
+      [],
+    );
+  });
+}
+
+test('a snapshot is stored once a day, and the two newest are retained', async (t) => {
+  const site = await siteOf(t);
+  let now = Date.now();
+  const world = { clock: { ...CLOCK_OF_NODE, now: () => now, date: () => new Date(now) } };
+  const node = await nodeOf(t, site, { world });
+  const { look } = node;
+  await look();
+  await look();
+  t.is((await stored(site)).length, 1);
+  t.is(node.newest(), new Date(now).toISOString());
+  now += 86_400_000 - 1;
+  await look();
+  t.is((await stored(site)).length, 1);
+  for (const ids of [[5], [6]]) {
+    now += 86_400_000;
+    for (const id of ids) await deposit(site.log, id);
+    await look();
+  }
+  t.is((await snapshotObjects(site.log)).size, 3);
+  t.is((await stored(site)).length, 2, 'the one that was replaced is removed');
+});
+
+test('a change of a projection makes a snapshot at once; those of two releases exist together', async (t) => {
+  const site = await siteOf(t);
+  const changed = everyView.map((each) => (each.name === 'collections' ? { ...each, version: 99 } : each));
+  const older = await nodeOf(t, site);
+  await older.look();
+  const newer = await nodeOf(t, site, { projections: changed });
+  t.is(newer.projector.begunFrom, 'log');
+  t.regex(reasonIn(newer), /has version \d+ of collections, where this release has version 99/);
+  await newer.look();
+  await older.look();
+  t.is((await snapshotObjects(site.log)).size, 2, 'each release has its own, and makes no other');
+  t.is((await nodeOf(t, site)).projector.begunFrom, 'snapshot');
+  t.is((await nodeOf(t, site, { projections: changed })).projector.begunFrom, 'snapshot');
+});
+
+test('of two nodes that store a snapshot at the same time, the log names one and the other is removed', async (t) => {
+  const site = await siteOf(t);
+  const nodes = [await nodeOf(t, site), await nodeOf(t, site)];
+  await Promise.all(nodes.map(({ look }) => look()));
+  t.is((await snapshotObjects(site.log)).size, 1);
+  t.deepEqual(await stored(site), [...(await snapshotObjects(site.log))]);
+});
+
+test('views that are too small make no snapshot', async (t) => {
+  const site = await siteOf(t);
+  const node = await nodeOf(t, site, { fromSize: 1024 ** 3 });
+  await node.look();
+  t.is((await snapshotObjects(site.log)).size, 0);
+});
+
+test('neither the object nor an export of the log without secrets shows what the views hold', async (t) => {
+  const site = await siteOf(t);
+  const node = await nodeOf(t, site);
+  await node.look();
+  const [sha256 = ''] = await snapshotObjects(site.log);
+  const bytes = Buffer.concat(await (await site.store.get(sha256)).body.toArray());
+  t.false(bytes.includes('SQLite') || bytes.includes('alice'));
+  t.not(bytes.readUInt32LE(0), 0xfd2fb528, 'the bytes that begin every file of zstd');
+  const { secret } = redactedEvent((await lastEvent(site.log, 'view-snapshots')) as RecordedEvent).data;
+  t.is(secret, null);
+});
+
+type Wrong = {
+  readonly what: string;
+  readonly reason: RegExp;
+  readonly change?: (snapshot: ViewSnapshot) => ViewSnapshot;
+  readonly inViews?: string;
+  readonly inStore?: (site: Site, sha256: string) => Promise<void>;
+};
+
+const WRONG: readonly Wrong[] = [
+  {
+    what: 'of another log',
+    reason: /It is of another log, eventstoredb other instead of sqlite/,
+    change: (snapshot) => ({ ...snapshot, origin: 'eventstoredb other' }),
+  },
+  {
+    what: 'of a log that was restored, with the same events at other positions',
+    reason: /It is of another log, which has the event/,
+    change: ({ lastSeen, ...rest }) => ({ ...rest, lastSeen: { ...lastSeen, id: crypto.randomUUID() } }),
+  },
+  {
+    what: 'newer than the log',
+    reason: /It is newer than the log/,
+    change: ({ lastSeen, ...rest }) => ({ ...rest, lastSeen: { ...lastSeen, position: '9'.repeat(16) } }),
+  },
+  {
+    what: 'of an older projection',
+    reason: /It has version 0 of deposit-status/,
+    change: (snapshot) => ({ ...snapshot, versions: { ...snapshot.versions, 'deposit-status': 0 } }),
+  },
+  {
+    what: 'of a node without one of the views',
+    reason: /It has no people/,
+    change: ({ versions: { people: _people, ...versions }, ...rest }) => ({ ...rest, versions }),
+  },
+  {
+    what: 'with another last event than it is recorded with',
+    reason: /has applied another event last/,
+    inViews: 'UPDATE about SET last_seen = NULL',
+  },
+  {
+    what: 'with entries that no stream explains',
+    reason: /shows 2 of deposit-status not as its stream does/,
+    inViews: `UPDATE "deposit-status" SET view = json_set(view, '$.title', 'Poison') WHERE key = '2'`,
+  },
+  {
+    what: 'whose views are fewer than recorded',
+    reason: /no such table|cannot be switched/,
+    inViews: 'DROP TABLE "people"; DELETE FROM view_versions WHERE name = \'people\'',
+  },
+  {
+    what: 'that is damaged',
+    reason: /holds other bytes/,
+    inStore: (site, sha256) =>
+      change(site, 'UPDATE small_object SET bytes = zeroblob(length(bytes)) WHERE sha256 = ?', sha256),
+  },
+  {
+    what: 'that the store has lost',
+    reason: /holds no object/,
+    inStore: ({ store }, sha256) => store.remove(sha256),
+  },
+];
+
+for (const wrong of WRONG) {
+  test(`a snapshot ${wrong.what} is refused, and the log is read`, async (t) => {
+    const site = await siteOf(t);
+    const honest = await nodeOf(t, site);
+    const snapshot = await record(t, site, honest.folder, wrong);
+    await wrong.inStore?.(site, snapshot.sha256);
+    const node = await nodeOf(t, site);
+    t.is(node.projector.begunFrom, 'log');
+    t.regex(reasonIn(node), wrong.reason);
+    t.deepEqual(differences(honest, node), []);
+    t.deepEqual(
+      files.readdirSync(node.folder).filter((name) => !name.startsWith('views.1.')),
+      [],
+    );
+  });
+}
+
+test('an older snapshot is used where the newest is damaged', async (t) => {
+  const site = await siteOf(t);
+  const honest = await nodeOf(t, site);
+  await record(t, site, honest.folder, {});
+  const newest = await record(t, site, honest.folder, {});
+  await site.store.remove(newest.sha256);
+  const node = await nodeOf(t, site);
+  t.is(node.projector.begunFrom, 'snapshot');
+  t.regex(JSON.stringify(node.lines), new RegExp(`refused.*${newest.sha256}`));
+});
+
+test('gc leaves the two newest snapshots, and copies of the store hold none', async (t) => {
+  const site = await siteOf(t, undefined, []);
+  const honest = await nodeOf(t, site);
+  const { sha256: archive } = await site.store.put(toChunks(Buffer.from('an archive')));
+  const snapshots: string[] = [];
+  for (let made = 0; made < 3; made += 1) snapshots.push((await record(t, site, honest.folder, {})).sha256);
+  using orphans = await Orphans.find({
+    ...site,
+    storedBefore: new Date(Date.now() + 60_000),
+    temporaryFolder: await temporaryFolder(t),
+    progress: () => undefined,
+    signal: new AbortController().signal,
+  });
+  t.deepEqual(Array.from(orphans, ({ sha256 }) => sha256).sort(), [archive, snapshots[0] as string].sort());
+  await using target = await FilesystemObjectStore.open({ folder: await temporaryFolder(t) });
+  const leftOut = await snapshotObjects(site.log);
+  const copied = await copyStore(site.store, target, { named: new Set(), leftOut });
+  t.like(copied, { objects: 1, copied: 1, cameMeanwhile: 0 });
+  t.deepEqual(await stored({ store: target }), [archive]);
+});
+
+type Site = { readonly log: EventLog; readonly store: ObjectStore; readonly archives: string };
+
+async function siteOf(t: ExecutionContext, remote?: ObjectStore, deposits = [1, 2, 3]): Promise<Site> {
+  const folder = await temporaryFolder(t);
+  const log = await SqliteEventLog.open({ file: path.join(folder, 'event-log.sqlite') });
+  t.teardown(() => log[Symbol.asyncDispose]());
+  const archives = path.join(folder, 'archives');
+  const store = remote ?? (await FilesystemObjectStore.open({ folder: archives }));
+  t.teardown(() => store[Symbol.asyncDispose]());
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
+  await administration.client({ type: 'RegisterClient', client: 'alice', credential: quickCredential });
+  for (const id of deposits) await deposit(log, id);
+  return { log, store, archives };
+}
+
+async function s3Store(t: ExecutionContext): Promise<ObjectStore> {
+  const server = await S3Server.start();
+  t.teardown(() => server[Symbol.asyncDispose]());
+  server.makeBucket('archives');
+  const { accessKey, secretKey } = server.options;
+  const place = { ...parseS3Url(`s3://127.0.0.1:${server.port}/archives?tls=false`), accessKey, secretKey };
+  return await S3ObjectStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
+}
+
+type NodeOptions = {
+  readonly projections?: readonly AnyProjection[];
+  readonly fromSize?: number;
+  readonly world?: Partial<OutsideWorld>;
+};
+
+/** Starts a node without views, and resolves when these have caught up. */
+async function nodeOf(
+  t: ExecutionContext,
+  { log, store }: Site,
+  { projections = everyView, fromSize = 1, world = {} }: NodeOptions = {},
+) {
+  const folder = await temporaryFolder(t);
+  const { logger, lines } = keptLines();
+  const views = SqliteViewStore.open(folder, ORIGIN);
+  const source = { log, store, origin: ORIGIN, logger };
+  const projector = new Projector(log, views, (wanted, signal) => useSnapshot(source, views, wanted, signal));
+  for (const projection of projections) projector.add(projection);
+  let applied = 0;
+  await projector.start(
+    (error) => t.fail(String(error)),
+    ({ events }) => {
+      applied = events;
+    },
+  );
+  let maker: SnapshotMaker | undefined;
+  const look = () =>
+    runInWorld(world, () => {
+      maker ??= new SnapshotMaker({ ...source, views, fromSize }, Promise.resolve());
+      return maker.look();
+    });
+  t.teardown(async () => {
+    await maker?.[Symbol.asyncDispose]();
+    await projector.stop();
+    views[Symbol.dispose]();
+  });
+  return { folder, lines, projector, views, look, newest: () => maker?.newest, applied: () => applied };
+}
+
+type Node = Awaited<ReturnType<typeof nodeOf>>;
+
+function differences(one: Node, other: Node) {
+  return everyView.flatMap(({ name }) => [...differencesBetween(one.views.file, other.views.file, name)]);
+}
+
+/** Returns the only warning of a node, which must say why no snapshot was used. */
+function reasonIn({ lines }: Node): string {
+  const warnings = lines.filter(({ level }) => level === 'warn');
+  if (warnings.length !== 1) throw new Error(`${warnings.length} warnings: ${JSON.stringify(lines)}`);
+  return JSON.stringify(warnings[0]?.['refused']);
+}
+
+/** Stores and records a snapshot of views, changed before it is packed, or as it is recorded. */
+async function record(
+  t: ExecutionContext,
+  { log, store }: Site,
+  views: string,
+  { change = (snapshot) => snapshot, inViews = '' }: Pick<Wrong, 'change' | 'inViews'>,
+): Promise<ViewSnapshot> {
+  const folder = await temporaryFolder(t);
+  const [copy, packed, key] = [path.join(folder, 'copy'), path.join(folder, 'packed'), randomBytes(32)];
+  {
+    using database = new DatabaseSync(path.join(views, 'views.1.sqlite'));
+    database.exec(`VACUUM INTO '${copy}'`);
+  }
+  using database = new DatabaseSync(copy);
+  const lastSeen = JSON.parse(String(database.prepare('SELECT last_seen FROM about').get()?.['last_seen']));
+  database.exec(inViews);
+  await pack(copy, packed, key);
+  const object = await store.put(files.createReadStream(packed));
+  const versions = Object.fromEntries(everyView.map(({ name, version }) => [name, version]));
+  const snapshot = change({ ...object, secret: key.toString('base64'), origin: ORIGIN, versions, lastSeen });
+  const [newest] = await retainedSnapshots(log);
+  t.true(await recordSnapshot(log, snapshot, newest?.event));
+  return snapshot;
+}
+
+async function change({ archives }: Site, sql: string, ...values: string[]): Promise<void> {
+  using database = new DatabaseSync(path.join(archives, 'small.sqlite'), { timeout: 5000 });
+  database.prepare(sql).run(...values);
+}
+
+async function deposit(log: EventLog, depositId: number): Promise<void> {
+  await executeDeposit(log, depositId, createDeposit({ depositId }));
+}
+
+async function stored({ store }: Pick<Site, 'store'>): Promise<string[]> {
+  return (await Array.fromAsync(store.list())).map(({ sha256 }) => sha256);
+}
