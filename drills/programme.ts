@@ -51,6 +51,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [300, 0],
   },
   {
+    name: 'new-nodes-killed',
+    what: 'Kills a service while it stores a snapshot of its views, and new ones while they begin with it.',
+    full: ['--kills', '15'],
+    short: SHORT,
+    limit: [300, 60],
+  },
+  {
     name: 'sigterm-under-load',
     what: 'Stops the service in good order under load, with uploads and event streams open.',
     full: ['--rounds', '3'],
