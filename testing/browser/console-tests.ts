@@ -3,6 +3,7 @@ import type { ExecutionContext } from 'ava';
 import { type Browser, chromium } from 'playwright-core';
 import type { Config } from '../../src/config/config.ts';
 import type { Role } from '../../src/domain/person/person.ts';
+import type { RunningService } from '../service/running-service.ts';
 import type { ServiceWith } from '../service/test-of-service.ts';
 import { testOfService } from '../service/test-of-service.ts';
 import { ConsoleTab, type TabOptions } from './console-tab.ts';
@@ -16,7 +17,12 @@ const TIMEOUT_MS = 180_000;
  * credentials, it shows nothing yet.
  */
 export type OpenTab = (
-  options?: TabOptions & { readonly role?: Role; readonly client?: string },
+  options?: TabOptions & {
+    readonly role?: Role;
+    readonly client?: string;
+    /** Another service than that of the test. */
+    readonly service?: RunningService;
+  },
 ) => Promise<ConsoleTab>;
 
 /** Returns the Chromium for tests, or `undefined`. */
@@ -61,9 +67,9 @@ export function consoleTests<Name extends string>(
       }
       await using stack = new AsyncDisposableStack();
       const tabs: ConsoleTab[] = [];
-      const { service } = t.context;
+      const { service: own } = t.context;
       const running = browser;
-      await run(t, async ({ role, client, ...options } = {}) => {
+      await run(t, async ({ role, client, service = own, ...options } = {}) => {
         const tab = stack.use(await ConsoleTab.open(running, service.url, options));
         tabs.push(tab);
         tab.page.setDefaultTimeout(60_000);

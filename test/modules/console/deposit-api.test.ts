@@ -78,7 +78,7 @@ test('the hashes of the leaves are those of the whole log, in its order', async 
     expected.slice(5),
   );
   t.is((await auditor.get('/console/api/leaves?after=nowhere')).status, 400);
-  t.deepEqual(await (await auditor.get('/console/api/anchors/newest')).json(), { anchor: null });
+  t.deepEqual(await (await auditor.get('/console/api/anchors')).json(), { anchors: [] });
 });
 
 test('a manifest and the bytes of its files are sent as files, to those who may read them', async (t) => {
@@ -148,7 +148,7 @@ test('to a depositor, nothing of another client exists, and no events', async (t
   for (const path of [
     `/console/api/streams/deposit-${own}/events`,
     '/console/api/leaves',
-    '/console/api/anchors/newest',
+    '/console/api/anchors',
   ])
     t.is((await depositor.get(path)).status, 403, path);
 });

@@ -16,7 +16,7 @@ import { digest, joined } from '../../../src/modules/console/proof/digests.ts';
 import { type Evidence, readEvidence } from '../../../src/modules/console/proof/evidence.ts';
 import { directoryId } from '../../../src/modules/console/proof/git-objects.ts';
 import { chainFaults, type ProvenEvent } from '../../../src/modules/console/proof/hash-chain.ts';
-import { merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
+import { LogTree, merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
 import { prove } from '../../../src/modules/console/proof/prove.ts';
 import { verifierPage } from '../../../src/modules/console/server/verifier-page.ts';
 import { openLog, openStore } from '../../../src/service/backends/open-backends.ts';
@@ -89,6 +89,37 @@ test('the root and each path are those of RFC 6962, as the service computes them
   }
 });
 
+test('a tree that grows page by page has the root of every size, and the path of every leaf', async (t) => {
+  for (let size = 1; size <= 14; size += 1) {
+    const service = new MerkleTree();
+    const tree = new LogTree({ pageLeaves: 4 });
+    const hashes: Uint8Array<ArrayBuffer>[] = [];
+    const paths: string[][] = [];
+    for (let start = 0; start < size; start += 4) {
+      const page: Uint8Array<ArrayBuffer>[] = [];
+      for (let index = start; index < Math.min(size, start + 4); index += 1) {
+        const leaf = randomBytes(20);
+        service.append(leaf);
+        page.push(await digest('SHA-256', joined(Uint8Array.of(0), leaf)));
+      }
+      await tree.add(page);
+      hashes.push(...page);
+      paths.push(...page.map((_, index) => tree.pathInPage(index)));
+      for (let part = start + 1; part <= hashes.length; part += 1)
+        t.is(
+          await tree.rootAt(part),
+          (await merkleTree(hashes.slice(0, part), 0)).root,
+          `${part} of ${size}`,
+        );
+    }
+    t.is(await tree.rootAt(size), service.root());
+    for (const [index, hash] of hashes.entries()) {
+      const path = [...(paths[index] ?? []), ...(await tree.pathOfPage(Math.floor(index / 4)))];
+      t.is(await rootOfPath(hash, { index, path }, size), service.root(), `${index} of ${size}`);
+    }
+  }
+});
+
 test('the signature of an anchor holds for its contents alone', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const statement = { events: 3, root: 'a'.repeat(64), previous: null, madeAt: '2026-01-01T00:00:00.000Z' };
@@ -118,7 +149,13 @@ test('every loaded deposit is proven by its evidence alone, also after a save an
     const again = readEvidence(JSON.stringify(evidence));
     const outcomes = await outcomesOf(again, [key]);
     const identifiers = evidence.manifest === null ? 'open' : 'proven';
-    t.deepEqual(outcomes, { chain: 'proven', signature: 'proven', root: 'proven', identifiers });
+    t.deepEqual(outcomes, {
+      chain: 'proven',
+      signature: 'proven',
+      root: 'proven',
+      anchors: 'proven',
+      identifiers,
+    });
   }
   const [evidence] = all as [Evidence];
   t.is((await outcomesOf(evidence, [])).signature, 'open', 'without a key');
@@ -155,6 +192,39 @@ test('a stream that was rewritten with valid hashes does not give the root of th
   }
 });
 
+test('an earlier anchor that was changed, removed or signed with another key is named by its time', async (t) => {
+  const folder = await service.copy(t);
+  const key = await keyIn(folder);
+  const [evidence] = (await evidenceIn(folder)) as [Evidence];
+  const [first] = evidence.earlier as NonNullable<Evidence['earlier']>;
+  if (!first) throw new Error('the log has one anchor alone');
+  const stepOf = async (earlier: Evidence['earlier'], keys = [key]) =>
+    (await Array.fromAsync(prove({ ...evidence, ...(earlier && { earlier }) }, keys))).find(
+      ({ name }) => name === 'anchors',
+    );
+  t.like(await stepOf([first]), { outcome: 'proven' });
+  t.like(await stepOf([first], []), { outcome: 'open' });
+  const changes = {
+    'does not carry a signature': { ...first, anchor: { ...first.anchor, events: first.anchor.events - 1 } },
+    'does not have the root': { ...first, root: '0'.repeat(64) },
+    'is not the one that the next anchor names': {
+      ...first,
+      anchor: { ...first.anchor, madeAt: '2026-01-01T00:00:00.000Z' },
+    },
+  };
+  for (const [text, changed] of Object.entries(changes)) {
+    const step = await stepOf([changed]);
+    t.is(step?.outcome, 'broken', text);
+    t.true(step?.text.includes(`The anchor of ${changed.anchor.madeAt}`), step?.text);
+    t.true(step?.text.includes(text), step?.text);
+  }
+  t.like(await stepOf([first], ['AAAA']), { outcome: 'broken' });
+  t.true((await stepOf([first], ['AAAA']))?.text.includes('is signed by another key'));
+  const { earlier: _, ...older } = evidence;
+  const steps = await outcomesOf(readEvidence(JSON.stringify(older)), [key]);
+  t.is(steps.anchors, 'open', 'evidence of an earlier release is still read');
+});
+
 test('a manifest, an identifier or a path that was changed is named', async (t) => {
   const all = await evidenceIn(await service.copy(t));
   const evidence = all.find(({ manifest }) => manifest !== null) as Evidence;
@@ -181,6 +251,7 @@ test('a file that is no evidence is refused with what is wrong', async (t) => {
   t.throws(refused({ events: [{ ...evidence.events[0], revision: -1 }] }), { message: /its events is/ });
   t.throws(refused({ anchor: { ...evidence.anchor, root: 'x' } }), { message: /its anchor is/ });
   t.throws(refused({ covered: { revision: 0, index: 0, path: ['x'] } }), { message: /its covered is/ });
+  t.throws(refused({ earlier: [{}] }), { message: /its earlier is/ });
   t.throws(refused({ manifest: 1 }), { message: /its manifest is/ });
 });
 
@@ -206,7 +277,7 @@ async function outcomesOf(evidence: Evidence, keys: readonly string[]) {
   >;
 }
 
-/** Collects the evidence of every deposit in a folder, with the newest anchor of its log or of a file. */
+/** Collects the evidence of every deposit in a folder, with the anchors of its log or of a file. */
 async function evidenceIn(folder: string, anchors?: string): Promise<Evidence[]> {
   await using log = await openLog(configOf(folder));
   await using store = await openStore(configOf(folder));
@@ -214,19 +285,22 @@ async function evidenceIn(folder: string, anchors?: string): Promise<Evidence[]>
   const ids = new Set(every.flatMap(({ stream }) => /^deposit-(\d+)$/.exec(stream)?.[1] ?? []));
   const loadedIn = (deposit: number) =>
     every.find(({ stream, type }) => stream === `deposit-${deposit}` && type === 'DepositLoaded');
-  const line = anchors && readFileSync(anchors, 'utf8').trimEnd().split('\n').at(-1);
+  const lines = anchors === undefined ? undefined : readFileSync(anchors, 'utf8').trimEnd().split('\n');
   const source: EvidenceSource = {
     events: (name) => Promise.resolve(every.filter(({ stream }) => stream === name)),
-    newestAnchor: () =>
+    anchors: () =>
       Promise.resolve(
-        line ? anchorIn(line) : (every.findLast(({ type }) => type === 'AnchorMade')?.data as never),
+        lines?.map(anchorIn) ??
+          every.filter(({ type }) => type === 'AnchorMade').map(({ data }) => data as never),
       ),
-    leaves: (count) =>
-      Promise.all(
-        every
-          .slice(0, count)
-          .map((event) => digest('SHA-256', joined(Uint8Array.of(0), coveredEvent(event)))),
-      ),
+    async *leaves() {
+      for (let at = 0; at < every.length; at += 7)
+        yield await Promise.all(
+          every
+            .slice(at, at + 7)
+            .map((event) => digest('SHA-256', joined(Uint8Array.of(0), coveredEvent(event)))),
+        );
+    },
     manifest: async (deposit) => {
       const loaded = loadedIn(deposit);
       if (!loaded) return null;

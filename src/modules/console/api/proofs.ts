@@ -9,6 +9,9 @@ import { type VerifierPage, verifierPage } from '../server/verifier-page.ts';
 /** Hashes in one answer. */
 const PAGE_SIZE = 4096;
 
+/** Anchors in an answer: the newest one, and 1,000 before it. */
+const MAX_ANCHORS = 1001;
+
 /** Domain of the leaves of a tree of RFC 6962. */
 const LEAF = Buffer.of(0);
 
@@ -18,11 +21,13 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
   return [
     {
       method: 'GET',
-      path: '/console/api/anchors/newest',
+      path: '/console/api/anchors',
       permission: 'service:read',
       answer: async ({ ctx }) => {
-        const [newest] = await Array.fromAsync(log.readStream(ANCHORS, { backwards: true, limit: 1 }));
-        ctx.body = { anchor: newest?.data ?? null };
+        const newest = await Array.fromAsync(
+          log.readStream(ANCHORS, { backwards: true, limit: MAX_ANCHORS }),
+        );
+        ctx.body = { anchors: newest.toReversed().map(({ data }) => data) };
       },
     },
     {

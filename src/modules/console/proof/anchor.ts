@@ -27,6 +27,11 @@ export async function isSignedByItsKey(anchor: SignedAnchor): Promise<boolean> {
   return crypto.subtle.verify(algorithm, key, Uint8Array.fromBase64(anchor.signature), statement);
 }
 
+/** Resolves to the digest by which the next anchor names this one. */
+export function anchorDigest(anchor: SignedAnchor): Promise<string> {
+  return sha256(canonicalJson(anchor));
+}
+
 /** Returns the fingerprint of a public key: SHA-256 of its DER. */
 export function fingerprint(publicKey: string): Promise<string> {
   return sha256(Uint8Array.fromBase64(publicKey));

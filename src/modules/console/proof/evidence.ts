@@ -15,12 +15,21 @@ export type Evidence = {
   /** The newest anchor of the log, and where it covers an event of the deposit; `null` without one. */
   readonly anchor: SignedAnchor | null;
   readonly covered: CoveredEvent | null;
+  /** The anchors before it, the oldest first, 1,000 at most. Earlier releases did not collect them. */
+  readonly earlier?: readonly EarlierAnchor[];
   /** The manifest of the tree; `null` if the deposit is not loaded. */
   readonly manifest: string | null;
 };
 
 /** The last event of the deposit that an anchor covers. */
 export type CoveredEvent = Inclusion & { readonly revision: number };
+
+/** An anchor before the newest one. */
+export type EarlierAnchor = {
+  readonly anchor: SignedAnchor;
+  /** The root over as many events, as the hashes of the log gave it; `null` if the log had fewer events. */
+  readonly root: string | null;
+};
 
 const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -50,6 +59,10 @@ const COVERED: Shape = {
   index: isNumber,
   path: (value) => Array.isArray(value) && value.every(isDigest),
 };
+const EARLIER: Shape = {
+  anchor: (value) => has(ANCHOR, value),
+  root: (value) => value === null || isDigest(value),
+};
 const EVIDENCE: Shape = {
   evidence: (value) => value === 1,
   deposit: isNumber,
@@ -58,6 +71,8 @@ const EVIDENCE: Shape = {
   events: (value) => Array.isArray(value) && value.length > 0 && value.every((event) => has(EVENT, event)),
   anchor: (value) => value === null || has(ANCHOR, value),
   covered: (value) => value === null || has(COVERED, value),
+  earlier: (value) =>
+    value === undefined || (Array.isArray(value) && value.every((one) => has(EARLIER, one))),
   manifest: (value) => value === null || isText(value),
 };
 

@@ -1,4 +1,4 @@
-import { fingerprint, isSignedByItsKey } from './anchor.ts';
+import { anchorDigest, fingerprint, isSignedByItsKey, type SignedAnchor } from './anchor.ts';
 import { sha256 } from './digests.ts';
 import type { Evidence } from './evidence.ts';
 import { type CreatedData, type LoadedData, revisionId, snapshotId } from './git-objects.ts';
@@ -8,7 +8,7 @@ import { leafHash, rootOfPath } from './merkle-tree.ts';
 
 /** The result of one step of the proof. */
 export type ProofStep = {
-  readonly name: 'chain' | 'signature' | 'root' | 'identifiers';
+  readonly name: 'chain' | 'signature' | 'root' | 'anchors' | 'identifiers';
   /** `open`: not shown by this evidence, for the reason in the text. */
   readonly outcome: 'proven' | 'broken' | 'open';
   readonly text: string;
@@ -17,6 +17,9 @@ export type ProofStep = {
 };
 
 type Check = (evidence: Evidence, keys: readonly string[]) => Promise<Omit<ProofStep, 'name'>>;
+
+/** Maximum number of faults of anchors in a text. */
+const MAX_TEXTS = 5;
 
 /**
  * Proves a deposit step by step, without asking the service.
@@ -27,6 +30,7 @@ export async function* prove(evidence: Evidence, keys: readonly string[]): Async
     chain: proveChain,
     signature: proveSignature,
     root: proveRoot,
+    anchors: proveEarlierAnchors,
     identifiers: proveIdentifiers,
   };
   for (const [name, check] of Object.entries(checks) as [ProofStep['name'], Check][])
@@ -55,21 +59,24 @@ async function proveSignature({ anchor }: Evidence, keys: readonly string[]) {
   if (!isSigned) return broken(`The anchor of ${anchor.madeAt} does not carry a signature of its contents.`);
   if (keys.length === 0)
     return open(
-      `The anchor is signed by the key ${print}. Compare it with the one that you keep, or paste that.`,
+      `The anchor is signed by the key ${print}. Compare it with the one that you have stored, or paste that.`,
     );
   if (!keys.includes(anchor.publicKey)) return broken(`The anchor is signed by another key: ${print}.`);
   return proven(`The anchor of ${anchor.madeAt} is signed by your key ${print}.`);
 }
 
-async function proveRoot({ anchor, covered, events }: Evidence) {
+async function proveRoot({ anchor, covered, earlier = [], events }: Evidence) {
   if (anchor === null) return open('The log has no anchor.');
   if (covered === null)
     return open(`No event of this deposit is among the ${anchor.events} that the anchor covers.`);
   const event = events[covered.revision];
   if (event === undefined) return broken(`The evidence has no event #${covered.revision}.`);
   if ((await rootOfPath(await leafHash(event), covered, anchor.events)) !== anchor.root) {
+    const held = earlier.findLast(({ anchor: one, root }) => root === one.root)?.anchor;
     return broken(
-      `The hashes of the log do not give the root of the anchor over ${anchor.events} events: the log was changed since ${anchor.madeAt}.`,
+      `The hashes of the log do not give the root of the anchor over ${anchor.events} events: the log was changed since ${anchor.madeAt}.${
+        held ? ` They give that of ${held.madeAt} over ${held.events}: the change is in what follows.` : ''
+      }`,
       [event.revision],
     );
   }
@@ -77,6 +84,39 @@ async function proveRoot({ anchor, covered, events }: Evidence) {
   return proven(
     `Event #${event.revision} and those before it are under the root of the anchor of ${anchor.madeAt}. Later ones: ${later}.`,
   );
+}
+
+/** Proves the anchors before the newest one. Their roots are as the log gave them when the evidence was collected. */
+async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly string[]) {
+  if (anchor === null) return open('The log has no anchor.');
+  if (earlier === undefined) return open('The evidence does not have the earlier anchors.');
+  const [first] = earlier;
+  if (first === undefined) return proven('The log has no earlier anchor.');
+  const all = [...earlier.map((one) => one.anchor), anchor];
+  const faults = await Promise.all(
+    earlier.map(async ({ anchor: one, root }, index) => {
+      const texts = [
+        ...(await signatureFaults(one, keys)),
+        root !== one.root && 'does not have the root that the hashes of the log give',
+        all[index + 1]?.['previous'] !== (await anchorDigest(one)) &&
+          'is not the one that the next anchor names',
+      ];
+      return texts
+        .filter((text) => text !== false)
+        .map((text) => `The anchor of ${one.madeAt} over ${one.events} events ${text}.`);
+    }),
+  );
+  const texts = faults.flat();
+  const more = texts.length > MAX_TEXTS ? [`There are ${texts.length - MAX_TEXTS} more faults.`] : [];
+  if (texts.length > 0) return broken([...texts.slice(0, MAX_TEXTS), ...more].join(' '));
+  const whole = `All ${earlier.length} since ${first.anchor.madeAt} are signed, each is named by the next one, and the hashes of the log gave their roots.`;
+  return keys.length === 0 ? open(`${whole} Their keys were not compared with yours.`) : proven(whole);
+}
+
+async function signatureFaults(anchor: SignedAnchor, keys: readonly string[]): Promise<string[]> {
+  if (!(await isSignedByItsKey(anchor))) return ['does not carry a signature of its contents'];
+  if (keys.length === 0 || keys.includes(anchor.publicKey)) return [];
+  return [`is signed by another key: ${await fingerprint(anchor.publicKey)}`];
 }
 
 async function proveIdentifiers({ events, manifest }: Evidence) {

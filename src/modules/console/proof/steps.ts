@@ -5,6 +5,7 @@ export const STEP_TITLES: Readonly<Record<ProofStep['name'], string>> = {
   chain: 'Hash chain',
   signature: 'Signature of the anchor',
   root: 'Root of the log',
+  anchors: 'Earlier anchors',
   identifiers: 'Identifiers',
 };
 

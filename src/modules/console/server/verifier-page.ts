@@ -68,7 +68,7 @@ function pageWith(script: string, style: string): string {
 <p>This file recomputes what an evidence file proves about a deposit. It requests nothing: disconnect the network first. Its SHA-256 is in docs/auditing.md of the project.</p>
 <p><label for="evidence">Evidence file (deposit-….audit.json), or drop it on this page</label>
 <input type="file" id="evidence" accept=".json"></p>
-<p><label for="keys">Public keys of the service that you keep, in PEM</label>
+<p><label for="keys">Public keys of the service that you have stored, in PEM</label>
 <textarea id="keys" rows="4" spellcheck="false"></textarea></p>
 <p id="verdict" role="status">No evidence is chosen.</p>
 <ol id="steps"></ol>

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { publicAnchorKey } from '../../../../src/modules/anchors/anchor-key.ts';
@@ -9,6 +11,7 @@ import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
 import { tarOf } from '../../../../testing/archives/archive-builders.ts';
 import { HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { rewriteStream } from '../../../../testing/event-log/tampering.ts';
 import {
   archivePart,
   entryHeaders,
@@ -19,7 +22,7 @@ import {
   formType,
   helloEntry,
 } from '../../../../testing/http/deposit-bodies.ts';
-import type { RunningService, TestClient } from '../../../../testing/service/running-service.ts';
+import { RunningService, type TestClient } from '../../../../testing/service/running-service.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
 
@@ -57,7 +60,13 @@ test('an auditor sees who did what, proves it, and verifies the evidence offline
   await page.getByRole('link', { name: 'Proof' }).click();
   await page.getByLabel('Public keys').fill(key);
   await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
-  for (const step of ['Hash chain', 'Signature of the anchor', 'Root of the log', 'Identifiers'])
+  for (const step of [
+    'Hash chain',
+    'Signature of the anchor',
+    'Root of the log',
+    'Earlier anchors',
+    'Identifiers',
+  ])
     await page.getByText(`✔ ${step}: proven`).waitFor();
   const verifier = await saved(page, 'link', 'Save the verifier');
   const evidence = await saved(page, 'button', 'Save the evidence');
@@ -104,6 +113,35 @@ test('one byte changed in the log: the page and the offline verifier name the ev
     await offline.getByText(seen).waitFor();
   }
   t.is(await offline.locator('img').count(), 0);
+});
+
+test('a proof reads a log of many pages with all its anchors, and names the anchor that a change broke', async (t, open) => {
+  const data = path.join(t.context.service.folder, 'many');
+  await generatedLog(data, 3000);
+  await using service = await RunningService.startIn(data);
+  const key = await anchored(service);
+  await service.register('dora');
+  await anchored(service);
+  const { page } = await open({ role: 'auditor', service });
+  const proven = async (id: number): Promise<void> => {
+    await page.goto(`/console/deposits/${id}?tab=proof`);
+    await page.getByLabel('Public keys').fill(key);
+    await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+    await page.getByText(/^Finished: /).waitFor();
+  };
+  for (const id of [2, 2999]) {
+    await proven(id);
+    await page.getByText(/over 21,\d{3} events were recomputed/).waitFor();
+    for (const step of ['Hash chain', 'Signature of the anchor', 'Root of the log', 'Earlier anchors'])
+      await page.getByText(`✔ ${step}: proven`).waitFor();
+  }
+  const stream = rewriteStream(path.join(data, 'event-log.sqlite'));
+  t.not(stream, 'deposit-2');
+  await proven(2);
+  await page.getByText('✔ Hash chain: proven').waitFor();
+  await page.getByText('✖ Root of the log: broken').waitFor();
+  await page.getByText(/The anchor of .* does not have the root/).waitFor();
+  t.is(await page.getByText('✔').count(), 2, 'the chain and the signature alone');
 });
 
 test('files are shown as text, with hidden characters visible, lines selected and versions compared', async (t, open) => {
@@ -263,6 +301,18 @@ async function deposited(
   if (id === undefined) throw new Error(`${answer.status} ${await answer.text()}`);
   await client.waitFor(`/1/software/${id}/status/`, 'done');
   return Number(id);
+}
+
+/** Makes a log of deposits whose objects do not exist. */
+async function generatedLog(folder: string, deposits: number): Promise<void> {
+  const generator = path.join(import.meta.dirname, '../../../../bench/generate-log.ts');
+  await promisify(execFile)(process.execPath, [
+    generator,
+    '--deposits',
+    String(deposits),
+    '--data-dir',
+    folder,
+  ]);
 }
 
 /** Makes an anchor over the log. Resolves to its public key in PEM. */

@@ -1,6 +1,5 @@
 import type { SignedAnchor } from '../../proof/anchor.ts';
 import type { EvidenceSource } from '../../proof/collect.ts';
-import type { Bytes } from '../../proof/digests.ts';
 import { loadStream } from './stream-events.ts';
 
 type LeafPage = { readonly leaves: readonly string[]; readonly next: string | null };
@@ -13,28 +12,20 @@ export const serviceSource: EvidenceSource = {
       return { stream: name, revision, id, type, data, metadata };
     });
   },
-  async newestAnchor() {
-    const { anchor } = await readJson<{ readonly anchor: SignedAnchor | null }>(
-      '/console/api/anchors/newest',
-    );
-    return anchor;
+  async anchors() {
+    const { anchors } = await readJson<{ readonly anchors: readonly SignedAnchor[] }>('/console/api/anchors');
+    return anchors;
   },
-  async leaves(count) {
-    const leaves: Bytes[] = [];
-    let after = '';
-    while (leaves.length < count) {
-      const page = await readJson<LeafPage>(`/console/api/leaves${after === '' ? '' : `?after=${after}`}`);
-      for (const leaf of page.leaves.slice(0, count - leaves.length)) leaves.push(Uint8Array.fromHex(leaf));
-      if (page.next === null) break;
+  async *leaves() {
+    for (let after: string | null = ''; after !== null; ) {
+      const page: LeafPage = await readJson(`/console/api/leaves${after === '' ? '' : `?after=${after}`}`);
+      yield page.leaves.map((leaf) => Uint8Array.fromHex(leaf));
       after = page.next;
     }
-    return leaves;
   },
   async manifest(deposit) {
     const answer = await fetch(`/console/api/deposits/${deposit}/manifest`);
-    if (answer.status === 404 || answer.status === 413) return null;
-    if (!answer.ok) throw new Error(`The service answered ${answer.status} for the manifest.`);
-    return answer.text();
+    return answer.ok ? answer.text() : null; // not loaded, too large, or not readable: the rest is proven without it
   },
 };
 

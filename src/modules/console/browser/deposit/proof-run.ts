@@ -1,17 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Progress } from '../../proof/collect.ts';
 import type { Evidence } from '../../proof/evidence.ts';
 import type { ProofStep } from '../../proof/prove.ts';
 import type { ProofReport, ProofRequest } from './proof-worker.ts';
 
 /** The progress of a proof. */
 export type ProofRun = {
-  readonly hashes: number;
+  readonly progress: Progress;
   readonly steps: readonly ProofStep[];
   readonly evidence?: Evidence;
   readonly failed?: string;
 };
 
-const NOTHING: ProofRun = { hashes: 0, steps: [] };
+const NOTHING: ProofRun = { progress: { hashes: 0, events: 0, of: 0 }, steps: [] };
 
 /** Proves in a worker whenever the request changes; without a request nothing runs. */
 export function useProof(request: ProofRequest | undefined): ProofRun {
@@ -34,8 +35,8 @@ export function useProof(request: ProofRequest | undefined): ProofRun {
 
 function after(run: ProofRun, report: ProofReport): ProofRun {
   switch (report.kind) {
-    case 'hashes':
-      return { ...run, hashes: report.computed };
+    case 'progress':
+      return { ...run, progress: report.progress };
     case 'step':
       return { ...run, steps: [...run.steps, report.step] };
     case 'evidence':

@@ -12,7 +12,7 @@ import { useLoaded } from '../parts/loaded.ts';
 import { withQuery } from '../router.ts';
 import { ArchiveCheck } from './archive-check.ts';
 import type { DepositSummary } from './deposit-summary.ts';
-import { useProof } from './proof-run.ts';
+import { type ProofRun, useProof } from './proof-run.ts';
 import type { ProofRequest } from './proof-worker.ts';
 
 type Props = { readonly summary: DepositSummary; readonly boot: Boot };
@@ -37,13 +37,14 @@ export function ProofTab({ summary, boot }: Props): VNode {
     <p class="notice">This page comes from the service that is being checked. Save the evidence and the verifier, and
       check them without a network.</p>
     <form onSubmit=${start}>
-      <label for="pem">Public keys of the service that you keep, in PEM</label>
+      <label for="pem">Public keys of the service that you have stored, in PEM</label>
       <textarea id="pem" rows="4" spellcheck=${false} value=${pem} onInput=${(event: Event) =>
         setPem((event.currentTarget as HTMLTextAreaElement).value)}></textarea>
       <${Fingerprints} pem=${pem} />
       <button class="primary" disabled=${isRunning}>Prove deposit ${depositId}</button>
     </form>
-    <p role="status">${statusText(request, run.hashes, isRunning)}</p>
+    <p role="status">${statusText(run, request !== undefined, isRunning)}</p>
+    ${isRunning && html`<progress aria-label="Events of the log" max=${Math.max(1, run.progress.of)} value=${run.progress.events}></progress>`}
     ${run.failed !== undefined && html`<p class="problem" role="alert">${run.failed}</p>`}
     <ol class="steps">${run.steps.map((step) => html`<${Step} step=${step} />`)}</ol>
     ${run.evidence && html`<${Saving} evidence=${run.evidence} />`}
@@ -54,10 +55,15 @@ export function ProofTab({ summary, boot }: Props): VNode {
   </section>`;
 }
 
-function statusText(request: ProofRequest | undefined, hashes: number, isRunning: boolean): string {
-  if (!request) return 'Nothing was computed yet.';
-  const count = `${hashes.toLocaleString('en')} hashes of the log`;
-  return isRunning ? `Recomputing: ${count} …` : `Finished: ${count} were recomputed in this browser.`;
+function statusText(
+  { progress: { hashes, events, of }, failed }: ProofRun,
+  isStarted: boolean,
+  isRunning: boolean,
+): string {
+  if (!isStarted) return 'Nothing was computed yet.';
+  if (failed !== undefined) return 'The proof was not finished.';
+  if (isRunning) return `Reading ${events.toLocaleString('en')} of ${of.toLocaleString('en')} events …`;
+  return `Finished: ${hashes.toLocaleString('en')} hashes over ${events.toLocaleString('en')} events were recomputed in this browser.`;
 }
 
 function Fingerprints({ pem }: { readonly pem: string }): VNode {

@@ -1,4 +1,4 @@
-import { collectEvidence } from '../../proof/collect.ts';
+import { collectEvidence, type Progress } from '../../proof/collect.ts';
 import type { Evidence } from '../../proof/evidence.ts';
 import { type ProofStep, prove } from '../../proof/prove.ts';
 import { serviceSource } from './evidence-source.ts';
@@ -10,7 +10,7 @@ export type ProofRequest = Pick<Evidence, 'deposit' | 'service' | 'savedAt'> & {
 
 /** A report of the worker. */
 export type ProofReport =
-  | { readonly kind: 'hashes'; readonly computed: number }
+  | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'step'; readonly step: ProofStep }
   | { readonly kind: 'evidence'; readonly evidence: Evidence }
   | { readonly kind: 'failed'; readonly message: string };
@@ -18,12 +18,10 @@ export type ProofReport =
 addEventListener('message', ({ data }: MessageEvent<ProofRequest>) => void proveDeposit(data));
 
 async function proveDeposit({ keys, ...about }: ProofRequest): Promise<void> {
-  let computed = 0;
   try {
-    const evidence = await collectEvidence(serviceSource, about, (hashes) => {
-      computed += hashes;
-      report({ kind: 'hashes', computed });
-    });
+    const evidence = await collectEvidence(serviceSource, about, (progress) =>
+      report({ kind: 'progress', progress }),
+    );
     for await (const step of prove(evidence, keys)) report({ kind: 'step', step });
     report({ kind: 'evidence', evidence });
   } catch (error) {
