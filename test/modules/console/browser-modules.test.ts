@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import fc from 'fast-check';
 import {
   differencesBetween,
   unchangedMembers,
@@ -10,6 +11,12 @@ import {
   stepAt,
   viewsAround,
 } from '../../../src/modules/console/browser/deposit/history.ts';
+import {
+  changedPlaces,
+  linesOf,
+  MAX_CHANGES,
+  MAX_LINES,
+} from '../../../src/modules/console/browser/files/line-difference.ts';
 import { coreSwhid, qualifiedSwhid } from '../../../src/modules/console/browser/files/swhid-context.ts';
 import {
   escapePath,
@@ -171,4 +178,58 @@ test('names and identifiers of a tree are those that the service reads', (t) => 
       lines: { first: 3, last: 7 },
     },
   });
+});
+
+test('lines that differ are found with as few changes as possible, whatever the texts', (t) => {
+  const texts = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
+  fc.assert(
+    fc.property(texts, texts, (before: readonly string[], after: readonly string[]) => {
+      const ends = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
+      const lines = (changedPlaces(ends(before), ends(after)) ?? []).flat();
+      const changes = lines.filter(({ kind }) => kind !== 'same');
+      t.is(changes.length, before.length + after.length - 2 * commonLines(before, after));
+      for (const { kind, text, before: old, after: present } of lines) {
+        if (kind !== 'added') t.is(before[(old ?? 0) - 1], text);
+        if (kind !== 'removed') t.is(after[(present ?? 0) - 1], text);
+      }
+      const removed = new Set(changes.map(({ before: old }) => old));
+      const added = new Set(changes.map(({ after: present }) => present));
+      t.deepEqual(
+        before.filter((_, index) => !removed.has(index + 1)),
+        after.filter((_, index) => !added.has(index + 1)),
+      );
+      t.is(new Set(lines.map(({ before: old, after: present }) => `${old} ${present}`)).size, lines.length);
+    }),
+  );
+});
+
+/** Returns the length of the longest common subsequence. */
+function commonLines(before: readonly string[], after: readonly string[]): number {
+  let row = after.map(() => 0);
+  for (const old of before) {
+    const next: number[] = [];
+    for (const [index, present] of after.entries())
+      next.push(
+        old === present ? (row[index - 1] ?? 0) + 1 : Math.max(row[index] ?? 0, next[index - 1] ?? 0),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+test('places that differ have three lines around them, and a difference has limits', (t) => {
+  const numbers = Array.from({ length: 40 }, (_, index) => `${index + 1}`);
+  const changed = numbers.with(9, 'ten').with(29, 'thirty');
+  t.deepEqual(
+    changedPlaces(numbers.join('\n'), changed.join('\n'))?.map((lines) =>
+      lines.map(({ text }) => text).join(' '),
+    ),
+    ['7 8 9 10 ten 11 12 13', '27 28 29 30 thirty 31 32 33'],
+  );
+  t.deepEqual(changedPlaces('a\nb', 'a\nb'), []);
+  t.deepEqual(linesOf('a\n\n'), ['a', '']);
+  t.is(changedPlaces('a\n'.repeat(MAX_LINES + 1), ''), undefined);
+  const other = (letter: string, count: number) => `${letter}\n`.repeat(count);
+  t.is(changedPlaces(other('a', MAX_CHANGES / 2), other('b', MAX_CHANGES / 2 + 1)), undefined);
+  t.is(changedPlaces(other('a', MAX_CHANGES / 2), other('b', MAX_CHANGES / 2))?.flat().length, MAX_CHANGES);
 });

@@ -182,6 +182,10 @@ test('files are shown as text, with hidden characters visible, lines selected an
   for (const text of ['added: p/evil-', 'removed: p/gone', 'changed: p/README'])
     await page.getByText(text).waitFor();
   t.is(await page.getByText('p/same').count(), 0);
+  await page.getByRole('heading', { name: `Lines that differ from deposit ${first}: 2` }).waitFor();
+  const changed = page.getByRole('region', { name: 'Differences' });
+  await changed.getByRole('row', { name: '1 1 one' }).waitFor();
+  await changed.getByRole('row', { name: '2 + two U+2067' }).waitFor();
 });
 
 test('names and contents of files, and texts of events, are texts: none is markup, and none is a script', async (t, open) => {

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Progress } from '../../proof/collect.ts';
 import type { Evidence } from '../../proof/evidence.ts';
 import type { ProofStep } from '../../proof/prove.ts';
+import { openWorker } from '../parts/console-worker.ts';
 import type { ProofReport, ProofRequest } from './proof-worker.ts';
 
 /** The progress of a proof. */
@@ -20,7 +21,7 @@ export function useProof(request: ProofRequest | undefined): ProofRun {
   useEffect(() => {
     setRun(NOTHING);
     if (!request) return undefined;
-    const worker = new Worker(workerUrl(), { type: 'module' });
+    const worker = openWorker(new URL('./proof-worker.ts', import.meta.url));
     worker.addEventListener('message', ({ data }: MessageEvent<ProofReport>) =>
       setRun((old) => after(old, data)),
     );
@@ -46,23 +47,4 @@ function after(run: ProofRun, report: ProofReport): ProofRun {
     default:
       return report satisfies never;
   }
-}
-
-type Policy = { readonly createScriptURL: (url: string) => string };
-
-/** The one policy of the console: only scripts of its own become workers. */
-let policy: Policy | undefined;
-
-function workerUrl(): string {
-  const { href } = new URL('./proof-worker.ts', import.meta.url);
-  const { trustedTypes } = globalThis as {
-    trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
-  };
-  policy ??= trustedTypes?.createPolicy('deposit-console', {
-    createScriptURL: (url) => {
-      if (new URL(url).origin !== location.origin) throw new TypeError(`${url} is no script of the console.`);
-      return url;
-    },
-  });
-  return policy ? policy.createScriptURL(href) : href;
 }

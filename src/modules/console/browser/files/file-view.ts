@@ -5,11 +5,9 @@ import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
 import { NodeHead, type NodeProps } from './directory-table.ts';
-import { loadBytes } from './load-text.ts';
+import { linesOf } from './line-difference.ts';
+import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
 import { bytesUrl, qualifiedSwhid } from './swhid-context.ts';
-
-/** Maximum bytes of a file that is shown as text. */
-const MAX_TEXT_BYTES = 1024 ** 2;
 
 type Props = NodeProps & { readonly place: Place };
 
@@ -18,7 +16,7 @@ export function FileView({ place, ...props }: Props): VNode {
   const { node, depositId, context, mayRead } = props;
   const isShown = mayRead && (node.length ?? 0) <= MAX_TEXT_BYTES;
   const { value, error } = useLoaded(
-    async (signal) => (isShown ? textIn(await loadBytes(bytesUrl(depositId, node), signal)) : undefined),
+    async (signal) => (isShown ? await loadFileText(bytesUrl(depositId, node), signal) : undefined),
     [node.id, isShown],
   );
   const chosen = rangeIn(place.query.get('lines'));
@@ -38,7 +36,7 @@ export function FileView({ place, ...props }: Props): VNode {
 type Range = { readonly first: number; readonly last: number };
 
 function Lines({ text, chosen }: { readonly text: string; readonly chosen: Range | undefined }): VNode {
-  const lines = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
+  const lines = linesOf(text);
   const choose = (event: MouseEvent, line: number): void => {
     event.preventDefault();
     const range = event.shiftKey && chosen ? joinedRange(chosen, line) : { first: line, last: line };
@@ -64,16 +62,6 @@ function Lines({ text, chosen }: { readonly text: string; readonly chosen: Range
       })}
     </tbody>
   </table></div>`;
-}
-
-/** Decodes a file as UTF-8; one with a NUL byte or other bytes is not text. */
-function textIn(bytes: Uint8Array<ArrayBuffer>): string {
-  if (bytes.includes(0)) throw new Error('The file is not text: download it.');
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error('The file is not text in UTF-8: download it.');
-  }
 }
 
 function rangeIn(text: string | null): Range | undefined {

@@ -37,6 +37,6 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
     ${!node && html`<p class="problem" role="alert">The deposit has nothing at this path.</p>`}
     ${node?.mode === '40000' && html`<${DirectoryTable} node=${node} ...${shared} />`}
     ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} place=${place} ...${shared} />`}
-    <${Versions} depositId=${depositId} root=${root} place=${place} />
+    <${Versions} depositId=${depositId} root=${root} place=${place} mayRead=${mayRead} />
   `;
 }

@@ -1,22 +1,38 @@
 import type { VNode } from 'preact';
-import { readManifest } from '../../proof/manifest.ts';
+import { readManifest, unescapePath } from '../../proof/manifest.ts';
 import { html } from '../../protocol/html.ts';
 import { getJson } from '../api.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
+import { ChangedLines } from './changed-lines.ts';
 import { loadText } from './load-text.ts';
-import { escapePath, nameText, type TreeDifference, type TreeNode, treeDifferences, treeOf } from './tree.ts';
+import {
+  escapePath,
+  nameText,
+  nodeAt,
+  type TreeDifference,
+  type TreeNode,
+  treeDifferences,
+  treeOf,
+} from './tree.ts';
 
 type Version = { readonly depositId: number; readonly createdAt: string; readonly directory: string };
 
-type Props = { readonly depositId: number; readonly root: TreeNode; readonly place: Place };
+type Props = {
+  readonly depositId: number;
+  readonly root: TreeNode;
+  readonly place: Place;
+  /** Whether the viewer may read bytes of files. */
+  readonly mayRead: boolean;
+};
 
 /** Maximum number of differences that are shown. */
 const MAX_SHOWN = 1000;
 
 /** Compares the tree with that of another deposit of the same origin. */
-export function Versions({ depositId, root, place }: Props): VNode {
+export function Versions(props: Props): VNode {
+  const { depositId, root, place } = props;
   const { value } = useLoaded(
     (signal) =>
       getJson<{ readonly versions: readonly Version[] }>(`/console/api/deposits/${depositId}/versions`, {
@@ -39,11 +55,11 @@ export function Versions({ depositId, root, place }: Props): VNode {
         </option>`,
       )}
     </select></label>
-    ${/^\d+$/.test(other) && html`<${Differences} other=${other} root=${root} />`}
+    ${/^\d+$/.test(other) && html`<${Differences} other=${other} ...${props} />`}
   </section>`;
 }
 
-function Differences({ other, root }: { readonly other: string; readonly root: TreeNode }): VNode {
+function Differences({ other, depositId, root, place, mayRead }: Props & { readonly other: string }): VNode {
   const { value: before, error } = useLoaded(
     async (signal) => treeOf(readManifest(await loadText(`/console/api/deposits/${other}/manifest`, signal))),
     [other],
@@ -52,7 +68,11 @@ function Differences({ other, root }: { readonly other: string; readonly root: T
   if (!before) return html`<p class="loading" role="status">Comparing …</p>`;
   const found = treeDifferences(before, root);
   const [from, to] = [`deposit ${other}`, 'this one'];
+  const path = unescapePath(place.query.get('path') ?? '');
+  const [old, present] = [nodeAt(before, path), nodeAt(root, path)].filter((node) => node?.mode !== '40000');
+  const isChanged = old && present && old.id !== present.id;
   return html`
+    ${isChanged && mayRead && html`<${ChangedLines} before=${{ depositId: other, node: old }} after=${{ depositId, node: present }} />`}
     <p role="status">${found.length === 0 ? `The trees of ${from} and ${to} are equal.` : `From ${from} to ${to}, ${found.length.toLocaleString('en')} paths differ.`}</p>
     <ul class="tree-differences">${found.slice(0, MAX_SHOWN).map((one) => html`<${DifferenceItem} difference=${one} />`)}</ul>
     ${found.length > MAX_SHOWN && html`<p class="quiet">Only the first ${MAX_SHOWN} are shown.</p>`}

@@ -1,0 +1,68 @@
+import type { VNode } from 'preact';
+import { html } from '../../protocol/html.ts';
+import { openWorker } from '../parts/console-worker.ts';
+import { useLoaded } from '../parts/loaded.ts';
+import { Shown } from '../parts/shown.ts';
+import { type ComparedLine, MAX_CHANGES, MAX_LINES } from './line-difference.ts';
+import type { ComparedTexts } from './line-difference-worker.ts';
+import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
+import { bytesUrl } from './swhid-context.ts';
+import type { TreeNode } from './tree.ts';
+
+type Side = { readonly depositId: number; readonly node: TreeNode };
+
+/** Shows the lines of a file that differ between two deposits. */
+export function ChangedLines({ before, after }: { readonly before: Side; readonly after: Side }): VNode {
+  const isTooLarge = [before, after].some(({ node }) => (node.length ?? 0) > MAX_TEXT_BYTES);
+  const { value, error } = useLoaded(
+    async (signal) => (isTooLarge ? undefined : { places: await compared(before, after, signal) }),
+    [before.node.id, after.node.id],
+  );
+  const tooMuch = `The file is not compared by lines: that has at most 1 MiB, ${MAX_LINES.toLocaleString('en')} lines and ${MAX_CHANGES.toLocaleString('en')} changes. Download both files.`;
+  if (error !== undefined) return html`<p class="quiet">${error}</p>`;
+  if (isTooLarge || (value && !value.places)) return html`<p class="quiet">${tooMuch}</p>`;
+  if (!value?.places) return html`<p class="loading" role="status">Comparing …</p>`;
+  const count = value.places.flat().filter(({ kind }) => kind !== 'same').length;
+  return html`<section aria-label="Changed lines">
+    <h3>Lines that differ from deposit ${before.depositId}: ${count.toLocaleString('en')}</h3>
+    <div class="source" role="region" aria-label="Differences" tabindex="0"><table>
+      ${value.places.map((lines) => html`<tbody>${lines.map((line) => html`<${Line} line=${line} />`)}</tbody>`)}
+    </table></div>
+  </section>`;
+}
+
+const SIGNS = { same: '', removed: '−', added: '+' } as const;
+
+function Line({ line: { kind, text, before, after } }: { readonly line: ComparedLine }): VNode {
+  const shown = html`<${Shown} text=${text} />`;
+  return html`<tr class=${`line-${kind}`}>
+    <td class="line-number">${before}</td>
+    <td class="line-number">${after}</td>
+    <td class="line-number">${SIGNS[kind]}</td>
+    <td>${kind === 'same' ? shown : kind === 'added' ? html`<ins>${shown}</ins>` : html`<del>${shown}</del>`}</td>
+  </tr>`;
+}
+
+/** Resolves to the places that differ; `undefined` if there is too much to compare. */
+async function compared(
+  before: Side,
+  after: Side,
+  signal: AbortSignal,
+): Promise<readonly (readonly ComparedLine[])[] | undefined> {
+  const [old, present] = await Promise.all(
+    [before, after].map(({ depositId, node }) => loadFileText(bytesUrl(depositId, node), signal)),
+  );
+  const worker = openWorker(new URL('./line-difference-worker.ts', import.meta.url));
+  signal.addEventListener('abort', () => worker.terminate());
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.addEventListener('message', ({ data }: MessageEvent<ComparedLine[][] | undefined>) =>
+        resolve(data),
+      );
+      worker.addEventListener('error', () => reject(new Error('The comparison could not be started.')));
+      worker.postMessage({ before: old ?? '', after: present ?? '' } satisfies ComparedTexts);
+    });
+  } finally {
+    worker.terminate();
+  }
+}
