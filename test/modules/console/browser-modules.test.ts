@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import fc from 'fast-check';
+import { array, assert, constantFrom, property } from 'fast-check';
 import {
   differencesBetween,
   unchangedMembers,
@@ -181,9 +181,9 @@ test('names and identifiers of a tree are those that the service reads', (t) => 
 });
 
 test('lines that differ are found with as few changes as possible, whatever the texts', (t) => {
-  const texts = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
-  fc.assert(
-    fc.property(texts, texts, (before: readonly string[], after: readonly string[]) => {
+  const texts = array(constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
+  assert(
+    property(texts, texts, (before: readonly string[], after: readonly string[]) => {
       const ends = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
       const lines = (changedPlaces(ends(before), ends(after)) ?? []).flat();
       const changes = lines.filter(({ kind }) => kind !== 'same');

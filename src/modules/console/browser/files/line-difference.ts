@@ -49,7 +49,7 @@ function comparedLines(old: readonly string[], present: readonly string[]): Comp
     else lines.push({ kind: 'removed', text: old[x - 1] ?? '', before: x-- });
   }
   backTo(0);
-  return lines.reverse();
+  return lines.toReversed();
 }
 
 /**
