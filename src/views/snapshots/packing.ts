@@ -23,7 +23,10 @@ export async function pack(from: string, to: string, key: Uint8Array): Promise<v
   );
 }
 
-/** Writes the file that was packed into these bytes. @throws the error of the body, which verifies its digest. */
+/**
+ * Writes the file that was packed into these bytes, durably, since it becomes the file in use.
+ * @throws the error of the body, which verifies its digest.
+ */
 export async function unpack(
   body: Readable,
   to: string,
@@ -34,7 +37,7 @@ export async function unpack(
     body,
     createDecipheriv(CIPHER, key, FIRST_BLOCK),
     createZstdDecompress(),
-    files.createWriteStream(to, { flags: 'wx', mode: 0o600 }),
+    files.createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }),
     { signal },
   );
 }
