@@ -3,17 +3,23 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments, refused, runCommand } from '../src/operations/command/command.ts';
 import { parseDuration } from './frame/duration-option.ts';
+import type { Goal } from './frame/goal.ts';
 import { describeMachine } from './frame/machine.ts';
 import { goalsNamed, measureGoals } from './frame/measured-goals.ts';
 import { pairsIn } from './frame/pairs-option.ts';
 import { addedSyncTime, runWithSlowSyncs } from './frame/slow-syncs.ts';
 import { everyGoal } from './goals/every-goal.ts';
+import { everyNodeGoal } from './nodes/every-node-goal.ts';
 
 const HELP = `Measures how fast the service is against what is possible on this machine, both sides in one interleaved run.
 
-  npm run bench -- [G1 … G15 | all] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
+  npm run bench -- [G1 … G15 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
 
-${everyGoal.map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
+${[...everyGoal, ...everyNodeGoal].map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
+
+all:           G1 to G15
+nodes:         N1 to N4: several nodes on the doubles of EventStoreDB and S3; on a MinIO, if MINIO_BIN names one or minio is
+               on the path; and on the server that EVENTSTORE_URL names, whose log is filled with deposits
 
 --pairs:       how often both sides are measured, one after the other (5)
 --slow-fsync:  adds this to each fsync and fdatasync of both sides; needs cc or strace
@@ -31,7 +37,7 @@ await runCommand(HELP, async (args) => {
     json: { type: 'string' },
     offline: { type: 'boolean', default: false },
   });
-  const goals = goalsNamed(positionals, everyGoal);
+  const goals = goalsIn(positionals);
   const pairs = pairsIn(values.pairs);
   const folder = mkdtempSync(path.join(tmpdir(), 'deposit-bench-'));
   try {
@@ -49,6 +55,11 @@ await runCommand(HELP, async (args) => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+function goalsIn(names: readonly string[]): readonly Goal[] {
+  if (names.includes('nodes')) return everyNodeGoal;
+  return names.includes('all') ? everyGoal : goalsNamed(names, [...everyGoal, ...everyNodeGoal]);
+}
 
 /** Returns the folder of what is downloaded or generated once for all runs. */
 function cacheFolder(): string {

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments, runCommand } from '../src/operations/command/command.ts';
-import { endToEnd } from './distributed/end-to-end.ts';
 import { logAdapter } from './distributed/log-adapter.ts';
 import { storeAdapter } from './distributed/store-adapter.ts';
 import { describeMachine } from './frame/machine.ts';
 import { goalsNamed, measureGoals } from './frame/measured-goals.ts';
 import { pairsIn } from './frame/pairs-option.ts';
 
-const GOALS = [logAdapter, storeAdapter, endToEnd];
-const HELP = `Measures what the distributed engines cost, against their doubles of the tests, in interleaved runs.
+const GOALS = [logAdapter, storeAdapter];
+const HELP = `Measures what the adapters of the distributed engines cost, against the doubles of the tests, in interleaved runs. What
+several nodes do is measured by "npm run bench -- nodes".
 
   node bench/distributed.ts all | ${GOALS.map(({ id }) => id).join(' | ')} [--pairs N] [--json FILE]
 

@@ -9,10 +9,11 @@ import { Inputs } from './inputs/inputs.ts';
 import { byClients } from './scale/by-clients.ts';
 import { byDeposits } from './scale/by-deposits.ts';
 import { byMembers } from './scale/by-members.ts';
+import { byNewNode } from './scale/by-new-node.ts';
 import { bySize } from './scale/by-size.ts';
 import { type Plot, svgOf } from './scale/plot.ts';
 
-const DIMENSIONS = [byDeposits, byMembers, bySize, byClients];
+const DIMENSIONS = [byDeposits, byNewNode, byMembers, bySize, byClients];
 
 const HELP = `Measures how cost grows as work grows, and draws it.
 
