@@ -1,5 +1,5 @@
-import { occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
-import { keyOf, type Projection } from './projection.ts';
+import type { RecordedEvent } from '../event-log/event-log.ts';
+import { keyOf, type Projection, type Recorded } from './projection.ts';
 
 /** Applies one stored event to a view. */
 export function apply<View, Event extends { type: string }>(
@@ -10,10 +10,18 @@ export function apply<View, Event extends { type: string }>(
   const handler = projection.when[stored.type as Event['type']];
   if (!handler) return view;
   const event = projection.source.codec.read(stored);
-  const { revision, position } = stored;
   // The handler was found under the type of this very event.
-  return handler(view, { ...event, occurredAt: occurredAt(stored), revision, position } as never);
+  return handler(view, { ...event, ...recorded(stored) } as never);
 }
+
+/** Returns what handlers learn of an event besides its data. */
+function recorded({ id, revision, position, metadata }: RecordedEvent): Recorded {
+  const { occurredAt, actor, $correlationId: correlationId } = metadata as unknown as Metadata;
+  return { id, occurredAt, revision, position, actor, correlationId };
+}
+
+/** The metadata of every event of this service. */
+type Metadata = Pick<Recorded, 'occurredAt' | 'actor'> & { readonly $correlationId?: string };
 
 /** Folds the events of one stream into its view. */
 export async function foldStream<View, Event extends { type: string }>(

@@ -21,6 +21,8 @@ export type Projection<View, Event extends { type: string }> = {
   readonly countedBy?: readonly string[];
   /** Fields that queries search for text. All must be strings that every view has; the keys must be whole numbers. */
   readonly texts?: readonly string[];
+  /** Field with a list of texts that queries find as a whole. Every view must have it; the keys must be whole numbers. */
+  readonly labels?: string;
   readonly when: {
     readonly [Type in Event['type']]?: (
       view: View | undefined,
@@ -33,16 +35,25 @@ export type Projection<View, Event extends { type: string }> = {
 export type AnyProjection = Projection<unknown, { type: string }>;
 
 /** The part of a projection that a store needs. */
-export type ViewSchema = Pick<AnyProjection, 'name' | 'version' | 'indexes' | 'countedBy' | 'texts'>;
+export type ViewSchema = Pick<
+  AnyProjection,
+  'name' | 'version' | 'indexes' | 'countedBy' | 'texts' | 'labels'
+>;
 
-/** When and where an event was recorded. */
+/** When, where and why an event was recorded. */
 export type Recorded = {
+  /** UUID of the event. */
+  readonly id: string;
   /** RFC 3339, UTC. */
   readonly occurredAt: string;
   /** Number of the event in its stream. */
   readonly revision: number;
   /** Position of the event in the log, among the events of all streams. */
   readonly position: string;
+  /** The client, person, operator or reactor that caused it; events of foreign origin may have none. */
+  readonly actor: { readonly kind: string; readonly name: string } | undefined;
+  /** Id of the request that caused it. */
+  readonly correlationId: string | undefined;
 };
 
 /** Returns the key under which the view of a stream is stored. */

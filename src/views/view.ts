@@ -13,6 +13,12 @@ export interface View<Type> {
   values(): IterableIterator<Type>;
   /** Returns values whose fields match, at most `limit`. */
   find(query: ViewQuery): Type[];
+  /**
+   * Returns the key of the candidate at this place, from 0, in the order of the keys. Candidates are the values that have
+   * the texts and the labels of the query and are `before` its key, whatever its other conditions: those cost most, so
+   * that callers examine a number of candidates at a time. Returns `undefined` if there are fewer.
+   */
+  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined;
   /** Counts matching values, up to a limit. Fast only if an index covers every field of the query. */
   count(query: CountQuery): number;
   /**
@@ -29,16 +35,20 @@ export type ViewQuery = {
   /** One of the indexes of the projection, to override the choice of the store. */
   readonly index?: readonly string[];
   readonly equal?: Readonly<Record<string, string | number>>;
-  /** A field and its minimum, inclusive. */
+  /** A field, or `key`, and its minimum, inclusive. */
   readonly from?: { readonly field: string; readonly value: string | number };
   /** A field and its maximum, inclusive. */
   readonly upTo?: { readonly field: string; readonly value: string | number };
-  /** A field and the value that it is less than. */
+  /** The lowest key, for queries by texts or labels. */
+  readonly lowestKey?: number;
+  /** A field, or `key`, and the value that it is less than. */
   readonly before?: { readonly field: string; readonly value: string | number };
   /**
    * Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters.
    */
   readonly contains?: Readonly<Record<string, readonly string[]>>;
+  /** Texts that the field of labels has, all of them. */
+  readonly labels?: readonly string[];
   /** A field; `key` orders by the number that is the key. */
   readonly orderBy?: string;
   readonly descending?: boolean;

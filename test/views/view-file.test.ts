@@ -11,7 +11,7 @@ import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { foldStream } from '../../src/views/fold.ts';
 import type { ViewSchema } from '../../src/views/projection.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
-import type { View } from '../../src/views/view.ts';
+import type { View, ViewQuery } from '../../src/views/view.ts';
 import { differencesBetween } from '../../src/views/view-difference.ts';
 import {
   depositCompleted,
@@ -88,6 +88,47 @@ test('texts are found within their field, as values come, change and go', async 
   take('2', ['1', 'blue'], ['2'], ['4', 'red']);
   t.deepEqual(found({ words: ['red'] }), ['4']);
   t.deepEqual(found({ words: ['blue'] }), ['1']);
+});
+
+test('labels are found as a whole, together with texts, and candidates are counted in the order of the keys', async (t) => {
+  const file = await viewFile(t, { name: 'things', version: 1, texts: ['words'], labels: 'labels' });
+  const take = (position: string, ...values: readonly [key: string, words?: string, ...labels: string[]][]) =>
+    file.take(
+      new Map(
+        values.map(([key, words, ...labels]) => [
+          key,
+          words === undefined ? undefined : { key, words, labels },
+        ]),
+      ),
+      eventAt(position),
+    );
+  const found = (query: Partial<ViewQuery>) =>
+    (file.find({ orderBy: 'key', descending: true, limit: 10, ...query }) as { key: string }[]).map(
+      ({ key }) => key,
+    );
+  take('1', ['1', 'red', 'a', 'b'], ['2', 'red', 'a'], ['3', 'blue', "it's"], ['10', 'red lamp', 'a', 'a']);
+  t.deepEqual(found({ labels: ['a'] }), ['10', '2', '1']);
+  t.deepEqual(found({ labels: ['a', 'b'] }), ['1']);
+  t.deepEqual(found({ labels: ["it's"] }), ['3']);
+  t.deepEqual(found({ labels: ['it'] }), []);
+  t.deepEqual(found({ labels: ['a'], contains: { words: ['lamp'] } }), ['10']);
+  t.deepEqual(found({ labels: ['a'], before: { field: 'key', value: 10 }, lowestKey: 2 }), ['2']);
+  t.is(file.count({ labels: ['a'], equal: { words: 'red' } }), 2);
+  const candidate = (place: number, query: Partial<ViewQuery>) =>
+    file.candidateAt({ descending: true, equal: { words: 'no view has it' }, ...query }, place);
+  t.deepEqual(
+    [0, 2, 3].map((place) => candidate(place, { labels: ['a'] })),
+    [10, 1, undefined],
+  );
+  t.is(candidate(0, { contains: { words: ['red'] }, before: { field: 'key', value: 10 } }), 2);
+  t.is(candidate(1, { contains: { words: ['red'] }, labels: ['b'] }), undefined);
+  take('2', ['1', 'red', 'b', 'c'], ['2'], ['4', 'red', 'a']);
+  t.deepEqual(found({ labels: ['a'] }), ['10', '4']);
+  t.deepEqual(found({ labels: ['c'] }), ['1']);
+  file.file.save();
+  file.file.clear();
+  file.file.addLookups();
+  t.deepEqual(found({ labels: ['a'] }), []);
 });
 
 test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {

@@ -18,6 +18,7 @@ export function openOneView(path: string, schema: ViewSchema, origin = 'memory')
     get: (key) => file.get(name, key),
     values: () => file.table(name).values(),
     find: (query) => file.read(name, (table) => table.find(query)),
+    candidateAt: (query, place) => file.read(name, (table) => table.candidateAt(query, place)),
     count: (query) => file.read(name, (table) => table.count(query)),
     counts: (equal) => file.read(name, (table) => table.counts(equal)),
     [Symbol.dispose]: () => file[Symbol.dispose](),

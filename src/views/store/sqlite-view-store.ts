@@ -53,6 +53,7 @@ export class SqliteViewStore {
       get: (key) => this.#file.get(name, key),
       values: () => this.#file.table(name).values(),
       find: (query) => this.#file.read(name, (table) => table.find(query)),
+      candidateAt: (query, place) => this.#file.read(name, (table) => table.candidateAt(query, place)),
       count: (query) => this.#file.read(name, (table) => table.count(query)),
       counts: (equal) => this.#file.read(name, (table) => table.counts(equal)),
     };

@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
-import type { ViewQuery } from '../view.ts';
 
 /** Prepares a connection that writes, and creates the metadata of a new file; {@link createView} adds views. */
 export function prepareViewFile(database: DatabaseSync, origin: string): void {
@@ -29,7 +28,9 @@ export function createView(database: DatabaseSync, { name, version }: ViewSchema
 /** Drops a view with its indexes and counters. As in a new file, refilling is faster without them. */
 export function dropView(database: DatabaseSync, name: string): void {
   database.exec(
-    `DROP TABLE ${quoted(name)}; DROP TABLE IF EXISTS ${countsOf(name)}; DROP TABLE IF EXISTS ${textsOf(name)}`,
+    [quoted(name), countsOf(name), textsOf(name), labelsOf(name)]
+      .map((table) => `DROP TABLE IF EXISTS ${table};`)
+      .join(' '),
   );
   database.prepare('DELETE FROM view_versions WHERE name = ?').run(name);
 }
@@ -37,7 +38,7 @@ export function dropView(database: DatabaseSync, name: string): void {
 /** Creates the missing indexes and counters: over many values at once far faster than one by one. */
 export function addLookups(database: DatabaseSync, schemas: readonly ViewSchema[]): void {
   inTransaction(database, () => {
-    for (const { name, indexes = [], countedBy = [], texts = [] } of schemas) {
+    for (const { name, indexes = [], countedBy = [], texts = [], labels } of schemas) {
       for (const fields of indexes) {
         const expressions = fields.map((field) => expression(field)).join();
         database.exec(
@@ -47,6 +48,8 @@ export function addLookups(database: DatabaseSync, schemas: readonly ViewSchema[
       if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
         database.exec(counterSql(name, countedBy));
       if (texts.length > 0 && !hasTable(database, `${name} texts`)) database.exec(textSql(name, texts));
+      if (labels !== undefined && !hasTable(database, `${name} labels`))
+        database.exec(labelSql(name, labels));
     }
   });
 }
@@ -57,36 +60,8 @@ export function countedFields(database: DatabaseSync, name: string): readonly st
   return columns.map((column) => String(column['name'])).filter((column) => column !== 'count');
 }
 
-/** Returns the part of a query after `FROM`, and its parameters. */
-export function selection(
-  view: string,
-  { index, equal = {}, from, upTo, before, contains = {} }: Omit<ViewQuery, 'limit'>,
-): { readonly sql: string; readonly values: readonly (string | number)[] } {
-  const conditions = Object.keys(equal).map((field) => `${expression(field)} = ?`);
-  if (from) conditions.push(`${expression(from.field)} >= ?`);
-  if (upTo) conditions.push(`${expression(upTo.field)} <= ?`);
-  if (before) conditions.push(`${ordering(view, before.field, contains)} < ?`);
-  const bounds = [from, upTo, before].flatMap((bound) => (bound ? [bound.value] : []));
-  const match = matchOf(contains);
-  const using = index ? `INDEXED BY ${indexOf(view, index)}` : '';
-  const [texts, table] = [textsOf(view), quoted(view)];
-  // The index of texts finds its rows in the order of the keys: a page of many matches ends after as many as it has.
-  const tables =
-    match === '' ? `${table} ${using}` : `${texts} CROSS JOIN ${table} ON key = CAST(${texts}.rowid AS TEXT)`;
-  if (match !== '') conditions.push(`${texts} MATCH ?`);
-  return {
-    sql: `${tables} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
-    values: [...Object.values(equal), ...bounds, ...(match === '' ? [] : [match])],
-  };
-}
-
-/** Returns the value by which a query orders: a field, or `key` for the number that is the key. */
-export function ordering(view: string, field: string, contains: ViewQuery['contains'] = {}): string {
-  if (field !== 'key') return expression(field);
-  return matchOf(contains) === '' ? 'CAST(key AS INTEGER)' : `${textsOf(view)}.rowid`;
-}
-
-function expression(field: string, value = 'view'): string {
+/** Returns the value of a field of a view. */
+export function expression(field: string, value = 'view'): string {
   if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is not a field of a view.`);
   return `${value} ->> '${field}'`;
 }
@@ -101,19 +76,17 @@ export function countsOf(view: string): string {
 }
 
 /** Returns the name of the table that indexes the texts of a view. */
-function textsOf(view: string): string {
+export function textsOf(view: string): string {
   return quoted(`${view} texts`);
 }
 
-/** Returns the query of FTS5 for texts, each within the field that is named. */
-function matchOf(contains: NonNullable<ViewQuery['contains']>): string {
-  const conditions = Object.entries(contains).flatMap(([field, texts]) =>
-    texts.map((text) => `{${quoted(field)}} : "${text.replaceAll('"', '""')}"`),
-  );
-  return conditions.join(' AND ');
+/** Returns the name of the table of the labels of a view. */
+export function labelsOf(view: string): string {
+  return quoted(`${view} labels`);
 }
 
-function indexOf(view: string, fields: readonly string[]): string {
+/** Returns the name of an index of a view. */
+export function indexOf(view: string, fields: readonly string[]): string {
   return quoted([view, ...fields].join(' '));
 }
 
@@ -151,6 +124,28 @@ function textSql(view: string, fields: readonly string[]): string {
     CREATE TRIGGER ${quoted(`${view} text added`)} AFTER INSERT ON ${table} BEGIN ${add} END;
     CREATE TRIGGER ${quoted(`${view} text removed`)} AFTER DELETE ON ${table} BEGIN ${remove} END;
     CREATE TRIGGER ${quoted(`${view} text changed`)} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${remove} ${add} END;
+  `;
+}
+
+/**
+ * Returns the SQL that creates the table of labels, in the order of the keys for each label, fills it, and adds triggers.
+ * A change of a view changes only the labels that come or go.
+ */
+function labelSql(view: string, field: string): string {
+  const [table, labels] = [quoted(view), labelsOf(view)];
+  const of = (row: string) =>
+    `SELECT value, CAST(${row}.key AS INTEGER) FROM json_each(${row}.view, '$.${field}')`;
+  const insert = `INSERT OR IGNORE INTO ${labels}`;
+  const remove = `DELETE FROM ${labels} WHERE (label, id) IN`;
+  return `
+    CREATE TABLE ${labels} (label TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (label, id)) STRICT, WITHOUT ROWID;
+    ${insert} SELECT labels.value, CAST(${table}.key AS INTEGER) FROM ${table}, json_each(view, '$.${field}') AS labels ORDER BY 1, 2;
+    CREATE TRIGGER ${quoted(`${view} label added`)} AFTER INSERT ON ${table} BEGIN ${insert} ${of('NEW')}; END;
+    CREATE TRIGGER ${quoted(`${view} label removed`)} AFTER DELETE ON ${table} BEGIN ${remove} (${of('OLD')}); END;
+    CREATE TRIGGER ${quoted(`${view} label changed`)} AFTER UPDATE OF view ON ${table} WHEN ${expression(field, 'OLD.view')} <> ${expression(field, 'NEW.view')} BEGIN
+      ${remove} (${of('OLD')} EXCEPT ${of('NEW')});
+      ${insert} ${of('NEW')} EXCEPT ${of('OLD')};
+    END;
   `;
 }
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CountQuery, View, ViewQuery } from '../view.ts';
-import { countedFields, countsOf, ordering, quoted, selection } from './view-schema.ts';
+import { candidateQuery, ordering, selection } from './view-query.ts';
+import { countedFields, countsOf, quoted } from './view-schema.ts';
 
 const PAGE = 500;
 
@@ -64,7 +65,7 @@ export class ViewTable implements View<unknown> {
 
   find({ orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
     const { sql, values } = selection(this.#name, asked);
-    const by = orderBy && ordering(this.#name, orderBy, asked.contains);
+    const by = orderBy && ordering(this.#name, orderBy, asked);
     const order = by ? `ORDER BY ${by} ${descending ? 'DESC' : 'ASC'}` : '';
     const rows = this.#statement(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
       ...values,
@@ -72,6 +73,12 @@ export class ViewTable implements View<unknown> {
       offset,
     );
     return rows.map((row) => JSON.parse(row['view'] as string));
+  }
+
+  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
+    const { sql, values } = candidateQuery(this.#name, query) ?? {};
+    const row = sql === undefined ? undefined : this.#statement(sql).get(...(values ?? []), place);
+    return row && Number(row['id']);
   }
 
   count({ limit, ...asked }: CountQuery): number {

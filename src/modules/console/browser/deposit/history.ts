@@ -106,12 +106,17 @@ function foldAround({ name, when }: (typeof everyView)[number], events: readonly
   for (const stored of events) {
     before = after;
     try {
-      const { revision, position } = stored;
+      const { id, revision, position, metadata } = stored;
+      const { occurredAt, correlationId } = metadataOf(stored);
+      const actor = metadata['actor'] as { readonly kind: string; readonly name: string } | undefined;
       const event = {
         ...deposits.codec.read(stored),
-        occurredAt: metadataOf(stored).occurredAt,
+        id,
+        occurredAt,
         revision,
         position,
+        actor,
+        correlationId,
       };
       const handler = when[stored.type];
       if (handler) after = handler(before, event) as Json | undefined; // views are plain JSON
