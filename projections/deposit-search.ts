@@ -8,7 +8,7 @@ import {
   withoutArchives,
 } from '../src/domain/deposit/archive-list.ts';
 import type { DepositEvent, EntryFacts, Reason } from '../src/domain/deposit/events.ts';
-import type { Projection } from '../src/views/projection.ts';
+import type { Projection, Recorded } from '../src/views/projection.ts';
 import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
 /** A row in the list of all deposits, and the texts by which it is found. */
@@ -34,15 +34,17 @@ export type DepositSearchView = StatusFields &
     readonly changed: string;
     /** Title, authors, names of archives, slug, external identifier and origin. */
     readonly words: string;
-    /** Values that are found as a whole, between spaces: `@client`, `/collection`, `!reason`, `#digest`. */
+    /** Values that are found as a whole together with words, between spaces: `@client`, `/collection`, `!reason`. */
     readonly terms: string;
+    /** Values that are found as a whole: see {@link labelOf}. */
+    readonly labels: readonly string[];
   };
 
 const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 1,
+  version: 2,
   source: deposits,
   indexes: [
     ['depositId'],
@@ -61,75 +63,110 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   ],
   countedBy: ['client', 'collection', 'status'],
   texts: ['words', 'terms'],
-  when: {
-    DepositVerified: (view, event) => withTexts(statuses.DepositVerified?.(view, event)),
-    LoadingStarted: (view, event) => withTexts(statuses.LoadingStarted?.(view, event)),
-    MetadataDeposited: (view, event) => withTexts(statuses.MetadataDeposited?.(view, event)),
-    DepositDeleted: () => undefined,
+  labels: 'labels',
+  when: withLookups({
+    ...statusChanges<DepositSearchView>(),
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection, createdAt, slug } = event.data;
       const known = { depositId, uuid, client, collection, createdAt, slug };
       const later = { title: null, authors: [], externalIdentifier: null, reasonCodes: [] };
       const loaded = { directory: null, revisionId: null, snapshot: null, origin: null };
-      return withTexts({
-        ...initialStatus(event),
-        ...known,
-        ...noArchives,
-        ...later,
-        ...loaded,
-        changed: '',
-        words: '',
-        terms: '',
-      });
+      const lookups = { changed: '', words: '', terms: '', labels: [] };
+      return { ...initialStatus(event), ...known, ...noArchives, ...later, ...loaded, ...lookups };
     },
-    ArchiveAdded: (view, event) => view && changed(view, event, withArchive(view, event.data.archive)),
+    ArchiveAdded: (view, event) => view && withChange(view, event, withArchive(view, event.data.archive)),
     ArchivesReplaced: (view, event) =>
-      view && changed(view, event, withArchive(withoutArchives(view), event.data.archive)),
-    ArchivesRemoved: (view, event) => view && changed(view, event, withoutArchives(view)),
+      view && withChange(view, event, withArchive(withoutArchives(view), event.data.archive)),
+    ArchivesRemoved: (view, event) => view && withChange(view, event, withoutArchives(view)),
     ArchiveReplaced: (view, event) =>
-      view && changed(view, event, withArchiveReplaced(view, event.data.number, event.data.archive)),
-    ArchiveRemoved: (view, event) => view && changed(view, event, withoutArchive(view, event.data.number)),
-    MetadataAdded: (view, event) => view && changed(view, event, withFacts(view, event.data.entry.facts)),
-    MetadataUpdated: (view, event) => view && changed(view, event, withFacts(view, event.data.entry.facts)),
+      view && withChange(view, event, withArchiveReplaced(view, event.data.number, event.data.archive)),
+    ArchiveRemoved: (view, event) => view && withChange(view, event, withoutArchive(view, event.data.number)),
+    MetadataAdded: (view, event) => view && withChange(view, event, withFacts(view, event.data.entry.facts)),
+    MetadataUpdated: (view, event) =>
+      view && withChange(view, event, withFacts(view, event.data.entry.facts)),
     MetadataReplaced: (view, event) => {
       const { title, authors, externalIdentifier } = event.data.entry.facts;
-      return view && changed(view, event, { title, authors, externalIdentifier });
+      return view && withChange(view, event, { title, authors, externalIdentifier });
     },
     DepositCompleted: (view, event) =>
-      view && withTexts(statuses.DepositCompleted?.({ ...view, origin: event.data.origin }, event)),
+      view && statuses.DepositCompleted?.({ ...view, origin: event.data.origin }, event),
     DepositRejected: (view, event) =>
-      view && withTexts(statuses.DepositRejected?.(withReasons(view, event.data.reasons), event)),
-    ChecksRetried: (view, event) => view && withTexts(statuses.ChecksRetried?.(withReasons(view, []), event)),
+      view && statuses.DepositRejected?.(withReasons(view, event.data.reasons), event),
+    ChecksRetried: (view, event) => view && statuses.ChecksRetried?.(withReasons(view, []), event),
     LoadingFailed: (view, event) =>
-      view && withTexts(statuses.LoadingFailed?.(withReasons(view, [event.data.reason]), event)),
-    LoadingRetried: (view, event) =>
-      view && withTexts(statuses.LoadingRetried?.(withReasons(view, []), event)),
+      view && statuses.LoadingFailed?.(withReasons(view, [event.data.reason]), event),
+    LoadingRetried: (view, event) => view && statuses.LoadingRetried?.(withReasons(view, []), event),
     CopyUnreadable: (view, event) =>
-      view && withTexts(statuses.CopyUnreadable?.(withReasons(view, [event.data]), event)),
+      view && statuses.CopyUnreadable?.(withReasons(view, [event.data]), event),
     DepositLoaded: (view, event) => {
       const { directory, revision: revisionId, snapshot, origin } = event.data;
-      return (
-        view &&
-        withTexts(statuses.DepositLoaded?.({ ...view, directory, revisionId, snapshot, origin }, event))
-      );
+      return view && statuses.DepositLoaded?.({ ...view, directory, revisionId, snapshot, origin }, event);
     },
-  },
+  }),
 };
 
-/** Number of hex digits by which archives are found; the view has the whole digests. */
-export const DIGEST_CHARACTERS = 16;
+/** Hex digits of a digest or a UUID in a label: enough to find few deposits, which have or name the whole value. */
+const HEX_DIGITS = 12;
+
+/**
+ * Returns the label by which deposits are found that have a value: a person, client or operator who acted on it, its slug,
+ * or a digest or UUID, of which others may have the same label.
+ */
+export function labelOf(kind: 'actor' | 'slug' | 'hex', value: string): string {
+  return kind === 'hex' ? value.replaceAll('-', '').slice(0, HEX_DIGITS) : `${kind}:${value}`;
+}
+
+type When = (typeof depositSearch)['when'];
+
+/** Returns the handlers with the fields added by which a deposit is found. */
+function withLookups(handlers: When): When {
+  const entries = Object.entries(handlers as Record<string, Handler>);
+  return Object.fromEntries(
+    entries.map(([type, handler]) => [
+      type,
+      (view: DepositSearchView | undefined, event: Handled) => {
+        const after = handler(view, event);
+        return after && { ...after, ...textsOf(after), labels: labelsAfter(after, event) };
+      },
+    ]),
+  );
+}
+
+/** Any of the handlers, under the type of its events. */
+type Handler = (view: DepositSearchView | undefined, event: Handled) => DepositSearchView | undefined;
+type Handled = DepositEvent & Recorded;
+
+function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | 'words' | 'terms'> {
+  const { title, authors, archives, slug, externalIdentifier, origin, reasonCodes, client, collection } =
+    view;
+  const names = archives.map(({ filename }) => filename);
+  const words = [title, ...authors, ...names, slug, externalIdentifier, origin].filter(
+    (text) => text !== null,
+  );
+  const terms = [`@${client}`, `/${collection}`, ...reasonCodes.map((code) => `!${code}`)];
+  const changed = `${view.updatedAt} ${String(view.depositId).padStart(15, '0')}`;
+  return { changed, words: words.join('\n'), terms: ` ${terms.join(' ')} ` };
+}
+
+/**
+ * Adds the labels of an event: its id, the id of the request, and who caused it, unless it was a reactor. Archives that
+ * were removed are still found.
+ */
+function labelsAfter({ slug, archives, labels }: DepositSearchView, event: Handled): readonly string[] {
+  const { id, correlationId, actor } = event;
+  const digests = archives.flatMap(({ sha256, md5 }) => (md5 === null ? [sha256] : [sha256, md5]));
+  const hex = [id, correlationId, ...digests].filter((value) => value !== undefined);
+  const added = [
+    ...hex.map((value) => labelOf('hex', value)),
+    ...(actor && actor.kind !== 'reactor' ? [labelOf('actor', actor.name)] : []),
+    ...(slug === null ? [] : [labelOf('slug', slug)]),
+  ];
+  return [...new Set([...labels, ...added])];
+}
 
 /** Returns the view with the codes of these reasons. */
 function withReasons(view: DepositSearchView, reasons: readonly Pick<Reason, 'code'>[]): DepositSearchView {
   return { ...view, reasonCodes: reasons.map(({ code }) => code) };
-}
-
-function changed(
-  view: DepositSearchView,
-  event: Parameters<typeof withChange>[1],
-  change: Partial<DepositSearchView>,
-): DepositSearchView | undefined {
-  return withTexts(withChange(view, event, change));
 }
 
 /** Returns the fields with the values of an entry; a single-valued field has its first value. */
@@ -142,22 +179,4 @@ function withFacts(
     authors: [...new Set([...view.authors, ...facts.authors])],
     externalIdentifier: view.externalIdentifier ?? facts.externalIdentifier,
   };
-}
-
-function withTexts(view: DepositSearchView | undefined): DepositSearchView | undefined {
-  if (!view) return undefined;
-  const { title, authors, archives, slug, externalIdentifier, origin, reasonCodes, client, collection } =
-    view;
-  const names = archives.map(({ filename }) => filename);
-  const words = [title, ...authors, ...names, slug, externalIdentifier, origin].filter(
-    (text) => text !== null,
-  );
-  const terms = [
-    `@${client}`,
-    `/${collection}`,
-    ...reasonCodes.map((code) => `!${code}`),
-    ...archives.map(({ sha256 }) => `#${sha256.slice(0, DIGEST_CHARACTERS)}`),
-  ];
-  const changed = `${view.updatedAt} ${String(view.depositId).padStart(15, '0')}`;
-  return { ...view, changed, words: words.join('\n'), terms: ` ${terms.join(' ')} ` };
 }

@@ -65,6 +65,9 @@ async function targetsOf(session: ConsoleSession): Promise<Readonly<Record<strin
   for (let id = DEPOSITS / 2 + 1; done['directory'] === null; id += 1) done = await rowAt(id);
   const { createdAt, origin, uuid, directory } = done;
   const sha256 = (done['archives'] as unknown as { sha256: string }[])[0]?.sha256;
+  const stream = await session.get(`/console/api/streams/deposit-${done['depositId']}/events`);
+  type Sent = { id: string; metadata: { $correlationId: string } };
+  const event = ((await stream.json()) as { events: Sent[] }).events.at(-1);
   const before = `${createdAt?.slice(0, 19)}Z`;
   return {
     overview: '/console/api/overview',
@@ -98,9 +101,15 @@ async function targetsOf(session: ConsoleSession): Promise<Readonly<Record<strin
     'a common word and a reason': `${list}?q=software&reason=URL_OUTSIDE_DOMAIN`,
     'a common word and a time': `${list}?q=software&until=${before}`,
     'a common word and an early time': `${list}?q=software&until=2026-01-01T00:10:00Z`,
+    'by an actor': `${list}?actor=bench`,
+    'by an actor and a rare status': `${list}?actor=bench&status=failed`,
+    'by an actor and a word': `${list}?actor=client-1&q=quaternion`,
+    'by a slug': `${list}?slug=${DEPOSITS / 2}`,
     'search: a deposit': `${search}${DEPOSITS / 2}`,
     'search: UUID': `${search}${uuid}`,
     'search: SHA-256': `${search}${sha256}`,
+    'search: an event id': `${search}${event?.id}`,
+    'search: a correlation id': `${search}${event?.metadata.$correlationId}`,
     'search: SWHID of a directory': `${search}swh:1:dir:${directory}`,
     'search: an origin': `${search}${encodeURIComponent(origin ?? '')}`,
     'search: a client': `${search}client-3`,

@@ -1,3 +1,5 @@
+import { seeded } from '../../testing/processes/seeded-random.ts';
+
 /** The properties in which the deposits of a log that is measured differ. */
 export type DepositTraits = {
   readonly client: string;
@@ -41,7 +43,7 @@ const WORDS = [
 
 /** Returns traits as deposits of several institutions have them: few large clients, many small ones, some rejected. */
 export function variedTraits(depositId: number): DepositTraits {
-  const chance = chances(depositId);
+  const chance = seeded(depositId * 7919);
   const client = skewed(chance(), CLIENTS);
   const words = [0, 1, 2].map(() => WORDS[skewed(chance(), WORDS.length)] as string);
   return {
@@ -72,15 +74,4 @@ function outcomeOf(chance: number): DepositTraits['outcome'] {
 /** Returns a number below `count`; half of all chances give 0, half of the rest 1, and so on. */
 function skewed(chance: number, count: number): number {
   return Math.min(count - 1, Math.floor(-Math.log2(1 - chance)));
-}
-
-/** Returns a function that returns numbers from 0 to 1, always the same ones for a seed (mulberry32). */
-function chances(seed: number): () => number {
-  let state = Math.imul(seed, 0x9e3779b1);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -26,6 +26,7 @@ export async function manyDeposits(
 function codeOfLogs(): string {
   const deciding = [
     'bench/{generate-log,inputs/deposit-traits}.ts',
+    'testing/processes/seeded-random.ts',
     'src/domain/**/*.ts',
     'src/event-log/{hash-chain,sqlite/schema}.ts',
   ];

@@ -4,7 +4,6 @@ import type { DepositPage } from '../../../src/modules/console/protocol/deposit-
 import type { JobView } from '../../../src/modules/console/protocol/job.ts';
 import { commandLine } from '../../../src/modules/console/protocol/job.ts';
 import type { ParkedWork } from '../../../src/modules/console/protocol/parked-work.ts';
-import type { SearchResult } from '../../../src/modules/console/protocol/search-result.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import { until } from '../../../testing/service/running-service.ts';
@@ -37,6 +36,10 @@ test.serial(
     t.deepEqual(await ids('status=rejected'), [rejected]);
     t.deepEqual(await ids('reason=URL_OUTSIDE_DOMAIN'), [rejected]);
     t.deepEqual(await ids('collection=papers&status=partial'), [chair]);
+    t.deepEqual(await ids('actor=carol'), [rejected]);
+    t.deepEqual(await ids('actor=alice&q=red&status=partial'), [chair]);
+    t.deepEqual(await ids('actor=alice&collection=software'), [lamp]);
+    t.deepEqual(await ids('actor=lamp'), []);
     const [done] = (await pageAt(auditor, 'q=lamp-1.0')).rows;
     t.deepEqual(await ids(`swhid=${done?.swhid}`), [lamp]);
     t.deepEqual(await ids(`until=${done?.createdAt}`), []);
@@ -52,39 +55,6 @@ test.serial(
       t.is((await auditor.get(`/console/api/deposits?${bad}`)).status, 400, bad);
   },
 );
-
-test.serial('the search box finds out what a text is, within what the viewer may see', async (t) => {
-  const { service, alice } = t.context;
-  const id = await depositOf(alice, { title: 'Sundial' });
-  const auditor = await ConsoleSession.begin(service, 'auditor');
-  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
-  const [created] = events;
-  const added = events.find(({ type }) => type === 'ArchiveAdded');
-  if (!created || !added) throw new Error('The deposit has no archive.');
-  const { uuid } = created.data as { uuid: string };
-  const { archive } = added.data as { archive: { sha256: string } };
-  const [row] = (await pageAt(auditor, 'q=sundial')).rows;
-  const search = async (text: string, session = auditor) => {
-    const answer = await session.get(`/console/api/search?q=${encodeURIComponent(text)}`);
-    const { understoodAs, deposits } = (await answer.json()) as SearchResult;
-    return { understoodAs, found: deposits.some(({ depositId }) => depositId === id) };
-  };
-  const depositor = await ConsoleSession.begin(service, 'depositor', 'carol');
-  for (const [text, understoodAs] of [
-    [String(id), 'deposit id'],
-    [uuid.toUpperCase(), 'UUID of a deposit'],
-    [archive.sha256, 'SHA-256 of an archive'],
-    [`${row?.swhid};origin=${row?.origin}`, 'SWHID'],
-    [row?.origin ?? '', 'origin'],
-    ['sundial', 'text'],
-  ] as const) {
-    t.deepEqual(await search(text), { understoodAs, found: true }, text);
-    t.false((await search(text, depositor)).found, text);
-  }
-  t.deepEqual(await search('alice'), { understoodAs: 'client', found: true });
-  t.is((await search('alice', depositor)).understoodAs, 'text', 'other clients are not known to a depositor');
-  t.deepEqual(await search('f'.repeat(64)), { understoodAs: 'SHA-256 of an archive', found: false });
-});
 
 test.serial('pages continue by the id or the change, without a gap and without a repetition', async (t) => {
   const { service, alice } = t.context;

@@ -3,9 +3,10 @@ import type { ResolvedObject } from '../../../contents/resolver.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
 import { streamChunks } from '../../../http/responses/stream-response.ts';
 import { yieldWhenStalled } from '../../../http/responses/yield-when-stalled.ts';
-import { formatSwhid, InvalidSwhid, parseReference, type Swhid } from '../../../swhid/swhid.ts';
+import { formatSwhid, type Swhid } from '../../../swhid/swhid.ts';
 import { attachment } from '../../../sword/headers/content-disposition.ts';
 import type { Viewer } from '../access/sessions.ts';
+import { swhidIn } from '../listing/deposit-query.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
 
@@ -115,15 +116,5 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
       await chunks.return(undefined);
       ctx.status = 200;
     });
-  }
-}
-
-/** @throws {ConsoleRefusal} */
-function swhidIn(reference: string): Swhid {
-  try {
-    return parseReference(reference);
-  } catch (error) {
-    if (error instanceof InvalidSwhid) throw new ConsoleRefusal(400, 'BAD_SWHID', error.message);
-    throw error;
   }
 }

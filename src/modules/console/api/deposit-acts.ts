@@ -1,8 +1,10 @@
+import type { Viewer } from '../access/sessions.ts';
+import { idsOf } from '../listing/deposit-pages.ts';
+import { selectionOf } from '../listing/deposit-query.ts';
 import { filterIn } from '../protocol/deposit-list.ts';
 import type { Act } from '../protocol/job.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
-import { allIds, selectionOf } from './deposit-query.ts';
 import { Jobs } from './jobs.ts';
 
 /** Maximum number of deposits of one job. */
@@ -16,34 +18,27 @@ export function depositActRoutes({ depositsOf, log, resources }: ConsoleParts): 
       method: 'GET',
       path: '/console/api/deposits/count',
       permission: 'deposits:act',
-      answer: ({ ctx, query, viewer }) => {
-        const selection = selectionOf(filterIn(query));
-        const count = depositsOf(viewer).count({ ...selection, limit: MAX_DEPOSITS + 1 });
-        if (count > MAX_DEPOSITS) throw tooMany();
-        ctx.body = { count };
+      answer: async ({ ctx, query, viewer }) => {
+        const { length } = await matching(query, viewer);
+        ctx.body = { count: length };
       },
     },
     {
       method: 'POST',
       path: '/console/api/jobs',
       permission: 'deposits:act',
-      answer: ({ ctx, body, viewer }) => {
+      answer: async ({ ctx, body, viewer }) => {
         const { act, ids, filter, count } = body as Readonly<Record<string, unknown>>;
         if (act !== 'retry' && act !== 'recheck') throw badRequest('act must be retry or recheck.');
-        const wanted = ids === undefined ? matching(filter, count) : idsIn(ids);
+        const wanted = ids === undefined ? await counted(filter, count) : idsIn(ids);
         ctx.status = 202;
         ctx.body = jobs.start(act satisfies Act, wanted, viewer);
 
-        function matching(given: unknown, expected: unknown): readonly number[] {
-          const selection = selectionOf(filterIn(new URLSearchParams(textsIn(given))));
-          const deposits = depositsOf(viewer);
-          const found = deposits.count({ ...selection, limit: MAX_DEPOSITS + 1 });
-          if (found > MAX_DEPOSITS) throw tooMany();
-          if (found !== expected) {
-            const text = `${found} deposits match now, not ${String(expected)}: look at them again.`;
-            throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
-          }
-          return allIds(deposits, selection);
+        async function counted(given: unknown, expected: unknown): Promise<readonly number[]> {
+          const found = await matching(new URLSearchParams(textsIn(given)), viewer);
+          if (found.length === expected) return found;
+          const text = `${found.length} deposits match now, not ${String(expected)}: look at them again.`;
+          throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
         }
       },
     },
@@ -72,6 +67,14 @@ export function depositActRoutes({ depositsOf, log, resources }: ConsoleParts): 
       },
     },
   ];
+
+  /** Resolves to the ids of all deposits of a filter. @throws {ConsoleRefusal} too many for a job */
+  async function matching(query: URLSearchParams, viewer: Viewer): Promise<readonly number[]> {
+    const ids = await idsOf(depositsOf(viewer), selectionOf(filterIn(query)), MAX_DEPOSITS);
+    if (ids.length <= MAX_DEPOSITS) return ids;
+    const text = `More than ${MAX_DEPOSITS} deposits match: add a filter.`;
+    throw new ConsoleRefusal(409, 'TOO_MANY_DEPOSITS', text);
+  }
 }
 
 function idsIn(ids: unknown): readonly number[] {
@@ -86,11 +89,6 @@ function textsIn(filter: unknown): Record<string, string> {
   return Object.fromEntries(
     entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
-}
-
-function tooMany(): ConsoleRefusal {
-  const text = `More than ${MAX_DEPOSITS} deposits match: add a filter.`;
-  return new ConsoleRefusal(409, 'TOO_MANY_DEPOSITS', text);
 }
 
 function badRequest(text: string): ConsoleRefusal {

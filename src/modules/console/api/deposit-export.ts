@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { clock } from '../../../tools/clock.ts';
+import { pageOf } from '../listing/deposit-pages.ts';
+import { selectionOf } from '../listing/deposit-query.ts';
 import { type Cursor, type DepositRow, filterIn } from '../protocol/deposit-list.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import { pageOf, selectionOf } from './deposit-query.ts';
 
 /** Rows that are read at once, between other requests. */
 const PAGE_SIZE = 500;

@@ -1,7 +1,8 @@
+import { pageOf } from '../listing/deposit-pages.ts';
+import { cursorIn, selectionOf } from '../listing/deposit-query.ts';
 import { type DepositPage, filterIn } from '../protocol/deposit-list.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import type { Route } from '../server/route.ts';
-import { cursorIn, pageOf, selectionOf } from './deposit-query.ts';
 
 const PAGE_SIZE = 50;
 
@@ -13,9 +14,8 @@ export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
       path: '/console/api/deposits',
       permission: 'deposits:read',
       answer: ({ ctx, query, viewer }) => {
-        const { q, origin, reason, swhid, since, until, ...owner } = filterIn(query);
-        const isCounted = [q, origin, reason, swhid, since, until].every((value) => value === undefined);
-        const { client, collection } = owner;
+        const { status: _, client, collection, ...others } = filterIn(query);
+        const isCounted = Object.keys(others).length === 0;
         const counted = {
           ...(client !== undefined && { client }),
           ...(collection !== undefined && { collection }),

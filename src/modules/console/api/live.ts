@@ -7,10 +7,10 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
 import { clock } from '../../../tools/clock.ts';
 import type { Viewer } from '../access/sessions.ts';
+import { rowOf } from '../listing/deposit-query.ts';
 import type { LiveChange } from '../protocol/live-change.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
-import { rowOf } from './deposit-query.ts';
 
 /** Maximum number of open streams on this node, per person or client and in total. */
 const [MAX_PER_VIEWER, MAX_TOTAL] = [20, 500];

@@ -2,11 +2,11 @@ import { lagAfter } from '../../../event-log/consumer-groups/lag.ts';
 import { EventLogParking } from '../../../reactors/parking.ts';
 import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import { clock } from '../../../tools/clock.ts';
+import { rowOf } from '../listing/deposit-query.ts';
 import type { OverviewData } from '../protocol/overview.ts';
 import { permits } from '../protocol/permissions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import type { Route } from '../server/route.ts';
-import { rowOf } from './deposit-query.ts';
 
 /** Number of deposits that changed last. */
 const RECENT = 15;

@@ -9,11 +9,17 @@ const FILTERS = [
   'origin',
   'reason',
   'swhid',
+  'actor',
+  'slug',
   'since',
   'until',
 ] as const;
 export type FilterName = (typeof FILTERS)[number];
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
+
+export function isFilterName(name: string): name is FilterName {
+  return (FILTERS as readonly string[]).includes(name);
+}
 
 /** Returns the filter in the query of an address; parameters of other names and empty ones are ignored. */
 export function filterIn(query: URLSearchParams): Filter {
@@ -46,6 +52,8 @@ export type DepositPage = {
   readonly rows: readonly DepositRow[];
   /** Value of `before` for the next page; `null` on the last one. */
   readonly next: Cursor | null;
+  /** Id down to which a search has looked that stopped before the page was full; `next` continues there. */
+  readonly searchedTo: number | null;
   /** Numbers of deposits by status, for the same client and collection; `null` where other filters apply. */
   readonly counts: Readonly<Record<string, number>> | null;
 };

@@ -5,13 +5,24 @@ export type SearchResult = {
   readonly understoodAs:
     | 'deposit id'
     | 'UUID of a deposit'
+    | 'event id'
+    | 'correlation id'
+    | 'UUID'
     | 'SWHID'
-    | 'SHA-256 of an archive'
+    | 'id of an object'
+    | 'digest of an archive'
     | 'origin'
     | 'client'
+    | 'filters'
     | 'text';
   /** At most 20, the newest first. */
   readonly deposits: readonly DepositRow[];
+  /** Number of the event of the first deposit that the text names. */
+  readonly event: number | null;
+  /** Path of the file or directory that a SWHID names, in the first deposit. */
+  readonly path: string | null;
+  /** Says in a sentence what was not searched. */
+  readonly limit: string | null;
   /** Query of the list that shows all of them. */
   readonly list: string | null;
 };

@@ -9,7 +9,7 @@ import type { Projector } from '../../../views/projector.ts';
 import type { View } from '../../../views/view.ts';
 import type { OneTimeCodes } from '../access/one-time-codes.ts';
 import type { Sessions, Viewer } from '../access/sessions.ts';
-import type { VisibleDeposits } from '../api/visible-deposits.ts';
+import type { VisibleDeposits } from '../listing/visible-deposits.ts';
 import type { Assets } from './assets.ts';
 
 /** The parts of a node that the console uses. */

@@ -3,7 +3,7 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { SessionKey } from '../access/session-key.ts';
 import { Sessions } from '../access/sessions.ts';
-import { VisibleDeposits } from '../api/visible-deposits.ts';
+import { VisibleDeposits } from '../listing/visible-deposits.ts';
 import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';

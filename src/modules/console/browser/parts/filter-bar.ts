@@ -9,6 +9,8 @@ const OFFERED: readonly (readonly [FilterName, string, string])[] = [
   ['client', 'client', 'alice'],
   ['collection', 'collection', 'software'],
   ['reason', 'reason', 'URL_OUTSIDE_DOMAIN'],
+  ['actor', 'acted on by', 'rosa'],
+  ['slug', 'slug', 'paint'],
   ['origin', 'origin', 'https://example.org/paint'],
   ['swhid', 'SWHID', 'swh:1:dir:…'],
   ['since', 'changed since', '2026-03-01T10:00Z'],

@@ -58,8 +58,9 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
       ${newer > 0 && html`<button type="button" onClick=${() => setVersion(version + 1)}>${newer} new</button>`}
     </p>
     ${!data && problem === undefined && html`<p class="loading" role="status">Loading …</p>`}
-    ${data && rows.length === 0 && html`<p class="quiet">${matching === '' ? 'There is no deposit yet.' : html`No deposit matches. <a href="/console/deposits">Remove all filters</a>`}</p>`}
+    ${data && rows.length === 0 && data.searchedTo === null && html`<p class="quiet">${matching === '' ? 'There is no deposit yet.' : html`No deposit matches. <a href="/console/deposits">Remove all filters</a>`}</p>`}
     ${rows.length > 0 && html`<${DepositTable} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
+    ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits from ${data.searchedTo} on. Older ones may match.</p>`}
     <p class="actions">
       ${before !== null && html`<a class="button" href=${withQuery({ before: null })}>Newest deposits</a>`}
       ${data && data.next !== null && html`<a class="button" href=${withQuery({ before: String(data.next) })}>Older deposits</a>`}

@@ -9,7 +9,16 @@ import { navigate } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** Texts that name one thing: a single hit is opened at once. */
-const NAMES_ONE = ['deposit id', 'UUID of a deposit', 'SWHID', 'SHA-256 of an archive', 'origin'];
+const NAMES_ONE: readonly SearchResult['understoodAs'][] = [
+  'deposit id',
+  'UUID of a deposit',
+  'event id',
+  'correlation id',
+  'SWHID',
+  'id of an object',
+  'digest of an archive',
+  'origin',
+];
 
 /** The answer to the search box: what the text was taken for, and the deposits that it names. */
 export function Search({ place }: ScreenProps): VNode {
@@ -19,7 +28,8 @@ export function Search({ place }: ScreenProps): VNode {
   const opened =
     data && only && others.length === 0 && NAMES_ONE.includes(data.understoodAs) ? only.depositId : undefined;
   useEffect(() => {
-    if (opened !== undefined) navigate(`/console/deposits/${opened}`, { replace: true });
+    const at = data?.event == null ? '' : `?at=${data.event}`;
+    if (opened !== undefined) navigate(`/console/deposits/${opened}${at}`, { replace: true });
   }, [opened]);
   if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
   if (!data) return html`<p class="loading" role="status">Searching …</p>`;
@@ -28,6 +38,8 @@ export function Search({ place }: ScreenProps): VNode {
     <p role="status">
       <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
       ${count === 0 ? 'no deposit.' : count === 1 ? '1 deposit.' : `the newest ${count} deposits.`}
+      ${data.path !== null && html` It is <code>/${data.path}</code> there.`}
+      ${data.limit !== null && html` ${data.limit}`}
     </p>
     ${count > 0 && html`<${DepositTable} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
     ${

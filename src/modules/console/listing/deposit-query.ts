@@ -1,12 +1,17 @@
-import { type DepositSearchView, DIGEST_CHARACTERS } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, labelOf } from '../../../../projections/deposit-search.ts';
+import {
+  type CoreSwhid,
+  formatSwhid,
+  InvalidSwhid,
+  parseReference,
+  type Swhid,
+} from '../../../swhid/swhid.ts';
 import { SHORTEST_TEXT, type ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
 import { ConsoleRefusal } from '../server/route.ts';
-import type { VisibleDeposits } from './visible-deposits.ts';
 
-const IDS_AT_ONCE = 1000;
-
-type Selection = Omit<ViewQuery, 'limit'>;
+/** Conditions on deposits, without an order. */
+export type Selection = Pick<ViewQuery, 'equal' | 'contains' | 'labels' | 'from' | 'upTo'>;
 
 /** Fields that hold the identifier of an object, by its type in a SWHID. */
 const OBJECT_FIELDS: Readonly<Record<string, string>> = {
@@ -17,13 +22,13 @@ const OBJECT_FIELDS: Readonly<Record<string, string>> = {
 
 /** Returns the query of the view for a filter. @throws {ConsoleRefusal} */
 export function selectionOf(filter: Filter): Selection {
-  const { status, client, collection, origin, since, until, swhid, reason, q = '' } = filter;
+  const { status, client, collection, origin, since, until, swhid, reason, actor, slug, q = '' } = filter;
   const equal = {
     ...(client !== undefined && { client }),
     ...(status !== undefined && { status }),
     ...(collection !== undefined && { collection }),
     ...(origin !== undefined && { origin }),
-    ...(swhid !== undefined && objectIn(swhid)),
+    ...(swhid !== undefined && objectIn(swhidIn(swhid))),
   };
   const words = q.split(/\s+/).filter((word) => word !== '');
   const short = words.find((word) => Array.from(word).length < SHORTEST_TEXT);
@@ -32,39 +37,16 @@ export function selectionOf(filter: Filter): Selection {
     throw new ConsoleRefusal(400, 'WORD_TOO_SHORT', text);
   }
   const terms = reason === undefined ? [] : [` !${reason} `];
+  const labels = [
+    ...(slug === undefined ? [] : [labelOf('slug', slug)]),
+    ...(actor === undefined ? [] : [labelOf('actor', actor)]),
+  ];
   return {
     equal,
+    ...(labels.length > 0 && { labels }),
     ...(words.length + terms.length > 0 && { contains: { words, terms } }),
     ...(since !== undefined && { from: { field: 'changed', value: timeIn(since) } }),
     ...(until !== undefined && { upTo: { field: 'changed', value: `${timeIn(until)} ~` } }),
-  };
-}
-
-/** Returns the field by which a selection is ordered: that of its index. */
-function orderOf({ contains, from, upTo }: Selection): 'key' | 'changed' | 'depositId' {
-  if (contains) return 'key';
-  return from || upTo ? 'changed' : 'depositId';
-}
-
-/** Returns the deposits of a page, the newest first, or those changed last for a selection by times. */
-export function pageOf(
-  deposits: VisibleDeposits,
-  selection: Selection,
-  cursor: Cursor | undefined,
-  limit: number,
-): { readonly rows: readonly DepositRow[]; readonly next: Cursor | null } {
-  const orderBy = orderOf(selection);
-  const found = deposits.find({
-    ...selection,
-    ...(cursor !== undefined && { before: { field: orderBy, value: cursor } }),
-    orderBy,
-    descending: true,
-    limit: limit + 1,
-  });
-  const last = found.length > limit ? found[limit - 1] : undefined;
-  return {
-    rows: found.slice(0, limit).map(rowOf),
-    next: last === undefined ? null : orderBy === 'changed' ? last.changed : last.depositId,
   };
 }
 
@@ -76,22 +58,6 @@ export function cursorIn(text: string | null): Cursor | undefined {
   throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page has no such continuation.');
 }
 
-/** Returns the term by which deposits with an archive of this digest are found; others may have the same beginning. */
-export function archiveTerm(sha256: string): string {
-  return ` #${sha256.slice(0, DIGEST_CHARACTERS)} `;
-}
-
-/** Returns the ids of all deposits of a selection, the oldest first. */
-export function allIds(deposits: VisibleDeposits, selection: Selection): readonly number[] {
-  const ids: number[] = [];
-  for (let before: Cursor | undefined; ; ) {
-    const { rows, next } = pageOf(deposits, selection, before, IDS_AT_ONCE);
-    ids.push(...rows.map(({ depositId }) => depositId));
-    if (next === null) return ids.toReversed();
-    before = next;
-  }
-}
-
 export function rowOf(view: DepositSearchView): DepositRow {
   const { depositId, revision, title, client, collection, status, statusDetail, reasonCodes } = view;
   const { createdAt, updatedAt, origin, directory } = view;
@@ -100,12 +66,22 @@ export function rowOf(view: DepositSearchView): DepositRow {
   return { ...known, createdAt, updatedAt, origin, swhid };
 }
 
-function objectIn(swhid: string): Readonly<Record<string, string>> {
-  const [, type = '', id = ''] = /^swh:1:([a-z]{3}):([0-9a-f]{40})(?:;.*)?$/.exec(swhid) ?? [];
-  const field = OBJECT_FIELDS[type];
-  if (field !== undefined) return { [field]: id };
-  const text = `“${swhid}” is no SWHID of a directory, revision or snapshot.`;
+/** Returns the field by which deposits have an object as a whole. @throws {ConsoleRefusal} */
+export function objectIn(object: CoreSwhid): Readonly<Record<string, string>> {
+  const field = OBJECT_FIELDS[object.type];
+  if (field !== undefined) return { [field]: object.id };
+  const text = `“${formatSwhid(object)}” is no SWHID of a directory, revision or snapshot.`;
   throw new ConsoleRefusal(400, 'BAD_SWHID', text);
+}
+
+/** @throws {ConsoleRefusal} */
+export function swhidIn(text: string): Swhid {
+  try {
+    return parseReference(text);
+  } catch (error) {
+    if (error instanceof InvalidSwhid) throw new ConsoleRefusal(400, 'BAD_SWHID', error.message);
+    throw error;
+  }
 }
 
 /** Returns the time in the form in which events have it. */

@@ -1,5 +1,5 @@
 import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
-import type { CountQuery, View, ViewQuery } from '../../../views/view.ts';
+import type { View, ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { notFoundHere } from '../server/route.ts';
 
@@ -43,10 +43,13 @@ export class VisibleDeposits {
     return merged(parts, query).slice(0, query.limit);
   }
 
-  count(query: CountQuery): number {
-    const parts = this.#within(query.equal).map((equal) => this.#view.count(withEqual(query, equal)));
-    const count = parts.reduce((sum, part) => sum + part, 0);
-    return Math.min(count, query.limit ?? count);
+  /** @see View.candidateAt */
+  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
+    const parts = this.#within(query.equal).map((equal) =>
+      this.#view.candidateAt(withEqual(query, equal), place),
+    );
+    const found = parts.filter((key) => key !== undefined);
+    return found.length === 0 ? undefined : Math.max(...found); // none examines more candidates than wanted
   }
 
   /** Counts the deposits with these fields by their status. */
@@ -74,7 +77,7 @@ export class VisibleDeposits {
 }
 
 /** Adds conditions. The index of texts knows client and collection as well, so that it need not look at other deposits. */
-function withEqual<Query extends CountQuery>(query: Query, equal: Equal): Query {
+function withEqual<Query extends Omit<ViewQuery, 'limit'>>(query: Query, equal: Equal): Query {
   const { contains } = query;
   if (!contains) return { ...query, equal };
   const owner = [

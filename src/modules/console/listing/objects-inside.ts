@@ -1,0 +1,64 @@
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import type { Resolver } from '../../../contents/resolver.ts';
+import type { Swhid } from '../../../swhid/swhid.ts';
+import { clock } from '../../../tools/clock.ts';
+import { objectIn } from './deposit-query.ts';
+import type { VisibleDeposits } from './visible-deposits.ts';
+
+/** Limits of a search for an object: the newest deposits and their trees, and milliseconds. */
+const [MAX_DEPOSITS, MAX_TREES, MAX_SEARCH_MS] = [500, 100, 3000];
+
+export type FoundInside = {
+  /** Deposits with the tree that contains the object. */
+  readonly deposits: readonly DepositSearchView[];
+  /** Path within the tree. */
+  readonly path: string | null;
+  /** Says in a sentence what was not searched. */
+  readonly limit: string | null;
+};
+
+/**
+ * Finds a file or directory inside of loaded deposits. Events do not name it, so that manifests are searched: those of the
+ * deposits that the qualifiers name, else of the newest trees. Ends after a time.
+ */
+export async function findInside(
+  deposits: VisibleDeposits,
+  resolver: Pick<Resolver, 'resolve'>,
+  swhid: Swhid,
+  limit: number,
+  signal: AbortSignal,
+): Promise<FoundInside> {
+  const newest = { orderBy: 'depositId', descending: true };
+  const { anchor, visit, origin, path } = swhid.qualifiers;
+  const named = [anchor, visit].flatMap((object) => (object ? [objectIn(object)] : []));
+  const equal = Object.assign({ status: 'done' }, ...named, origin !== undefined && { origin });
+  const trees = new Map<string, DepositSearchView>();
+  for (const row of deposits.find({ equal, ...newest, limit: MAX_DEPOSITS }))
+    if (row.directory !== null && !trees.has(row.directory)) trees.set(row.directory, row);
+  const end = clock.monotonic() + MAX_SEARCH_MS;
+  let searched = 0;
+  for (const [directory, { client, collection, revisionId }] of trees) {
+    if (searched === MAX_TREES || clock.monotonic() > end) {
+      const text = `Only the ${searched} newest trees were searched: add ;origin= or ;anchor= to the SWHID.`;
+      return { deposits: [], path: null, limit: text };
+    }
+    searched += 1;
+    if (revisionId === null) continue;
+    const qualifiers = {
+      anchor: { type: 'rev', id: revisionId } as const,
+      ...(path !== undefined && { path }),
+    };
+    const found = await resolver.resolve(
+      { client, collections: [collection] },
+      [{ ...swhid, qualifiers }],
+      signal,
+    );
+    if (!found || !('path' in found.place)) continue;
+    return {
+      deposits: deposits.find({ equal: { directory }, ...newest, limit }),
+      path: Buffer.from(found.place.path, 'latin1').toString('utf8'),
+      limit: null,
+    };
+  }
+  return { deposits: [], path: null, limit: null };
+}
