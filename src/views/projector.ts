@@ -85,9 +85,9 @@ export class Projector {
     progress: ProjectorProgress = () => undefined,
   ): Promise<void> {
     this.#failed = failed;
-    await resetForeign(this.#log, this.#store.file);
-    await this.#begin();
-    this.#store.file.dropOthers();
+    const begun = this.#begin();
+    this.#running = begun.catch(() => undefined); // reported by the next line
+    await begun;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#running = this.#follow(resolve, progress).catch((error: unknown) => {
       reject(error);
@@ -202,10 +202,12 @@ export class Projector {
   }
 
   async #begin(): Promise<void> {
+    await resetForeign(this.#log, this.#store.file);
     if (this.#store.file.lastSeen !== undefined) this.#begunFrom = 'files';
     else if (await this.#useSnapshot([...this.#projections.values()], this.#stop.signal))
       this.#begunFrom = 'snapshot';
     else this.#begunFrom = 'log';
+    this.#store.file.dropOthers();
   }
 
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {

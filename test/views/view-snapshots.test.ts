@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { everyView } from '../../projections/every-view.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
@@ -200,6 +201,45 @@ for (const wrong of WRONG) {
     );
   });
 }
+
+test('damaged views make no snapshot', async (t) => {
+  const site = await siteOf(t);
+  const node = await nodeOf(t, site);
+  node.views.file.save();
+  const file = path.join(node.folder, 'views.1.sqlite');
+  using database = new DatabaseSync(file);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const page = database.prepare("SELECT pageno FROM dbstat WHERE name = 'deposit-status'").get()?.['pageno'];
+  const descriptor = files.openSync(file, 'r+');
+  files.writeSync(descriptor, Buffer.alloc(4096), 0, 4096, (Number(page) - 1) * 4096);
+  files.closeSync(descriptor);
+  await node.look();
+  t.regex(JSON.stringify(node.lines), /are damaged.*no snapshot of the views stored/);
+  t.is((await snapshotObjects(site.log)).size, 0);
+});
+
+test('a node that stops while it reads a snapshot stops at once, without a fault', async (t) => {
+  const site = await siteOf(t);
+  const honest = await nodeOf(t, site);
+  await record(t, site, honest.folder, {});
+  const asked = Promise.withResolvers<void>();
+  const get: ObjectStore['get'] = async () => {
+    asked.resolve();
+    return { length: 1, body: new Readable({ read: () => undefined }) };
+  };
+  const { logger, lines } = keptLines();
+  using views = SqliteViewStore.open(await temporaryFolder(t), ORIGIN);
+  const source = { log: site.log, store: { get }, origin: ORIGIN, logger };
+  const projector = new Projector(site.log, views, (wanted, signal) =>
+    useSnapshot(source, views, wanted, signal),
+  );
+  for (const projection of everyView) projector.add(projection);
+  const failures: unknown[] = [];
+  projector.start((error) => failures.push(error)).catch((error: unknown) => failures.push(error));
+  await asked.promise;
+  await projector.stop();
+  t.deepEqual([failures, lines], [[], []]);
+});
 
 test('an older snapshot is used where the newest is damaged', async (t) => {
   const site = await siteOf(t);

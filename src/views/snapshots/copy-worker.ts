@@ -19,6 +19,7 @@ const PAGES = 1000;
 const { views, folder, packed, key } = workerData as CopyOrder;
 const copy = `${folder}/copy.sqlite`;
 await copyViews();
+assertIntact();
 const copied = describe();
 await pack(copy, packed, key);
 removeViewFile(copy);
@@ -37,6 +38,13 @@ async function copyViews(): Promise<void> {
     database.close();
   }
   await files.chmod(copy, 0o600);
+}
+
+/** @throws the views are damaged, which must not reach other nodes */
+function assertIntact(): void {
+  using database = openSqliteToRead(copy, BUSY_MS);
+  const found = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (found !== 'ok') throw new Error(`The views in ${views} are damaged: ${String(found)}.`);
 }
 
 function describe(): CopiedViews {

@@ -73,7 +73,8 @@ export class SnapshotMaker implements AsyncDisposable {
 
   async #look(): Promise<void> {
     const { logger, views, fromSize } = this.#options;
-    if (this.#stop.signal.aborted || views.file.size < fromSize) return;
+    const { size, damage } = views.file;
+    if (this.#stop.signal.aborted || size < fromSize || damage !== undefined) return;
     try {
       await this.#makeIfDue();
     } catch (err) {
@@ -93,6 +94,7 @@ export class SnapshotMaker implements AsyncDisposable {
     const { log, store, views, origin, logger } = this.#options;
     const { signal } = this.#stop;
     const begun = clock.monotonic();
+    await assertRoom(views);
     using folder = new CopyFolder(views.folder);
     const [packed, key] = [folder.fileOf('packed'), random.bytes(KEY_BYTES)];
     const order = { views: views.file.path, folder: folder.path, packed, key };
@@ -112,4 +114,12 @@ export class SnapshotMaker implements AsyncDisposable {
       origin === this.#options.origin && otherViews(versions, this.#options.views.file.schemas) === undefined
     );
   }
+}
+
+/** @throws the disk has no room for the copy, the packed file and, embedded, the object */
+async function assertRoom({ folder, file: { size } }: SqliteViewStore): Promise<void> {
+  const { bavail, bsize } = await files.statfs(folder);
+  const [free, needed] = [bavail * bsize, 3 * size];
+  if (free < needed)
+    throw new Error(`A snapshot of the views needs ${needed} free bytes in ${folder}, which has ${free}.`);
 }

@@ -44,7 +44,7 @@ export async function useSnapshot(
       logger.info({ snapshot: sha256, storedAt, ...others }, 'views begin with a snapshot');
       return true;
     } catch (error) {
-      signal.throwIfAborted();
+      if (signal.aborted) return false;
       refused[snapshot.sha256] = (error as Error).message;
     }
   }
