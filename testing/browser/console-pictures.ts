@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { readConfig } from '../../src/config/read-config.ts';
 import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
 import { RunningService } from '../service/running-service.ts';
+import { installedChromium, startChromium } from './chromium.ts';
 import { ConsoleTab } from './console-tab.ts';
 import { makePicturedDeposits } from './picture-deposits.ts';
 import { linkFor } from './sign-in.ts';
@@ -63,6 +64,10 @@ const PICTURES: Readonly<Record<string, Picture>> = {
       `/console/deposits/${id}?tab=files&path=paint-1.0/src/palette.py&lines=3-4&with=${id - 3}`,
     prepare: (page) => region(page, 'Lines'),
   },
+  'deposit-listing': {
+    path: ({ id }) => `/console/deposits/${id + 1}?tab=files`,
+    prepare: (page) => page.getByRole('table').waitFor(),
+  },
   'deposit-proof': {
     path: ({ id }) => `/console/deposits/${id}?tab=proof`,
     prepare: async (page, { key, id }) => {
@@ -91,10 +96,7 @@ for (const [reactor, reason] of [
     revision: 2,
     reason,
   });
-const browser = await chromium.launch({
-  executablePath: process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-});
+const browser = await startChromium(installedChromium() ?? 'chromium');
 try {
   await takeAll(browser);
 } finally {

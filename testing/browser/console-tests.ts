@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import type { Config } from '../../src/config/config.ts';
 import type { Role } from '../../src/domain/person/person.ts';
 import type { RunningService } from '../service/running-service.ts';
 import type { ServiceWith } from '../service/test-of-service.ts';
 import { testOfService } from '../service/test-of-service.ts';
+import { installedChromium, startChromium } from './chromium.ts';
 import { ConsoleTab, type TabOptions } from './console-tab.ts';
 import { linkFor } from './sign-in.ts';
 
@@ -25,13 +25,6 @@ export type OpenTab = (
   },
 ) => Promise<ConsoleTab>;
 
-/** Returns the Chromium for tests, or `undefined`. */
-function installedChromium(): string | undefined {
-  return [process.env['CHROMIUM_BIN'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
-    (file) => file !== undefined && existsSync(file),
-  );
-}
-
 /**
  * Returns a function that declares tests in a browser. Each fails when a page violates a policy, writes an error on the
  * console, asks another host or leaves a rejection unhandled. Without Chromium the tests say that they did not run,
@@ -46,12 +39,7 @@ export function consoleTests<Name extends string>(
   let browser: Browser | undefined;
   test.before(async (t) => {
     t.timeout(TIMEOUT_MS);
-    if (executablePath !== undefined)
-      browser = await chromium.launch({
-        executablePath,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-        timeout: TIMEOUT_MS,
-      });
+    if (executablePath !== undefined) browser = await startChromium(executablePath, TIMEOUT_MS);
   });
   test.after.always(async () => await browser?.close());
   return (

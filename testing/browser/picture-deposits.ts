@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
+import type { Archive, ArchiveReading } from '../../src/domain/deposit/events.ts';
 import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { tarOf } from '../archives/archive-builders.ts';
@@ -70,7 +71,7 @@ export async function makePicturedDeposits(service: RunningService): Promise<num
     origin: ['add_to_origin', ORIGIN],
     file: 'paint-1.1.tar',
   });
-  await appendFailed(service, shown + 1); // this service reserves no further id
+  await appendFailedDeposit(service, shown + 1, shown); // this service reserves no further id
   return shown;
 }
 
@@ -99,13 +100,22 @@ async function deposited(
   return id;
 }
 
-/** Appends a deposit whose load failed; the objects that it names do not exist. */
-async function appendFailed({ service: { log } }: RunningService, depositId: number): Promise<void> {
-  const text = 'The archive paint-0.9.tar.gz cannot be read: its end is missing';
+/** Appends a deposit whose load failed, with the archives of another one that is done. */
+export async function appendFailedDeposit(
+  { service: { log } }: RunningService,
+  depositId: number,
+  other: number,
+): Promise<void> {
+  const events = await Array.fromAsync(log.readStream(`deposit-${other}`));
+  const dataOf = (name: string) => events.find(({ type }) => type === name)?.data as never;
+  const { archive } = dataOf('ArchiveAdded') as { archive: Archive };
+  const { readings } = dataOf('DepositVerified') as { readings: readonly ArchiveReading[] };
+
+  const text = 'The archive cannot be read: its end is missing';
   const now = new Date().toISOString();
   const commands: readonly DepositCommand[] = [
-    createDeposit({ depositId, uuid: randomUUID(), now }),
-    { type: 'RecordVerified', depositId, attempt: 1, readings: [], warnings: [] },
+    createDeposit({ depositId, uuid: randomUUID(), now, archive }),
+    { type: 'RecordVerified', depositId, attempt: 1, readings, warnings: [] },
     { type: 'StartLoading', depositId, attempt: 1 },
     {
       type: 'RecordLoadingFailed',
@@ -122,7 +132,7 @@ async function appendFailed({ service: { log } }: RunningService, depositId: num
     $correlationId: randomUUID(),
   };
   let state = decider.initial;
-  const events = commands.flatMap((command) => {
+  const appended = commands.flatMap((command) => {
     const decided = decider.decide(command, state);
     state = decided.reduce(decider.evolve, state);
     return decided.map(({ type, data }) => ({
@@ -132,5 +142,5 @@ async function appendFailed({ service: { log } }: RunningService, depositId: num
       metadata: { schemaVersion: codec.versionOf(type), ...metadata },
     }));
   });
-  await log.append(stream, 'none', sealAfter(stream, 'none', null, events));
+  await log.append(stream, 'none', sealAfter(stream, 'none', null, appended));
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { ArchiveReading } from '../../../src/domain/deposit/events.ts';
 import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import {
@@ -125,11 +126,29 @@ test('a manifest and the bytes of its files are sent as files, to those who may 
   t.is((await operator.get(`/console/api/deposits/${id}/bytes?swhid=nothing`)).status, 400);
 });
 
+test('the listing of an archive is the object that the check stored, and only for archives of the deposit', async (t) => {
+  const { service, alice, bob } = t.context;
+  const [id, other] = [await loaded(alice), await loaded(bob)];
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const path = `/console/api/deposits/${id}/listings`;
+  const { readings } = (await (await auditor.get(path)).json()) as { readings: ArchiveReading[] };
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  t.deepEqual(readings, events.find(({ type }) => type === 'DepositVerified')?.data['readings'] as never);
+  const [{ archive, listing }] = readings as [ArchiveReading];
+  const text = await (await auditor.get(`${path}/${archive}`)).text();
+  t.is(hash('sha256', text), listing);
+  t.true(text.includes('hello.py'));
+  for (const digest of ['0'.repeat(64), listing]) t.is((await auditor.get(`${path}/${digest}`)).status, 404);
+  const depositor = await ConsoleSession.begin(service, 'depositor', 'alice');
+  t.is((await depositor.get(`${path}/${archive}`)).status, 200);
+  t.is((await depositor.get(`/console/api/deposits/${other}/listings/${archive}`)).status, 404);
+});
+
 test('to a depositor, nothing of another client exists, and no events', async (t) => {
   const { service, alice, bob } = t.context;
   const [own, other] = [await loaded(alice), await loaded(bob)];
   const depositor = await ConsoleSession.begin(service, 'depositor', 'alice');
-  for (const part of ['', '/manifest', '/versions']) {
+  for (const part of ['', '/manifest', '/versions', '/listings']) {
     t.is((await depositor.get(`/console/api/deposits/${own}${part}`)).status, 200, part);
     const [foreign, missing] = [
       await depositor.get(`/console/api/deposits/${other}${part}`),

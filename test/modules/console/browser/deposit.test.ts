@@ -11,6 +11,7 @@ import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
 import { tarOf } from '../../../../testing/archives/archive-builders.ts';
 import { HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import { rewriteStream } from '../../../../testing/event-log/tampering.ts';
 import {
   archivePart,
@@ -186,6 +187,17 @@ test('files are shown as text, with hidden characters visible, lines selected an
   const changed = page.getByRole('region', { name: 'Differences' });
   await changed.getByRole('row', { name: '1 1 one' }).waitFor();
   await changed.getByRole('row', { name: '2 + two U+2067' }).waitFor();
+});
+
+test('before a deposit is loaded, its files are those that the check found in the archives', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = 5000; // is not reserved
+  await appendFailedDeposit(service, id, await deposited(alice, { [`p/${BIDI}`]: 'x' }));
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  await page.getByRole('heading', { name: 'p.tar' }).waitFor();
+  await page.getByRole('cell', { name: 'p/evil-U+202Eexe.doc' }).waitFor();
+  t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
 });
 
 test('names and contents of files, and texts of events, are texts: none is markup, and none is a script', async (t, open) => {

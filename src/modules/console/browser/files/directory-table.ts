@@ -14,7 +14,8 @@ export type NodeProps = {
   readonly mayRead: boolean;
 };
 
-const KINDS: Readonly<Record<string, string>> = {
+/** Words for the modes of entries. */
+export const KINDS: Readonly<Record<string, string>> = {
   '40000': 'directory',
   '100644': 'file',
   '100755': 'executable',

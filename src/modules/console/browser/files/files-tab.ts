@@ -7,6 +7,7 @@ import { useLoaded } from '../parts/loaded.ts';
 import type { Place } from '../router.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { FileView } from './file-view.ts';
+import { Listings } from './listings.ts';
 import { loadText } from './load-text.ts';
 import { swhidContext } from './swhid-context.ts';
 import { nodeAt, treeOf } from './tree.ts';
@@ -25,7 +26,8 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
         : undefined,
     [depositId, isLoaded],
   );
-  if (!isLoaded) return html`<p>The deposit is not loaded, so it has no tree yet.</p>`;
+  if (!row) return html`<p class="quiet">The deposit was deleted.</p>`;
+  if (!isLoaded) return html`<${Listings} row=${row} />`;
   if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
   if (!root) return html`<p class="loading" role="status">Loading …</p>`;
   const path = unescapePath(place.query.get('path') ?? '');
