@@ -86,6 +86,12 @@ test.serial('the list is exported as CSV and NDJSON, and no field is a formula',
   const [head, row] = (await csv.text()).split('\r\n');
   t.regex(head ?? '', /^depositId,title,client/);
   t.regex(row ?? '', /^\d+,"'=HYPERLINK\(""x""\),y",alice,papers,partial/);
+  const chosen = await auditor.get(
+    '/console/api/deposits/export/csv?q=hyperlink&columns=swhid,title,authors,nothing',
+  );
+  t.regex(await chosen.text(), /^depositId,title,authors,swhid\r\n\d+,"'=HYPERLINK\(""x""\),y",/);
+  const named = await auditor.get('/console/api/deposits/export/ndjson?q=hyperlink&columns=slug');
+  t.deepEqual(Object.keys(JSON.parse(await named.text()) as object), ['depositId', 'slug']);
   const ndjson = await (await auditor.get('/console/api/deposits/export/ndjson?collection=papers')).text();
   const lines = ndjson.trim().split('\n');
   t.true(lines.length > 50);

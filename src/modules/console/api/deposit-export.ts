@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { clock } from '../../../tools/clock.ts';
 import { pageOf } from '../listing/deposit-pages.ts';
 import { selectionOf } from '../listing/deposit-query.ts';
+import { columnsIn } from '../protocol/columns.ts';
 import { type Cursor, type DepositRow, filterIn } from '../protocol/deposit-list.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
@@ -9,28 +10,40 @@ import { ConsoleRefusal, type Route } from '../server/route.ts';
 /** Rows that are read at once, between other requests. */
 const PAGE_SIZE = 500;
 
-const COLUMNS = [
+/** Fields of an export whose address names no columns. */
+const USUAL_FIELDS = [
   'depositId',
   'title',
   'client',
   'collection',
   'status',
   'statusDetail',
+  'reasonCodes',
   'createdAt',
   'updatedAt',
   'origin',
   'swhid',
 ] as const satisfies readonly (keyof DepositRow)[];
 
-const FORMATS: Readonly<
-  Record<string, { readonly type: string; readonly head: string; readonly row: (row: DepositRow) => string }>
-> = {
+type Field = keyof DepositRow;
+
+type Format = {
+  readonly type: string;
+  readonly head: (fields: readonly Field[]) => string;
+  readonly row: (row: DepositRow, fields: readonly Field[]) => string;
+};
+
+const FORMATS: Readonly<Record<string, Format>> = {
   csv: {
     type: 'text/csv; charset=utf-8',
-    head: `${COLUMNS.join(',')}\r\n`,
-    row: (row) => `${COLUMNS.map((name) => csvValue(row[name])).join(',')}\r\n`,
+    head: (fields) => `${fields.join(',')}\r\n`,
+    row: (row, fields) => `${fields.map((name) => csvValue(row[name])).join(',')}\r\n`,
   },
-  ndjson: { type: 'application/x-ndjson', head: '', row: (row) => `${JSON.stringify(row)}\n` },
+  ndjson: {
+    type: 'application/x-ndjson',
+    head: () => '',
+    row: (row, fields) => `${JSON.stringify(Object.fromEntries(fields.map((name) => [name, row[name]])))}\n`,
+  },
 };
 
 /** Returns the route that sends all deposits of a filter as a file. */
@@ -44,15 +57,18 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
         const format = FORMATS[params['format'] ?? ''];
         if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
         const [deposits, selection] = [depositsOf(viewer), selectionOf(filterIn(query))];
+        const fields = query.has('columns')
+          ? columnsIn(query).flatMap((column): readonly Field[] => column.fields)
+          : USUAL_FIELDS;
         ctx.set('Content-Disposition', `attachment; filename="deposits.${params['format']}"`);
         ctx.set('Content-Type', format.type);
         ctx.body = Readable.from(texts());
 
         async function* texts(): AsyncGenerator<string> {
-          yield format?.head ?? '';
+          yield format?.head(fields) ?? '';
           for (let before: Cursor | undefined; ; ) {
             const { rows, next } = pageOf(deposits, selection, before, PAGE_SIZE);
-            yield rows.map((row) => format?.row(row) ?? '').join('');
+            yield rows.map((row) => format?.row(row, fields) ?? '').join('');
             if (next === null) return;
             before = next;
             await clock.nextTurn();
@@ -64,8 +80,8 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
 }
 
 /** Returns a field of CSV. A text that a spreadsheet would read as a formula gets an apostrophe before it. */
-function csvValue(value: string | number | null): string {
-  const text = value === null ? '' : `${value}`;
+function csvValue(value: string | number | null | readonly string[]): string {
+  const text = value === null ? '' : typeof value === 'object' ? value.join('; ') : `${value}`;
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

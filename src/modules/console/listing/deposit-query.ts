@@ -60,10 +60,10 @@ export function cursorIn(text: string | null): Cursor | undefined {
 
 export function rowOf(view: DepositSearchView): DepositRow {
   const { depositId, revision, title, client, collection, status, statusDetail, reasonCodes } = view;
-  const { createdAt, updatedAt, origin, directory } = view;
+  const { createdAt, updatedAt, origin, directory, authors, slug, externalIdentifier } = view;
   const swhid = directory === null ? null : `swh:1:dir:${directory}`;
   const known = { depositId, revision, title, client, collection, status, statusDetail, reasonCodes };
-  return { ...known, createdAt, updatedAt, origin, swhid };
+  return { ...known, createdAt, updatedAt, origin, swhid, authors, slug, externalIdentifier };
 }
 
 /** Returns the field by which deposits have an object as a whole. @throws {ConsoleRefusal} */

@@ -33,6 +33,9 @@ export type DepositRow = {
   /** Number of the last event of the deposit. */
   readonly revision: number;
   readonly title: string | null;
+  readonly authors: readonly string[];
+  readonly slug: string | null;
+  readonly externalIdentifier: string | null;
   readonly client: string;
   readonly collection: string;
   readonly status: Status;

@@ -154,6 +154,25 @@ for (const scheme of ['light', 'dark'] as const)
       t.deepEqual(await other.accessibilityFaults(), [], 'sign-in');
     });
 
+test('columns are chosen in the address, and an event is found by its id', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = await depositOf(alice, { title: 'Wide table' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?q=wide');
+  await page.getByRole('columnheader', { name: 'SWHID' }).waitFor();
+  await page.getByText('Columns', { exact: true }).click();
+  await page.getByRole('checkbox', { name: 'Origin' }).check();
+  await page.getByRole('checkbox', { name: 'SWHID' }).uncheck();
+  await page.getByRole('columnheader', { name: 'Origin' }).waitFor();
+  t.is(new URL(page.url()).searchParams.get('columns'), 'id,title,owner,status,changed,origin');
+  t.is(await page.getByRole('columnheader', { name: 'SWHID' }).count(), 0);
+  const link = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');
+  t.regex(link ?? '', /\?q=wide&columns=id%2Ctitle%2Cowner%2Cstatus%2Cchanged%2Corigin$/);
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  await page.goto(`/console/search?q=${events[1]?.id}`);
+  await page.waitForURL(new RegExp(`/console/deposits/${id}\\?at=1$`));
+});
+
 test('a depositor signs in with the password of the client, and sees only its deposits', async (t, open) => {
   const { alice, carol } = t.context;
   const own = await depositOf(alice, { title: 'Own brush' });

@@ -1,10 +1,11 @@
-import type { VNode } from 'preact';
+import type { ComponentChild, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ColumnName, columnsIn } from '../../protocol/columns.ts';
 import type { DepositRow } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { navigate } from '../router.ts';
 import { Copyable } from './copy.ts';
-import { Title } from './shown.ts';
+import { Shown, Title } from './shown.ts';
 import { StatusMark } from './status.ts';
 import { Time } from './time.ts';
 
@@ -13,10 +14,11 @@ type TableProps = {
   /** The selected deposits; `undefined` if the viewer cannot act on them. */
   readonly selected: ReadonlySet<number> | undefined;
   readonly onSelect: (selected: ReadonlySet<number>) => void;
+  readonly columns: ReturnType<typeof columnsIn>;
 };
 
 /** The list of deposits. The keys j and k move, x selects, o and Enter open. */
-export function DepositTable({ rows, selected, onSelect }: TableProps): VNode {
+export function DepositTable({ rows, selected, onSelect, columns }: TableProps): VNode {
   const toggle = (id: number): void => onSelect(toggled(selected ?? new Set(), id));
   const current = useRowKeys(rows, toggle);
   const isAll = rows.length > 0 && rows.every(({ depositId }) => selected?.has(depositId));
@@ -30,32 +32,29 @@ export function DepositTable({ rows, selected, onSelect }: TableProps): VNode {
             <input type="checkbox" aria-label="Select all on this page" checked=${isAll} onChange=${toggleAll} />
           </th>`
         }
-        <th scope="col">Id</th>
-        <th scope="col">Title</th>
-        <th scope="col">Client / collection</th>
-        <th scope="col">Status</th>
-        <th scope="col">Changed</th>
-        <th scope="col">SWHID</th>
+        ${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}
       </tr>
     </thead>
     <tbody>
-      ${rows.map((row, index) => html`<${Row} key=${row.depositId} row=${row} isCurrent=${index === current} isSelected=${selected?.has(row.depositId)} onToggle=${toggle} />`)}
+      ${rows.map((row, index) => html`<${Row} key=${row.depositId} row=${row} columns=${columns} isCurrent=${index === current} isSelected=${selected?.has(row.depositId)} onToggle=${toggle} />`)}
     </tbody>
   </table>`;
 }
 
 function Row({
   row,
+  columns,
   isCurrent,
   isSelected,
   onToggle,
 }: {
   readonly row: DepositRow;
+  readonly columns: TableProps['columns'];
   readonly isCurrent: boolean;
   readonly isSelected: boolean | undefined;
   readonly onToggle: (id: number) => void;
 }): VNode {
-  const { depositId, title, client, collection, status, statusDetail, reasonCodes, updatedAt, swhid } = row;
+  const { depositId } = row;
   return html`<tr class=${isCurrent ? 'current' : undefined} aria-selected=${isSelected}>
     ${
       isSelected !== undefined &&
@@ -68,19 +67,27 @@ function Row({
         />
       </td>`
     }
-    <td data-label="Id"><a href=${pathOf(depositId)} id=${`row-${depositId}`}>${depositId}</a></td>
-    <td data-label="Title"><${Title} title=${title} /></td>
-    <td data-label="Client / collection">${client} / ${collection}</td>
-    <td data-label="Status">
-      <${StatusMark} status=${status} />
-      ${reasonCodes.length > 0 && html`<div class="quiet detail" title=${statusDetail}>${reasonCodes.join(', ')}</div>`}
-    </td>
-    <td data-label="Changed"><${Time} at=${updatedAt} /></td>
-    <td data-label="SWHID">
-      ${swhid !== null && html`<${Copyable} text=${swhid} shown=${`${swhid.slice(0, 18)}…`} />`}
-    </td>
+    ${columns.map(({ name, title }) => html`<td data-label=${title}>${CELLS[name](row)}</td>`)}
   </tr>`;
 }
+
+/** Renders the cell of each column. */
+const CELLS: Readonly<Record<ColumnName, (row: DepositRow) => ComponentChild>> = {
+  id: ({ depositId }) => html`<a href=${pathOf(depositId)} id=${`row-${depositId}`}>${depositId}</a>`,
+  title: ({ title }) => html`<${Title} title=${title} />`,
+  authors: ({ authors }) => html`<${Shown} text=${authors.join(', ')} />`,
+  owner: ({ client, collection }) => `${client} / ${collection}`,
+  status: ({ status, statusDetail, reasonCodes }) => html`<${StatusMark} status=${status} />
+    ${reasonCodes.length > 0 && html`<div class="quiet detail" title=${statusDetail}>${reasonCodes.join(', ')}</div>`}`,
+  created: ({ createdAt }) => html`<${Time} at=${createdAt} />`,
+  changed: ({ updatedAt }) => html`<${Time} at=${updatedAt} />`,
+  origin: ({ origin }) => origin !== null && html`<${Shown} text=${origin} />`,
+  slug: ({ slug }) => slug !== null && html`<${Shown} text=${slug} />`,
+  external: ({ externalIdentifier }) =>
+    externalIdentifier !== null && html`<${Shown} text=${externalIdentifier} />`,
+  swhid: ({ swhid }) =>
+    swhid !== null && html`<${Copyable} text=${swhid} shown=${`${swhid.slice(0, 18)}…`} />`,
+};
 
 function pathOf(depositId: number): string {
   return `/console/deposits/${depositId}`;

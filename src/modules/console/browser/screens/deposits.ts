@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { columnsIn } from '../../protocol/columns.ts';
 import { type DepositPage, type DepositRow, filterIn } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
@@ -8,6 +9,7 @@ import { ApiError, getJson } from '../api.ts';
 import { useFetched } from '../fetched.ts';
 import { useChanges } from '../live.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
+import { ColumnPicker } from '../parts/column-picker.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
 import { FilterBar } from '../parts/filter-bar.ts';
 import { StatusMark } from '../parts/status.ts';
@@ -21,6 +23,9 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
   const filter = filterIn(place.query);
   const asked = new URLSearchParams(filter);
   const matching = asked.toString();
+  const columns = columnsIn(place.query);
+  const exported = new URLSearchParams(filter);
+  if (place.query.has('columns')) exported.set('columns', columns.map(({ name }) => name).join());
   const before = place.query.get('before');
   if (before !== null) asked.set('before', before);
   const [version, setVersion] = useState(0);
@@ -49,9 +54,10 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     <div class="actions toolbar">
       ${mayAct && html`<${Acts} selected=${selected} onSelected=${(act: Act) => setActing({ act, selected: { ids: [...selected] } })} onAll=${actOnAll} />`}
       <span class="grow"></span>
+      <${ColumnPicker} shown=${columns.map(({ name }) => name)} />
       ${['csv', 'ndjson'].map(
         (format) =>
-          html`<a class="button" download href=${`/console/api/deposits/export/${format}?${matching}`}>${format.toUpperCase()}</a>`,
+          html`<a class="button" download href=${`/console/api/deposits/export/${format}?${exported.toString()}`}>${format.toUpperCase()}</a>`,
       )}
     </div>
     <p class="newer" role="status">
@@ -59,7 +65,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     </p>
     ${!data && problem === undefined && html`<p class="loading" role="status">Loading …</p>`}
     ${data && rows.length === 0 && data.searchedTo === null && html`<p class="quiet">${matching === '' ? 'There is no deposit yet.' : html`No deposit matches. <a href="/console/deposits">Remove all filters</a>`}</p>`}
-    ${rows.length > 0 && html`<${DepositTable} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
+    ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
     ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits from ${data.searchedTo} on. Older ones may match.</p>`}
     <p class="actions">
       ${before !== null && html`<a class="button" href=${withQuery({ before: null })}>Newest deposits</a>`}

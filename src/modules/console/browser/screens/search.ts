@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { columnsIn } from '../../protocol/columns.ts';
 import { html } from '../../protocol/html.ts';
 import type { SearchResult } from '../../protocol/search-result.ts';
 import { useFetched } from '../fetched.ts';
@@ -38,10 +39,10 @@ export function Search({ place }: ScreenProps): VNode {
     <p role="status">
       <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
       ${count === 0 ? 'no deposit.' : count === 1 ? '1 deposit.' : `the newest ${count} deposits.`}
-      ${data.path !== null && html` It is <code>/${data.path}</code> there.`}
+      ${data.path !== null && html` It is <code><${Shown} text=${`/${data.path}`} /></code> there.`}
       ${data.limit !== null && html` ${data.limit}`}
     </p>
-    ${count > 0 && html`<${DepositTable} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
+    ${count > 0 && html`<${DepositTable} columns=${columnsIn(place.query)} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
     ${
       data.list !== null &&
       count > 0 &&
