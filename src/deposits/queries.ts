@@ -140,7 +140,7 @@ export class DepositQueries {
    * done.
    */
   hasLoaded(client: string, origin: string): Promise<boolean> {
-    const { position } = this.#projector.queries;
+    const { position } = this.#projector.queriesOf(depositStatus);
     return isLoadedOrigin({ client, origin }, this.#statuses.view, position, this.#log);
   }
 
@@ -149,7 +149,7 @@ export class DepositQueries {
    * reported as done.
    */
   hasLoadedObject(client: string, conditions: DepositFilter): Promise<boolean> {
-    const { position } = this.#projector.queries;
+    const { position } = this.#projector.queriesOf(loadedObjects);
     return isLoadedObject(client, conditions, this.#objects, position, this.#log);
   }
 

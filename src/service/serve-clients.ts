@@ -40,7 +40,7 @@ export async function serveClients(
   );
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);
-  const loaded = new LoadedDeposits(objects, projector.queries, log);
+  const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects), log);
   const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {

@@ -101,11 +101,12 @@ export class Projector {
     return this.#reached.position;
   }
 
-  /** The progress of queries: lower than {@link position} while the disk is full. */
-  get queries(): ReachedByQueries {
+  /** Returns the progress of the queries of a view: lower than {@link position} while the disk is full. */
+  queriesOf({ name }: Pick<AnyProjection, 'name'>): ReachedByQueries {
     const reached = () => {
-      const { queryablePosition, lastSeen } = this.#store.file;
-      return queryablePosition === lastSeen?.position ? this.position : queryablePosition;
+      const { file } = this.#store;
+      const position = file.queryablePosition(name);
+      return position === file.lastSeen?.position ? this.position : position;
     };
     return {
       get position() {

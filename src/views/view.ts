@@ -69,11 +69,11 @@ export type Reached = {
   readonly events: number;
 };
 
-/** The position that queries of the views have reached: lower than that of the views while the disk is full. */
+/** The position that the queries of a view have reached: lower than that of the views while the disk is full. */
 export type ReachedByQueries = {
   readonly position: Position | undefined;
   /** Resolves to whether queries have passed a position in time. */
   passed(position: Position, timeoutMs: number): Promise<boolean>;
-  /** Returns whether queries find all that the views of this node have seen of the log. */
+  /** Returns whether queries find all that the view has seen of the log. */
   isCurrent(): boolean;
 };

@@ -50,7 +50,7 @@ test('what another thread could not write is written with what came after it, or
       t.is(fault?.message, `The views in ${file} cannot be written: database or disk is full.`);
       table.take(things('4'), eventAt('4'));
       t.deepEqual(
-        [table.file.lastSeen?.position, table.get('2'), table.file.queryablePosition],
+        [table.file.lastSeen?.position, table.get('2'), table.file.queryablePosition(shape.name)],
         ['4', { kind: 'red' }, '1'],
       );
       if (!hasRoomAgain) table[Symbol.dispose]();

@@ -144,6 +144,27 @@ test('what was taken is seen at once, and by other processes with its position o
   t.deepEqual([file.file.unsaved, ...stored()], [0, '2', 1]);
 });
 
+test('a query writes nothing if its view has no unwritten values', async (t) => {
+  const { file } = await viewFile(t);
+  const other = { name: 'others', version: 1 };
+  file.clear();
+  file.add(other);
+  const take = (view: string, position: string) =>
+    file.take(new Map([[view, new Map([['1', { owner: 'ada', kind: 'red' }]])]]), eventAt(position));
+  take(other.name, '1');
+  const stored = () => file.storedLastSeen()?.position;
+  t.deepEqual(
+    file.read(shape.name, (table) => table.find({ limit: 9 })),
+    [],
+  );
+  t.deepEqual([file.queryablePosition(shape.name), stored()], ['1', undefined]);
+  t.deepEqual([file.queryablePosition(other.name), stored()], ['1', '1']);
+  take(other.name, '2');
+  take(shape.name, '3');
+  t.is(file.read(shape.name, (table) => table.find({ limit: 9 })).length, 1);
+  t.is(stored(), '3', 'all views are written together');
+});
+
 test('counts that are wrong for one owner and right in the sum are found', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
   for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));

@@ -1,3 +1,4 @@
+import { undeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { EventLogParking } from '../../reactors/parking.ts';
@@ -63,7 +64,7 @@ export class NotificationService implements AsyncDisposable {
   constructor(options: NotificationOptions) {
     const { log, deliveries, projector, notified, logger, config, maker } = options;
     const { webhooks: settings, refIdAliases } = config;
-    this.#webhooks = new Webhooks(log, projector.queries, notified.webhooks);
+    this.#webhooks = new Webhooks(log, projector, notified.webhooks);
     this.#webhookClient = new WebhookClient(settings, `${maker.name}/${maker.version}`);
     const renderContext = { iris: new Iris(options.baseUrl), refIdAliases };
     const webhooks = () => this.#webhooks.all();
@@ -89,7 +90,7 @@ export class NotificationService implements AsyncDisposable {
       sender: this.#sender,
       webhooks: this.#webhooks,
       undelivered: notified.undelivered,
-      queries: projector.queries,
+      queries: projector.queriesOf(undeliveredNotifications),
       logger,
       giveUpAfter: settings.giveUpAfter,
     });

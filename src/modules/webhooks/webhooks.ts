@@ -4,7 +4,7 @@ import { clients } from '../../domain/aggregates.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { foldStream } from '../../views/fold.ts';
 import type { Projector } from '../../views/projector.ts';
-import type { View } from '../../views/view.ts';
+import type { ReachedByQueries, View } from '../../views/view.ts';
 
 /** Milliseconds that the notifier waits for the view to catch up. */
 const VIEW_DELAY_MS = 500;
@@ -14,30 +14,37 @@ type Owned = { readonly client: string; readonly collection: string };
 /** Webhooks of the clients, and their permission to be notified. */
 export class Webhooks {
   readonly #log: Pick<EventLog, 'readStream'>;
-  readonly #projector: Pick<Projector, 'position' | 'passed'>;
   readonly #view: View<ClientWebhook>;
+  readonly #queries: Pick<ReachedByQueries, 'position' | 'passed'>;
+  /** Whether there is any, as a query has found; `undefined` after an event of a client. */
+  #isAny: boolean | undefined;
 
   /** @param view of {@link clientWebhooks}, maintained by the projector. */
   constructor(
     log: Pick<EventLog, 'readStream'>,
-    projector: Pick<Projector, 'position' | 'passed'>,
+    projector: Pick<Projector, 'queriesOf' | 'listen'>,
     view: View<ClientWebhook>,
   ) {
     this.#log = log;
-    this.#projector = projector;
     this.#view = view;
+    this.#queries = projector.queriesOf(clientWebhooks);
+    projector.listen((events) => {
+      if (events.some(({ stream }) => stream.startsWith(clients.prefix))) this.#isAny = undefined;
+    });
   }
 
   /**
    * Returns whether any client may have a webhook at this position of the log, which the view may not have reached yet.
    */
   mayBeAnyAt(position: Position): boolean {
-    return !this.#hasSeen(position) || this.oldest !== undefined;
+    if (!this.#hasSeen(position)) return true;
+    this.#isAny ??= this.oldest !== undefined;
+    return this.#isAny;
   }
 
   /** Waits a moment for the view to reach the position: reading the view is cheaper than reading the log. */
   async waitForView(position: Position): Promise<void> {
-    if (!this.#hasSeen(position)) await this.#projector.passed(position, VIEW_DELAY_MS);
+    if (!this.#hasSeen(position)) await this.#queries.passed(position, VIEW_DELAY_MS);
   }
 
   /** Returns the current webhooks known to this node. */
@@ -75,7 +82,8 @@ export class Webhooks {
   }
 
   #hasSeen(position: Position): boolean {
-    return this.#projector.position !== undefined && this.#projector.position >= position;
+    const reached = this.#queries.position;
+    return reached !== undefined && reached >= position;
   }
 
   #read(client: string): Promise<ClientWebhook | undefined> {

@@ -108,9 +108,10 @@ export class ViewFile implements Disposable {
     return typeof stored === 'string' ? (JSON.parse(stored) as EventRef) : undefined; // as ViewStatements writes it
   }
 
-  get queryablePosition(): Position | undefined {
-    this.#saveForQueries();
-    return this.#memory.written?.position;
+  /** Returns the position that queries of a view have reached. */
+  queryablePosition(view: string): Position | undefined {
+    this.#saveForQueries(view);
+    return (this.#memory.isWritten(view) ? this.#memory.last : this.#memory.written)?.position;
   }
 
   /** The size of the file in bytes, without what is still in its WAL file. */
@@ -135,7 +136,7 @@ export class ViewFile implements Disposable {
 
   /** Returns a view with everything accepted until now; on a full disk, with what was written before. */
   table(view: string): ViewTable {
-    this.#saveForQueries();
+    this.#saveForQueries(view);
     return this.#table(view);
   }
 
@@ -231,7 +232,9 @@ export class ViewFile implements Disposable {
     }
   }
 
-  #saveForQueries(): void {
+  /** Writes what was accepted before a view is queried, unless the file has all values of this view. */
+  #saveForQueries(view: string): void {
+    if (this.#memory.isWritten(view)) return;
     try {
       this.save();
     } catch (error) {

@@ -37,6 +37,11 @@ export class ViewMemory {
     return this.#written;
   }
 
+  /** Returns whether the file has all accepted values of the view. */
+  isWritten(view: string): boolean {
+    return [this.#unwritten, this.#inFlight].every((values) => (values?.get(view)?.size ?? 0) === 0);
+  }
+
   /** The number of unwritten values of the view that has most. */
   get unwritten(): number {
     return [...this.#unwritten.values()].reduce((most, { size }) => Math.max(most, size), 0);

@@ -44,7 +44,8 @@ async function given(t: Parameters<typeof temporaryKey>[0], ageMs = 0) {
   };
   const node = (from: EventLog = log) => {
     // Views without any event: the log is read.
-    const projector = { position: undefined, passed: async () => false };
+    const queries = { position: undefined, passed: async () => false, isCurrent: () => false };
+    const projector = { queriesOf: () => queries, listen: () => () => undefined };
     const view = { get: () => undefined, find: () => [], values: () => [][Symbol.iterator]() } as never;
     const webhooks = new Webhooks(from, projector, view);
     const renderContext = { iris: new Iris('https://deposit.example'), refIdAliases: false };
