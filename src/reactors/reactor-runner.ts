@@ -132,10 +132,9 @@ export class ReactorRunner {
   async #receive(start?: GroupStart): Promise<void> {
     const { name, streamPrefix } = this.#reactor;
     const { signal } = this.#stop;
-    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, start)) {
-      if (!this.#reactor.reactsTo(delivery.event)) await delivery.acknowledge();
-      else await this.#queue(delivery, delivery.event);
-    }
+    const options = { start, concerns: (event: RecordedEvent) => this.#reactor.reactsTo(event) };
+    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, options))
+      await this.#queue(delivery, delivery.event);
   }
 
   /** Receives the decisions of operators about parked events. */

@@ -6,6 +6,7 @@ import {
   type ConsumerGroups,
   CRASHES_BEFORE_ISOLATION,
   type Delivery,
+  type ReceiveOptions,
 } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import { lagAfter, MAX_COUNTED } from '../../src/event-log/consumer-groups/lag.ts';
 import type { EventLog, Position, ReadAllOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
@@ -120,12 +121,36 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
 }
 
 for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: an event that does not concern the group counts as acknowledged`, async (t) => {
+    const { log, open } = await make(t);
+    const streams = ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4'];
+    const positions = await appendEach(log, streams);
+    const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
+    const concerns = ({ stream }: RecordedEvent) => stream === 'deposit-2';
+    const ended = receive(deliveries, stop.signal, received, { concerns });
+    await eventually(() => received.length === 1);
+    // An event in flight keeps those after it from being acknowledged for good.
+    await eventually(async () => (await deliveries.status(GROUP, PREFIX)).oldest === timeOf('deposit-2'));
+    await received[0]?.acknowledge();
+    await eventually(async () => (await deliveries.status(GROUP, PREFIX)).waiting === 0);
+    stop.abort();
+    await ended;
+    const { position = '' } = await deliveries.status(GROUP, PREFIX);
+    t.true(
+      position >= (positions.at(-1) ?? ''),
+      'a server moves its checkpoint over records of its own, too',
+    );
+    t.is(received.length, 1);
+  });
+}
+
+for (const [engine, make] of Object.entries(SUBJECTS)) {
   test(`${engine}: a group that was received before goes on from there, wherever it was to begin now`, async (t) => {
     const { log, open, isShared } = await make(t);
     const [, begin, , later] = await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4']);
     const receivedFrom = async (after: Position | undefined, count: number) => {
       const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
-      const ended = receive(deliveries, stop.signal, received, after);
+      const ended = receive(deliveries, stop.signal, received, { start: async () => after });
       await eventually(() => received.length === count);
       await received.at(-1)?.acknowledge();
       stop.abort();
@@ -306,8 +331,7 @@ async function receive(
   deliveries: ConsumerGroups,
   signal: AbortSignal,
   received: Delivery[],
-  after?: Position,
+  options: ReceiveOptions = {},
 ): Promise<void> {
-  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal, async () => after))
-    received.push(delivery);
+  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal, options)) received.push(delivery);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import type { EventLog, Position, RecordedEvent } from '../event-log.ts';
 import { CatchUpPosition } from './catch-up-position.ts';
-import type { ConsumerGroups, Delivery, GroupStart, GroupStatus } from './consumer-group.ts';
+import type { ConsumerGroups, Delivery, GroupStatus, ReceiveOptions } from './consumer-group.ts';
 import { CrashCounter } from './crash-counter.ts';
 import { lagAfter, MAX_COUNTED } from './lag.ts';
 
@@ -56,7 +56,7 @@ export class CatchUpDeliveries implements ConsumerGroups {
     group: string,
     streamPrefix: string,
     signal: AbortSignal,
-    start?: GroupStart,
+    { start, concerns = () => true }: ReceiveOptions = {},
   ): AsyncGenerator<Delivery> {
     const head = await this.#log.head();
     makeDirectory(this.#folder);
@@ -85,8 +85,11 @@ export class CatchUpDeliveries implements ConsumerGroups {
         } else {
           for (const event of message.events) {
             if (signal.aborted) return;
-            if (!groupPosition.isDone(event)) yield trackedDelivery(event, groupPosition, crashes, signal);
+            if (groupPosition.isDone(event)) continue;
+            if (concerns(event)) yield trackedDelivery(event, groupPosition, crashes, signal);
+            else groupPosition.skip(event);
           }
+          crashes.clearIfPassed(groupPosition.position);
         }
       }
     } finally {

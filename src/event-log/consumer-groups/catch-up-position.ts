@@ -80,16 +80,21 @@ export class CatchUpPosition implements AsyncDisposable {
   }
 
   /** Records that an event is delivered. Returns a function that records its acknowledgement. */
-  begin({ id, stream, revision, position, metadata }: RecordedEvent): () => void {
+  begin(event: RecordedEvent): () => void {
+    const { position, metadata } = event;
     const occurredAt = metadata['occurredAt'];
-    if (this.#seen === undefined || this.#seen.position < position)
-      this.#seen = { id, stream, revision, position };
+    this.#see(event);
     this.#inFlight.set(position, typeof occurredAt === 'string' ? occurredAt : null);
-    if (this.#last === undefined || this.#last < position) this.#last = position;
     return () => {
       this.#inFlight.delete(position);
       this.#move(position);
     };
+  }
+
+  /** Records that an event does not concern the group. */
+  skip(event: RecordedEvent): void {
+    this.#see(event);
+    this.#move(event.position);
   }
 
   /** Records that no event up to this position concerns the group, except those in flight. */
@@ -107,6 +112,12 @@ export class CatchUpPosition implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.save();
+  }
+
+  #see({ id, stream, revision, position }: RecordedEvent): void {
+    if (this.#seen === undefined || this.#seen.position < position)
+      this.#seen = { id, stream, revision, position };
+    if (this.#last === undefined || this.#last < position) this.#last = position;
   }
 
   #move(done: Position): void {

@@ -5,15 +5,12 @@ import type { Position, RecordedEvent } from '../event-log.ts';
  * another node, until it is acknowledged. Events of one stream come in order unless a node stops or dies.
  */
 export interface ConsumerGroups {
-  /**
-   * Ends normally when `signal` aborts. Resumes by itself after faults of the engine. A group that was never
-   * received before starts after the position that `start` resolves to, or at the beginning of the log.
-   */
+  /** Ends normally when `signal` aborts. Resumes by itself after faults of the engine. */
   receive(
     group: string,
     streamPrefix: string,
     signal: AbortSignal,
-    start?: GroupStart,
+    options?: ReceiveOptions,
   ): AsyncIterable<Delivery>;
 
   /**
@@ -35,6 +32,13 @@ export interface ConsumerGroups {
    */
   status(group: string, streamPrefix: string): Promise<GroupStatus>;
 }
+
+export type ReceiveOptions = {
+  /** A group that was never received before starts after this position, or at the beginning of the log. */
+  readonly start?: GroupStart | undefined;
+  /** Returns whether an event of the streams concerns the group. Others count as acknowledged; by default, none do. */
+  readonly concerns?: (event: RecordedEvent) => boolean;
+};
 
 /** Returns the start position of a group. Called only for a group that was never received before. */
 export type GroupStart = () => Promise<Position | undefined>;

@@ -4,6 +4,7 @@ import type {
   Delivery,
   GroupStart,
   GroupStatus,
+  ReceiveOptions,
 } from '../../consumer-groups/consumer-group.ts';
 import { DeliveryQueue } from '../../consumer-groups/delivery-queue.ts';
 import { lagAfter } from '../../consumer-groups/lag.ts';
@@ -29,7 +30,8 @@ export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
 
 type Receiver = {
   readonly group: string;
-  readonly streamPrefix: string;
+  /** Returns whether an event concerns the group. */
+  readonly concerns: (event: RecordedEvent) => boolean;
   readonly start: GroupStart | undefined;
   readonly queue: DeliveryQueue;
 };
@@ -85,7 +87,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     group: string,
     streamPrefix: string,
     signal: AbortSignal,
-    start?: GroupStart,
+    { start, concerns = () => true }: ReceiveOptions = {},
   ): AsyncGenerator<Delivery> {
     const { receivers } = this.#options;
     if (!receivers.includes(group)) throw new TypeError(`${group} is not one of the declared receivers.`);
@@ -93,7 +95,12 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     // A single stopped receiver would retain the events that concern it, so all receivers of the node stop.
     signal.addEventListener('abort', () => this.#end(), { once: true });
     if (signal.aborted || this.#stop.signal.aborted) return;
-    this.#receivers.set(group, { group, streamPrefix, start, queue });
+    this.#receivers.set(group, {
+      group,
+      concerns: (event) => event.stream.startsWith(streamPrefix) && concerns(event),
+      start,
+      queue,
+    });
     if (this.#receivers.size === receivers.length) this.#consuming ??= this.#consume();
     yield* queue;
   }
@@ -125,7 +132,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
 
   #deliver(message: GroupMessage, consumer: GroupConsumer, receivers: readonly Receiver[]): void {
     const { event } = message;
-    const concerned = receivers.filter(({ streamPrefix }) => event.stream.startsWith(streamPrefix));
+    const concerned = receivers.filter(({ concerns }) => concerns(event));
     const acknowledge = consumer.take(message, concerned.length);
     if (!acknowledge) return;
     for (const { group, queue } of concerned) queue.push({ ...this.#counted(group, message), acknowledge });

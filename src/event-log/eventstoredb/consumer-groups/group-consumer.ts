@@ -75,10 +75,7 @@ export class GroupConsumer {
    * work here.
    */
   take(message: GroupMessage, parts: number): (() => Promise<void>) | undefined {
-    if (!this.#session) return undefined;
-    if (parts > 0) return this.#handedOut.take(message, this.#session, parts);
-    void this.#session.acknowledge(message);
-    return undefined;
+    return this.#session && this.#handedOut.take(message, this.#session, parts);
   }
 
   /** Closes the connection when the work in flight has been acknowledged or its time limit ends. */

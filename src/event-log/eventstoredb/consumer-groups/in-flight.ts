@@ -18,14 +18,18 @@ export class InFlight {
 
   /**
    * Registers a copy of an event that `parts` receivers have to process. Returns a function that each of them
-   * calls when done. Returns `undefined` for another copy of an event that is in work or done; a done one is
-   * acknowledged at once.
+   * calls when done. Returns `undefined` for another copy of an event that is in work or done, and for one that no
+   * receiver has to process; one that is done, or that none has to process, is acknowledged at once.
    */
   take(message: GroupMessage, session: ConsumerSession, parts: number): (() => Promise<void>) | undefined {
     const known = this.#held.get(message.event.id);
     if (known) {
       Object.assign(known, { message, session });
       if (known.parts === 0) void this.#settle(known);
+      return undefined;
+    }
+    if (parts === 0) {
+      void session.acknowledge(message);
       return undefined;
     }
     const held: Held = { message, session, parts };
