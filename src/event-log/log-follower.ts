@@ -18,6 +18,9 @@ export type LogFollowerOptions = {
   readonly poll?: { readonly hasChanged: () => boolean; readonly interval: number };
 };
 
+/** A subscriber, with the function that wakes it while it waits for a commit. */
+type Subscriber = { wake?: () => void };
+
 const PAUSES = { firstPause: 50, longestPause: 5000 };
 /** Number of events held in memory, and of further ones after which the oldest are dropped in one step. */
 const [MAX_EVENTS, TRIM_SLACK] = [1_000, 100];
@@ -30,10 +33,10 @@ const [MAX_EVENTS, TRIM_SLACK] = [1_000, 100];
 export class LogFollower implements Disposable {
   readonly #options: LogFollowerOptions;
   readonly #stop = new AbortController();
-  readonly #waiting = new Set<() => void>();
+  /** In the order of their subscriptions, in which they are woken. */
+  readonly #subscribers = new Set<Subscriber>();
   /** Changes with every commit. */
   #commits = 0;
-  #subscribers = 0;
   #timer: NodeJS.Timeout | undefined;
   /** All events after `#after` up to `#upTo`, in order. */
   #events: RecordedEvent[] = [];
@@ -56,13 +59,18 @@ export class LogFollower implements Disposable {
   /** Implements {@link EventLog.subscribe}. */
   async *subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionMessage> {
     const signals = [this.#stop.signal, options.signal].filter((signal) => signal !== undefined);
-    this.#subscribers += 1;
+    const signal = AbortSignal.any(signals);
+    const subscriber: Subscriber = {};
+    const wake = (): void => subscriber.wake?.();
+    signal.addEventListener('abort', wake);
+    this.#subscribers.add(subscriber);
     this.#startPolling();
     try {
-      yield* this.#messages(options, AbortSignal.any(signals));
+      yield* this.#messages(options, subscriber, signal);
     } finally {
-      this.#subscribers -= 1;
-      if (this.#subscribers === 0) this.#stopPolling();
+      signal.removeEventListener('abort', wake);
+      this.#subscribers.delete(subscriber);
+      if (this.#subscribers.size === 0) this.#stopPolling();
     }
   }
 
@@ -74,6 +82,7 @@ export class LogFollower implements Disposable {
 
   async *#messages(
     { after, streamPrefixes, onLastError }: SubscribeOptions,
+    subscriber: Subscriber,
     signal: AbortSignal,
   ): AsyncGenerator<SubscriptionMessage> {
     let reached = after;
@@ -100,7 +109,7 @@ export class LogFollower implements Disposable {
         reported = reached;
         yield { kind: 'caught-up', position: reached };
       }
-      await this.#nextCommit(seen, signal);
+      await this.#nextCommit(seen, subscriber, signal);
     }
   }
 
@@ -147,20 +156,16 @@ export class LogFollower implements Disposable {
   }
 
   /** Resolves when the log has grown since `seen` commits, or `signal` aborts. */
-  async #nextCommit(seen: number, signal: AbortSignal): Promise<void> {
+  async #nextCommit(seen: number, subscriber: Subscriber, signal: AbortSignal): Promise<void> {
     if (this.#commits !== seen || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = () => resolve();
-    this.#waiting.add(wake);
-    signal.addEventListener('abort', wake);
+    subscriber.wake = resolve;
     await promise;
-    this.#waiting.delete(wake);
-    signal.removeEventListener('abort', wake);
   }
 
   #wake(): void {
     this.#commits += 1;
-    for (const wake of this.#waiting) wake();
+    for (const { wake } of this.#subscribers) wake?.();
   }
 
   #startPolling(): void {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { hasPrefix, type RecordedEvent, type SubscriptionMessage } from '../../src/event-log/event-log.ts';
 import { LogFollower } from '../../src/event-log/log-follower.ts';
@@ -128,4 +129,28 @@ test('a subscriber that is far behind reads cold pages, in order up to the event
   log.byAnotherProcess(1300);
   t.deepEqual(await first.next(), numbers(2502, 3801));
   t.deepEqual(await late.next(), numbers(2502, 3801));
+});
+
+test('an earlier subscriber gets each commit before a later one, even if it took longer with the one before', async (t) => {
+  using log = followedLog();
+  log.pushed(1);
+  const order: string[] = [];
+  const follow = async (name: string, turns: number): Promise<void> => {
+    const followed = log.follow(1);
+    for (let commits = 0; commits <= 3; commits += 1) {
+      await followed.next();
+      order.push(name);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    }
+  };
+  const ended = Promise.all([follow('earlier', 20), follow('later', 0)]);
+  for (let commits = 0; commits < 3; commits += 1) {
+    await setImmediate();
+    log.pushed(1);
+  }
+  await ended;
+  t.deepEqual(
+    order,
+    [0, 1, 2, 3].flatMap(() => ['earlier', 'later']),
+  );
 });
