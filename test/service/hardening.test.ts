@@ -92,6 +92,34 @@ test('a log line of the whole configuration has no secret in it', (t) => {
   t.notRegex(written, /hunter2/);
 });
 
+test('the lines of one turn are written together, also before an exit', async (t) => {
+  const logger = path.join(import.meta.dirname, '../../src/tools/logger.ts');
+  const program = `
+    const { createLogger } = await import(${JSON.stringify(logger)});
+    const { info, error } = createLogger('info');
+    info({ stream: 'deposit-1' }, 'event');
+    error({}, 'fault');
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    info({ stream: 'deposit-2' }, 'event');
+    process.exit(3);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  const writes: string[] = [];
+  child.stdout.on('data', (chunk: Buffer) => writes.push(String(chunk)));
+  t.deepEqual(await once(child, 'close'), [3, null]);
+  const lines = writes.join('').trimEnd().split('\n');
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.deepEqual(
+    logged.map(({ level, stream, msg }) => [level, stream, msg]),
+    [
+      ['info', 'deposit-1', 'event'],
+      ['error', undefined, 'fault'],
+      ['info', 'deposit-2', 'event'],
+    ],
+  );
+  t.true(writes[0]?.includes('fault'), 'both lines of the first turn');
+});
+
 test('the data folder is for its owner alone, and commands need the token that lies in it', async (t) => {
   const above = await temporaryFolder(t);
   const folder = path.join(above, 'data');
