@@ -128,8 +128,11 @@ class DepositReactor<State extends Waiting> implements Reactor {
     this.#task = task;
   }
 
-  reactsTo({ type }: RecordedEvent): boolean {
-    return this.#task.causes.some((cause) => cause === type);
+  /** Whether the deposit may wait for the task: what is kept may prove that it does not. */
+  reactsTo(event: RecordedEvent): boolean {
+    if (!this.#task.causes.some((cause) => cause === event.type)) return false;
+    const proven = this.#kept?.provenBy(event);
+    return proven === undefined || this.#waiting(proven.state) !== undefined;
   }
 
   async ownerOf(event: RecordedEvent): Promise<string> {

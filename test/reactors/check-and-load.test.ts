@@ -110,6 +110,8 @@ test('a small archive is checked and loaded by one append of the events that che
   together.reads = 0;
   await both.loader.react(verified, SIGNAL);
   t.deepEqual([together.reads, together.appends.length], [0, 2], 'the loader has nothing to do');
+  t.false(both.loader.reactsTo(verified));
+  t.true(reactors(together).loader.reactsTo(verified), 'a node that keeps nothing reads the stream');
 
   await using apart = new CountingLog();
   await create(apart);
