@@ -6,6 +6,9 @@ import { currentWorld, world } from '../world/world.ts';
 import { DiskImage } from './disk-image.ts';
 import { UnsyncedChanges } from './unsynced-changes.ts';
 
+/** The real one, without the faults of a disk. */
+const sqlite = process.getBuiltinModule('node:sqlite');
+
 /** How a disk refuses writes. */
 export type Refusal = 'full' | 'failing';
 
@@ -22,13 +25,19 @@ const [WAL_HEADER_BYTES, FRAME_HEADER_BYTES] = [32, 24];
 
 /** Memory of this machine: what is on the disk of a node is lost by its power cuts alone. */
 const ROOT = fs.existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
+const PREFIX = 'deposit-simulation-';
+
+/** Returns whether a text may name a place on a disk: most do not. */
+export function namesDisk(text: string): boolean {
+  return text.includes(PREFIX);
+}
 
 /**
  * The disk of a simulated machine: a folder of this machine, with what is not synced in it. A power cut makes a new
  * folder of what was synced and of some of the rest; connections and descriptors of the dead stay with the old one.
  */
 export class SimulatedDisk implements Disposable {
-  readonly #root = fs.mkdtempSync(path.join(ROOT, 'deposit-simulation-'));
+  readonly #root = fs.mkdtempSync(path.join(ROOT, PREFIX));
   readonly #random: SeededRandom;
   readonly #databases = new Map<DatabaseSync, { readonly file: string; isSynced: boolean }>();
   readonly #descriptors = new Set<number>();
@@ -38,8 +47,12 @@ export class SimulatedDisk implements Disposable {
   unsynced = new UnsyncedChanges();
   /** Called after each commit of the event log. */
   onLogCommit: (database: DatabaseSync) => void = () => undefined;
+  /** A connection to each database in memory, which lasts as long as it has one; `undefined`: they are files. */
+  readonly #inMemory: Map<string, DatabaseSync> | undefined;
 
-  constructor(seed: number) {
+  /** @param databases `memory` is quicker, and knows no power cuts */
+  constructor(seed: number, databases: 'files' | 'memory') {
+    this.#inMemory = databases === 'memory' ? new Map() : undefined;
     this.#random = new SeededRandom(seed, 'disk');
     fs.mkdirSync(this.folder);
   }
@@ -86,6 +99,14 @@ export class SimulatedDisk implements Disposable {
     throw Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
   }
 
+  /** Returns the name by which SQLite opens a database of this disk. */
+  locationOf(file: string): string {
+    if (!this.#inMemory || !this.holds(file)) return file;
+    const location = `file:${file}?vfs=memdb`;
+    this.#inMemory.getOrInsertComputed(file, () => new sqlite.DatabaseSync(location));
+    return location;
+  }
+
   opened(database: DatabaseSync, file: string): void {
     this.#databases.set(database, { file, isSynced: true });
   }
@@ -122,6 +143,7 @@ export class SimulatedDisk implements Disposable {
 
   [Symbol.dispose](): void {
     for (const database of this.#databases.keys()) if (database.isOpen) database.close();
+    for (const database of this.#inMemory?.values() ?? []) database.close();
     for (const descriptor of this.#descriptors) fs.closeSync(descriptor);
     fs.rmSync(this.#root, { recursive: true });
   }

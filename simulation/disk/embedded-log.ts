@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { uuidOf } from '../../src/event-log/uuid.ts';
 import type { ServerLog } from '../cluster/server-log.ts';
 import { type NewEvent, nameOf } from '../cluster/stored-event.ts';
@@ -23,8 +23,10 @@ const ROWS = `SELECT position, lower(hex(e.id)) AS id, s.name AS stream, type, d
 
 /** Returns what adds the events of each commit to a log in memory. */
 export function mirrorOf(log: ServerLog): (database: DatabaseSync) => void {
+  const statements = new WeakMap<DatabaseSync, StatementSync>();
   return (database) => {
-    for (const { stream, ...row } of rowsAfter(database, log.last)) log.commit(stream, [toEvent(row)]);
+    const statement = statements.getOrInsertComputed(database, () => database.prepare(ROWS));
+    for (const { stream, ...row } of rowsAfter(statement, log.last)) log.commit(stream, [toEvent(row)]);
   };
 }
 
@@ -42,7 +44,7 @@ export function faultsOfEmbedded(disk: SimulatedDisk, log: ServerLog, store: S3S
     if (/^[0-9a-f]{64}$/.test(path.basename(name)))
       put(path.basename(name), fs.readFileSync(path.join(archives, 'v1', name)));
   using database = new Database(path.join(disk.folder, 'event-log.sqlite'));
-  const stored = rowsAfter(database, 0).map(({ position, id }) => `${position} ${uuidOf(id)}`);
+  const stored = rowsAfter(database.prepare(ROWS), 0).map(({ position, id }) => `${position} ${uuidOf(id)}`);
   const committed = log.events.map((event) => ({ event, line: `${event.number} ${event.id}` }));
   const missing = committed.filter(({ line }, index) => stored[index] !== line);
   const more = stored.length - committed.length;
@@ -52,8 +54,8 @@ export function faultsOfEmbedded(disk: SimulatedDisk, log: ServerLog, store: S3S
   ];
 }
 
-function rowsAfter(database: DatabaseSync, position: number): readonly Row[] {
-  return database.prepare(ROWS).all(position) as unknown as Row[]; // as the columns are
+function rowsAfter(statement: StatementSync, position: number): readonly Row[] {
+  return statement.all(position) as unknown as Row[]; // as the columns are
 }
 
 function toEvent({ id, type, data, metadata }: Omit<Row, 'stream'>): NewEvent {

@@ -1,4 +1,5 @@
 /** Stands in for `node:sqlite`: the same, with the faults of the simulated disk of the process that opens a file. */
+import type { StatementSync as Statement } from 'node:sqlite';
 import { running } from '../world/host.ts';
 import { type CallName, world } from '../world/world.ts';
 import type { SimulatedDisk } from './disk.ts';
@@ -15,12 +16,14 @@ const CALLS = {
 
 export class DatabaseSync extends sqlite.DatabaseSync {
   readonly #disk: SimulatedDisk | undefined;
+  #countChanges: Statement | undefined;
   #changesBefore = 0;
 
-  constructor(...args: ConstructorParameters<typeof sqlite.DatabaseSync>) {
-    super(...args);
-    this.#disk = running.getStore()?.host.storage;
-    this.#disk?.opened(this, String(args[0]));
+  constructor(...[file, ...options]: ConstructorParameters<typeof sqlite.DatabaseSync>) {
+    const disk = running.getStore()?.host.storage;
+    super(disk?.locationOf(String(file)) ?? file, ...options);
+    this.#disk = disk;
+    disk?.opened(this, String(file));
   }
 
   override exec(sql: string): void {
@@ -36,6 +39,7 @@ export class DatabaseSync extends sqlite.DatabaseSync {
   }
 
   #changes(): number {
-    return Number(this.prepare('SELECT total_changes() AS count').get()?.['count']);
+    this.#countChanges ??= this.prepare('SELECT total_changes() AS count');
+    return Number(this.#countChanges.get()?.['count']);
   }
 }

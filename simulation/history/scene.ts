@@ -2,7 +2,7 @@ import { toPosition } from '../../src/event-log/position.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ServerLog } from '../cluster/server-log.ts';
 import { Site } from '../current-site.ts';
-import { SimulatedDisk } from '../disk/disk.ts';
+import { namesDisk, SimulatedDisk } from '../disk/disk.ts';
 import type { NetworkServer } from '../network/network-server.ts';
 import { S3Server } from '../network/s3-server.ts';
 import { WebhookReceiver } from '../network/webhook-receiver.ts';
@@ -67,11 +67,13 @@ export class Scene {
               (_, index) => new Host(`reactors-${index + 1}`, 'reactors'),
             ),
           ];
-    this.disk = composition === 'embedded' ? new SimulatedDisk(world.seed) : undefined;
+    this.disk = composition === 'embedded' ? new SimulatedDisk(world.seed, 'files') : undefined;
     const operator = new Host('operator', 'operator');
     for (const host of [...this.hosts, operator]) host.storage = this.disk;
-    for (const host of this.hosts) host.storage ??= new SimulatedDisk(world.seed);
-    world.neutral = (text) => this.disks.reduce((neutral, disk) => disk.withoutPlace(neutral), text);
+    for (const host of this.hosts) host.storage ??= new SimulatedDisk(world.seed, 'memory');
+    const { disks } = this;
+    world.neutral = (text) =>
+      namesDisk(text) ? disks.reduce((neutral, disk) => disk.withoutPlace(neutral), text) : text;
     this.operator = newProcess(operator);
   }
 
