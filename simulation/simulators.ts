@@ -26,11 +26,7 @@ export class Simulators implements AsyncDisposable {
   readonly #processes: readonly ChildProcess[];
 
   constructor({ processes, project = ROOT }: SimulatorsOptions) {
-    const hooks = pathToFileURL(path.join(project, 'simulation/hooks.ts')).href;
-    const execArgv = ['--stack-trace-limit=0', '--min-semi-space-size=16', '--import', hooks];
-    const program = path.join(project, 'simulation/simulator.ts');
-    const start = (): ChildProcess => fork(program, { execArgv, serialization: 'advanced' });
-    this.#processes = Array.from({ length: processes }, start);
+    this.#processes = Array.from({ length: processes }, () => startSimulator(project));
   }
 
   /** Calls `onResult` for the history of every seed, in the order in which they end; stops when it returns false. */
@@ -84,6 +80,13 @@ export class Simulators implements AsyncDisposable {
   get #first(): ChildProcess {
     return this.#processes[0] as ChildProcess; // there is at least one
   }
+}
+
+/** Starts a process that runs histories. It ends when it is disconnected. */
+export function startSimulator(project = ROOT): ChildProcess {
+  const hooks = pathToFileURL(path.join(project, 'simulation/hooks.ts')).href;
+  const execArgv = ['--stack-trace-limit=0', '--min-semi-space-size=16', '--import', hooks];
+  return fork(path.join(project, 'simulation/simulator.ts'), { execArgv, serialization: 'advanced' });
 }
 
 function asResult(reply: SimulatorReply): RunHistory {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { SeededRandom } from '../world/seeded-random.ts';
 import { currentWorld, world } from '../world/world.ts';
+import { makeDiskFolder, removeDiskFolder } from './disk-folders.ts';
 import { DiskImage } from './disk-image.ts';
 import { UnsyncedChanges } from './unsynced-changes.ts';
 
@@ -23,21 +24,12 @@ const SYSTEM_CODES = { full: 'ENOSPC', failing: 'EIO' } as const;
 
 const [WAL_HEADER_BYTES, FRAME_HEADER_BYTES] = [32, 24];
 
-/** Memory of this machine: what is on the disk of a node is lost by its power cuts alone. */
-const ROOT = fs.existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
-const PREFIX = 'deposit-simulation-';
-
-/** Returns whether a text may name a place on a disk: most do not. */
-export function namesDisk(text: string): boolean {
-  return text.includes(PREFIX);
-}
-
 /**
  * The disk of a simulated machine: a folder of this machine, with what is not synced in it. A power cut makes a new
  * folder of what was synced and of some of the rest; connections and descriptors of the dead stay with the old one.
  */
 export class SimulatedDisk implements Disposable {
-  readonly #root = fs.mkdtempSync(path.join(ROOT, PREFIX));
+  readonly #root = makeDiskFolder();
   readonly #random: SeededRandom;
   readonly #databases = new Map<DatabaseSync, { readonly file: string; isSynced: boolean }>();
   readonly #descriptors = new Set<number>();
@@ -145,7 +137,7 @@ export class SimulatedDisk implements Disposable {
     for (const database of this.#databases.keys()) if (database.isOpen) database.close();
     for (const database of this.#inMemory?.values() ?? []) database.close();
     for (const descriptor of this.#descriptors) fs.closeSync(descriptor);
-    fs.rmSync(this.#root, { recursive: true });
+    removeDiskFolder(this.#root);
   }
 
   /** Returns how many bytes are synced of each WAL that is not synced by commits: those that a checkpoint has passed. */

@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
+import { diskFoldersOf } from '../../simulation/disk/disk-folders.ts';
 import { MUTATIONS, MutatedCopy, type Mutation } from '../../simulation/mutations.ts';
 import type { Plan, PlannedDeposit } from '../../simulation/plan/plan.ts';
-import { Simulators } from '../../simulation/simulators.ts';
+import { Simulators, startSimulator } from '../../simulation/simulators.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 
 /** Histories of clusters, the last with views in SQLite, and, divisible by four, of embedded nodes. */
@@ -46,6 +49,18 @@ test.serial('the same seed is the same history, in another process and after oth
   const hashes = await hashesOf(SEEDS);
   t.is(new Set(Object.values(hashes)).size, SEEDS.length);
   t.deepEqual(await hashesOf(SEEDS.toReversed()), hashes);
+});
+
+test.serial('a simulator that ends within a history leaves no disk behind', async (t) => {
+  t.timeout(300_000);
+  const simulator = startSimulator();
+  const end = once(simulator, 'exit');
+  const pid = simulator.pid as number; // it was started
+  for (let seed = 1; seed <= 1000; seed++) simulator.send({ kind: 'seed', seed });
+  while (diskFoldersOf(pid).length === 0) await setTimeout(20);
+  simulator.disconnect();
+  t.deepEqual(await end, [0, null]);
+  t.deepEqual(diskFoldersOf(pid), []);
 });
 
 test.serial('a history runs until everything has ended, and counts what happened in it', async (t) => {
