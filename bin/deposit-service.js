@@ -33,7 +33,7 @@ Commands: ${commandNames().join(', ')}
 } else {
   const words = wordsOf(command);
   const swallowed = words && optionsReadByNpm(command, words);
-  if (!words) refuse(`There is no command ${command}: "deposit-service --help" lists them.`);
+  if (!words) refuse(`Unknown command '${command}'. "deposit-service --help" lists the commands.`);
   else if (swallowed) refuse(swallowed);
   else run(words);
 }

@@ -105,7 +105,7 @@ async function exitCodeOf(
 function mutationNamed(name: string): Mutation {
   const mutation = MUTATIONS.get(name);
   if (mutation) return mutation;
-  throw new UsageError(`There is no mutation ${name}; there are ${[...MUTATIONS.keys()].join(', ')}.`);
+  throw new UsageError(`Unknown mutation ${name}. Mutations: ${[...MUTATIONS.keys()].join(', ')}.`);
 }
 
 function* seedsFrom(first: number): Generator<number> {

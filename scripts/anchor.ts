@@ -16,7 +16,7 @@ Usage: deposit-service anchor [--file FILE] [--json]
        deposit-service anchor --public-key > anchor-key.pem
 
 The anchor is appended to the log and written as a line to FILE (default: DEPOSIT_ANCHOR_FILE). Store that file and the
-public key where nobody can write who can write to the log. "deposit-service verify --anchors FILE --key anchor-key.pem"
+public key out of reach of everyone who can write to the log. "deposit-service verify --anchors FILE --key anchor-key.pem"
 then proves that nothing was removed or rewritten. No anchor is created if the log has no new event. The service creates
 them by itself every DEPOSIT_ANCHOR_INTERVAL minutes. The key is in DEPOSIT_ANCHOR_KEY_FILE; it is created if missing.
 
@@ -48,7 +48,7 @@ await runCommand(
       return;
     }
     const kept =
-      anchorFile === null ? 'It is in the log alone.' : `Lines added to ${anchorFile}: ${written}.`;
+      anchorFile === null ? 'It is stored only in the log.' : `Lines added to ${anchorFile}: ${written}.`;
     say(
       `${made ? 'Made an anchor over' : 'No new events since the anchor over'} ${pluralize(anchor.events, 'event')}, root ${anchor.root}.\n${kept}`,
     );
@@ -56,14 +56,14 @@ await runCommand(
   { mayBeBare: true },
 );
 
-/** Prints the public key. Creates the key if it is missing, as the first anchor does: the service exists already. */
+/** Prints the public key. Creates the key if it is missing, as the first anchor does: the service already exists. */
 async function printPublicKey(config: Config): Promise<void> {
   const { anchorKeyFile } = config;
   const there = await publicAnchorKey(anchorKeyFile);
   if (!there) {
     await using _log = await openServiceLog(config);
     await anchorKey(anchorKeyFile);
-    warn(`There was no key yet: made ${anchorKeyFile}.`);
+    warn(`Created the key ${anchorKeyFile}.`);
   }
   const key = there ?? createPublicKey(await anchorKey(anchorKeyFile));
   process.stdout.write(key.export({ type: 'spki', format: 'pem' }));

@@ -39,12 +39,12 @@ Usage: deposit-service backup DIR [--init] [--verify] [--json]
 
 --init    begin a backup in a folder that has none; the folder is created if it does not exist. Without it such a folder
           is refused, since it may be that of a disk that is not mounted
---verify  read every object of the backup again and replace what is damaged
+--verify  read every object of the backup again and replace corrupt ones
 --json    print the result as JSON
 
 The log is copied first, then the objects, so the backup has every object that its events name. Later runs copy only what
 is new. An interrupted backup is resumed. Existing files are compared with the log, never overwritten. A backup is complete
-when it has every object that its events name. Missing and damaged objects are named, and the others are copied.
+when it has every object that its events name. Missing and corrupt objects are named, and the others are copied.
 The folder contains the keys, also those of DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE. Protect it like the data
 folder. Only you can read its files.
 
@@ -73,10 +73,7 @@ await runCommand(HELP, async (args) => {
   if (!values.init) assertBackup(folder);
   makeDirectory(folder);
   keepBackupPrivate(places);
-  using _only = lockFile(
-    path.join(folder, 'backup.lock'),
-    `Another backup goes into ${folder} at this moment.`,
-  );
+  using _only = lockFile(path.join(folder, 'backup.lock'), `Another backup into ${folder} is running.`);
   const before = readBackup(folder);
   const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();

@@ -230,7 +230,7 @@ async function change(administration: AdminCommands, command: ClientCommand, now
 
 async function oneLogin(log: EventLog, name: string): Promise<ClientLogin> {
   const login = await foldStream(clientLogins, log.readStream(`${clients.prefix}${name}`));
-  if (!login) throw refused('CLIENT_UNKNOWN', `There is no client ${name}.`);
+  if (!login) throw refused('CLIENT_UNKNOWN', `Client ${name} not found.`);
   return login;
 }
 

@@ -76,7 +76,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       return untilInEffect(config, log, administration);
     case 'show': {
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
-      if (!shown) throw refused('COLLECTION_UNKNOWN', `There is no collection ${name}.`);
+      if (!shown) throw refused('COLLECTION_UNKNOWN', `Collection ${name} not found.`);
       if (values.json) say(jsonLine(shown));
       else for (const [key, value] of Object.entries(shown)) say(`${key}: ${String(value)}`);
       return;

@@ -61,7 +61,7 @@ type Chosen = {
 
 async function runAll(drills: readonly PlannedDrill[], { short, keep, onRun }: Chosen): Promise<DrillRun[]> {
   const outputDir = path.resolve(keep ?? (await mkdtemp(path.join(tmpdir(), 'drills-'))));
-  const signal = stopSignal('The drills were broken off.');
+  const signal = stopSignal('The drills were stopped.');
   const runs: DrillRun[] = [];
   try {
     for (const [done, drill] of drills.entries()) {
@@ -98,8 +98,6 @@ function chooseDrills(names: readonly string[], isShort: boolean): readonly Plan
   const known = PROGRAMME.filter(({ short }) => !isShort || short !== null);
   const unknown = names.find((name) => !known.some((drill) => drill.name === name));
   if (unknown !== undefined)
-    throw new UsageError(
-      `There is no drill ${unknown}${isShort ? ' with a short form' : ''}; --list names all.`,
-    );
+    throw new UsageError(`Unknown drill ${unknown}${isShort ? ' with a short form' : ''}. --list names all.`);
   return names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
 }

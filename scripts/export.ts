@@ -110,7 +110,7 @@ async function* chunks(
   }
   const { stream, from } = part;
   if (stream !== undefined && from === undefined && tally.events === 0)
-    throw refused('NO_STREAM', `There is no stream ${stream} in the event log.`);
+    throw refused('NO_STREAM', `Stream ${stream} not found in the event log.`);
   yield `${text}${tally.lastLine({ ...part, ...(audit && { redacted }) })}\n`;
 }
 

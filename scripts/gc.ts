@@ -48,9 +48,10 @@ await runCommand(
       'older-than': { type: 'string' },
       json: { type: 'boolean' },
     });
-    if (values.remove && values['dry-run']) throw new UsageError('--remove or --dry-run, not both.');
+    if (values.remove && values['dry-run'])
+      throw new UsageError('--remove cannot be combined with --dry-run.');
     if (values['more-than-a-tenth'] && !values.remove)
-      throw new UsageError('--more-than-a-tenth is for --remove.');
+      throw new UsageError('--more-than-a-tenth needs --remove.');
     const config = readConfig();
     const age = duration(values['older-than'] ?? '24h');
 
@@ -60,7 +61,7 @@ await runCommand(
     using bars = new ProgressBars();
     const storedBefore = new Date(clock.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
-    const signal = stopSignal('Stopped. What was not removed so far is found again.');
+    const signal = stopSignal('Stopped. Run the same command again to remove the rest.');
     const search = { log, store, storedBefore, temporaryFolder: tmpdir(), progress, signal };
     using orphans = await Orphans.find(search);
     const { objects, bytes, listed } = orphans.totals;
@@ -72,7 +73,7 @@ await runCommand(
       for (const { sha256, length } of orphans) say(`${sha256}  ${pluralize(length, 'byte')}`);
     if (values.json) say(jsonLine({ objects, bytes, uploads, removed: Boolean(values.remove) }));
     else {
-      const what = `${pluralize(objects, 'object')} that no event names (${pluralize(bytes, 'byte')}), ${pluralize(uploads, 'part')} of cut off uploads`;
+      const what = `${pluralize(objects, 'object')} that no event names (${pluralize(bytes, 'byte')}), ${pluralize(uploads, 'part')} of interrupted uploads`;
       say(values.remove ? `Removed ${what}.` : `Found ${what}; --remove removes them.`);
     }
   },
@@ -87,7 +88,7 @@ async function lockFor(config: Config, age: number): Promise<Disposable | undefi
   if (age < SAFE_WHILE_RUNNING_MS && (service || isShared)) {
     const when = service ? 'while a service runs' : 'where the event log is not in the data folder';
     throw new UsageError(
-      `--older-than must be 1h at least ${when}: a service may be about to name new objects.`,
+      `--older-than must be at least 1h ${when}: a service may be about to name new objects.`,
     );
   }
   if (service) return undefined;
@@ -102,7 +103,7 @@ async function assertNotEmpty(log: EventLog): Promise<void> {
   if ((await log.head()) !== undefined) return;
   throw refused(
     'OTHER_ENGINE',
-    'The event log holds no event, so it is not that of these objects: see DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE.',
+    'The event log is empty, so it does not belong to these objects: check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE.',
   );
 }
 

@@ -50,7 +50,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     if (values.json) say(jsonLine({ created: outcome === 'created' }));
     else
       say(
-        outcome === 'created' ? 'The group was created.' : 'The group exists already: nothing was changed.',
+        outcome === 'created' ? 'The group was created.' : 'The group already exists: nothing was changed.',
       );
     return 0;
   }

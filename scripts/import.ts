@@ -35,11 +35,11 @@ await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, { partial: { type: 'boolean', default: false } });
   const { partial } = values;
   const file = onlyPositional(positionals, 'FILE');
-  if (file !== '-' && !existsSync(file)) throw new UsageError(`There is no ${file}.`);
+  if (file !== '-' && !existsSync(file)) throw new UsageError(`${file} not found.`);
   const config = readConfig();
   const { eventLog } = config;
   using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
-  const signal = stopSignal('Stopped. What the log holds is whole; run the same command again to resume.');
+  const signal = stopSignal('Stopped. The log is consistent; run the same command again to resume.');
   using bars = new ProgressBars();
   const total = file === '-' ? undefined : await countEvents(file, partial, signal, bars);
   await using log = await openLog(config);

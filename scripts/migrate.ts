@@ -30,10 +30,10 @@ Usage: deposit-service migrate --from sqlite:FILE --to 'esdb://USER:PASSWORD@HOS
 --from, --to  the event log: sqlite:FILE, esdb://… or kurrentdb://…; the objects: file:FOLDER or s3://…; @FILE reads the
               place from a file, so that no password is in the list of processes
 --log         event log whose objects must be in the target at the end; by default that of the settings
---verify      read every byte of the target again and replace what is damaged
+--verify      read every byte of the target again and replace corrupt objects
 
 Every event keeps its id, contents, stream, revision and place in the order of all. At the end both logs are compared event
-by event, and every hash is recomputed. Objects that the target has are not copied again. Missing and damaged objects are
+by event, and every hash is recomputed. Objects that the target has are not copied again. Missing and corrupt objects are
 named, and the others are copied. The keys of an S3 store come from DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY or
 their …_FILE; from s3 to s3 both sides have the same keys. Log and objects keep the id by which they belong together. A log
 that does not belong to the objects is refused, and so is a target that belongs to another log.
@@ -61,10 +61,10 @@ await runCommand(HELP, async (args) => {
   const [from, to] = [placeOf('--from', values.from), placeOf('--to', values.to)];
   if (JSON.stringify(from) === JSON.stringify(to))
     throw new UsageError('--from and --to are the same place.');
-  const signal = stopSignal('Stopped. What the target holds is whole; run the same command again to resume.');
+  const signal = stopSignal('Stopped. The target is consistent; run the same command again to resume.');
   if ('eventLog' in from && 'eventLog' in to) {
-    if (values.verify) throw new UsageError('--verify is for archives; events are compared in any case.');
-    if (values.log !== undefined) throw new UsageError('--log is for archives: it names their event log.');
+    if (values.verify) throw new UsageError('--verify applies to objects; events are always compared.');
+    if (values.log !== undefined) throw new UsageError('--log applies to objects: it names their event log.');
     return report(await migrateLog(from.eventLog, to.eventLog, signal), values.json);
   }
   if ('archiveStore' in from && 'archiveStore' in to) {
@@ -72,7 +72,7 @@ await runCommand(HELP, async (args) => {
     if (!('eventLog' in log)) throw new UsageError('--log must be an event log.');
     return report(await migrateStore(from, to, { log, signal, verify: values.verify ?? false }), values.json);
   }
-  throw new UsageError('--from and --to must both be event logs or both be archives.');
+  throw new UsageError('--from and --to must both be event logs, or both be places of objects.');
 });
 
 type LogPlace = { readonly eventLog: EventLogConfig };
@@ -96,8 +96,8 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   const all = [source.readAll({ signal }), target.readAll({ signal })] as const;
   await verifyCopy(...all, { total, progress: (events) => bars.at('events verified', events, total) });
   const facts = { events: total, copied, sourceMoved: (await source.head()) !== upTo };
-  const text = `Copied ${pluralize(copied, 'event')}. All ${total} are the same in both logs, and every hash is right.`;
-  return { facts, text: total === 0 ? 'The source holds no events.' : text };
+  const text = `Copied ${pluralize(copied, 'event')}. All ${total} are the same in both logs, and every hash is correct.`;
+  return { facts, text: total === 0 ? 'The source has no events.' : text };
 }
 
 type StoreOptions = { readonly log: LogPlace; readonly signal: AbortSignal; readonly verify: boolean };
@@ -124,13 +124,13 @@ async function migrateStore(
   if (id !== undefined && isComplete({ failed, notReady })) await target.setId(id);
   const { objects, bytes, copied, repaired } = counts;
   const verified = verify
-    ? ` All were read again; ${repaired} ${repaired === 1 ? 'was damaged and is' : 'were damaged and are'} replaced.`
+    ? ` All were read again; ${repaired} ${repaired === 1 ? 'was corrupt and has been' : 'were corrupt and have been'} replaced.`
     : '';
   return {
     facts: { ...counts, failed, notReady, sourceMoved: cameMeanwhile > 0 },
     text:
       objects + failed.length === 0
-        ? 'The source holds no objects.'
+        ? 'The source has no objects.'
         : `Copied ${pluralize(copied, 'object')}. The target holds ${objects} of the source, ${pluralize(bytes, 'byte')}.${verified}`,
     objects: { failed, notReady },
   };
@@ -180,6 +180,6 @@ async function opened(option: string, log: Promise<EventLog>): Promise<EventLog>
 
 /** Locks the target: two concurrent copies would mix their orders. */
 function onlyCopyInto(file: string): Disposable {
-  const text = `Another copy goes into ${file} at this moment: wait for it, or stop it.`;
+  const text = `Another copy into ${file} is running: wait for it, or stop it.`;
   return lockFile(`${file}.lock`, text);
 }

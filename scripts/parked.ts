@@ -31,7 +31,7 @@ Usage: deposit-service parked list [--reactor NAME] [--json]
 --reactor  ${REACTORS_WITH_PARKING.join(', ')}; required if several of them have parked the event
 
 list shows when each was parked, after how many tries, and why. retry lets the running service handle them again. skip
-leaves one for good: a deposit that waits for its checks is rejected, one that waits for its loading fails, with TEXT as
+gives one up for ever: a deposit that waits for its checks is rejected, one that waits for its loading fails, with TEXT as
 the reason, which the client sees. Both append events that name you.
 
 --json     one JSON object per event
@@ -73,12 +73,13 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'show':
       return show(log, named(parked, onlyPositional(positionals, 'EVENT_ID')), values.json);
     case 'retry': {
-      if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name events, or --all.');
+      if (positionals.length > 0 === Boolean(values.all))
+        throw new UsageError('Give ids of events, or --all.');
       const chosen = values.all ? parked : positionals.map((id) => named(parked, id));
       for (const reactor of reactors) {
         const its = chosen.filter((event) => event.reactor === reactor);
         for await (const { stream, eventId } of administration.retryParked(reactor, its)) {
-          say(`The ${reactor} tries ${stream} again (event ${eventId}).`);
+          say(`The ${reactor} retries ${stream} (event ${eventId}).`);
         }
       }
       if (parked.length === 0) say('No event is parked.');
@@ -87,7 +88,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'skip': {
       const event = named(parked, onlyPositional(positionals, 'EVENT_ID'));
       const ended = await skipParked(log, administration, event, reasonIn(values.reason));
-      say(`The ${event.reactor} leaves the event ${event.eventId} for good.`);
+      say(`The ${event.reactor} will not handle the event ${event.eventId} again.`);
       if (ended) say(`Deposit ${ended.depositId} is ${ended.status}.`);
       return;
     }

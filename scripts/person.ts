@@ -70,7 +70,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   }
   const client = role?.client ?? null;
   if (client !== null && (await load(log, clients, client)).state.status === 'unknown')
-    throw refused('CLIENT_UNKNOWN', `There is no client ${client}.`);
+    throw refused('CLIENT_UNKNOWN', `Client ${client} not found.`);
   const administration = new AdminCommands(log, operator(config));
   say(await change(administration, action, person, role));
   await untilInEffect(config, log, administration);

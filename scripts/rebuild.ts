@@ -44,13 +44,13 @@ await runCommand(HELP, async (args) => {
     json: { type: 'boolean' },
   });
   const unknown = positionals.filter((name) => !names.includes(name));
-  if (unknown.length > 0) throw new UsageError(`There is no view ${unknown.join()}: ${names.join(', ')}.`);
-  if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name views, or --all.');
+  if (unknown.length > 0) throw new UsageError(`Unknown view ${unknown.join()}. Views: ${names.join(', ')}.`);
+  if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Give names of views, or --all.');
 
   const config = readConfig();
   await using log = await openServiceLog(config);
   const [folder, origin] = viewDirectory(config);
-  using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is under way.');
+  using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is running.');
   const service = await serviceOn(config);
   using _alone = service ? undefined : lockDataFolder(config.dataDir);
   const compared = names.filter((name) => values.all || positionals.includes(name));

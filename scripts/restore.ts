@@ -45,7 +45,7 @@ Usage: deposit-service restore DIR [--last-complete | --latest] [--verify] [--ta
 
 --last-complete  the events of the last complete backup, and their objects; later events are left out
 --latest         all events, and the existing objects
---verify         read every restored object again, compare its digest, and replace what is damaged
+--verify         read every restored object again, compare its digest, and replace corrupt ones
 --take-over      give existing objects the new id, whatever log they belonged to
 
 Nothing is overwritten: a log that contains anything but the beginning of the backup is refused. To resume an interrupted
@@ -67,7 +67,7 @@ await runCommand(HELP, async (args) => {
     json: { type: 'boolean' },
   });
   if (values['last-complete'] && values.latest)
-    throw new UsageError('--last-complete or --latest, not both.');
+    throw new UsageError('--last-complete cannot be combined with --latest.');
   const folder = path.resolve(onlyPositional(positionals, 'DIR'));
   const backup = readBackup(folder);
   if (!backup && !values.latest) throw refused('NO_BACKUP', noBackup(folder));

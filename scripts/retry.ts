@@ -55,7 +55,7 @@ await runCommand(HELP, async (args) => {
   // By now a rejected one may have been checked again, and no longer be rejected.
   const isAllRejected = 'status' in wanted && wanted.status === 'rejected';
   const how = isAllRejected ? 'check' : (values.recheck ?? 'reason' in wanted) ? 'recheck' : 'retry';
-  const bar = progressBar({ what: 'deposits looked at', total: ids.length });
+  const bar = progressBar({ what: 'deposits read', total: ids.length });
   let [seen, refused] = [0, 0];
   try {
     for (const depositId of ids) {
@@ -95,7 +95,7 @@ function wantedOf(
   },
 ): Wanted {
   const ways = [positionals.length > 0, status !== undefined, stuck, reason !== undefined].filter(Boolean);
-  if (ways.length !== 1) throw new UsageError('Name deposits by their ids, --status, --stuck or --reason.');
+  if (ways.length !== 1) throw new UsageError('Give ids of deposits, --status, --stuck or --reason.');
   if (stuck) return { status: 'stuck' };
   if (reason !== undefined) return { reason };
   if (status === 'failed' || status === 'rejected') return { status };

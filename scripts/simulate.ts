@@ -32,8 +32,8 @@ const HELP = `Runs the code of the service in simulated clusters and embedded no
 --minutes    histories until this time is over
 --seed       the first seed; random if --seeds or --minutes are given without it. Alone: this one history
 --plan       replays a saved plan
---every-step runs the history without its faults, then once for each step of each node, which crashes behind it; of an
-             embedded node also with a power cut behind it
+--every-step runs the history without its faults, then once for each step of each node, which crashes after it; for an
+             embedded node also with a power cut after it
 --shrink     shrinks every history with a violation; without it, only the first of each kind
 --save       writes the last shrunk plan, or with --seed and --plan alone the plan, into this file
 --ignore     a kind of violation that is known: counted, but no failure; may be repeated
@@ -67,24 +67,22 @@ await runCommand(HELP, async (args) => {
   const values = readOptions(args, OPTIONS);
   const unknown = values.ignore.find((kind) => !Object.hasOwn(INVARIANTS, kind));
   if (unknown !== undefined)
-    throw new UsageError(
-      `There is no violation ${unknown}; there are ${Object.keys(INVARIANTS).join(', ')}.`,
-    );
+    throw new UsageError(`Unknown violation ${unknown}. Violations: ${Object.keys(INVARIANTS).join(', ')}.`);
   const mutation = values.mutation === undefined ? undefined : MUTATIONS.get(values.mutation);
   if (values.mutation !== undefined && !mutation)
     throw new UsageError(
-      `There is no mutation ${values.mutation}; there are ${[...MUTATIONS.keys()].join(', ')}.`,
+      `Unknown mutation ${values.mutation}. Mutations: ${[...MUTATIONS.keys()].join(', ')}.`,
     );
   const { seeds, minutes, seed, plan } = values;
   if (plan !== undefined && (seeds ?? minutes ?? seed) !== undefined)
-    throw new UsageError('--plan is a history of its own: give no seeds with it.');
+    throw new UsageError('--plan cannot be combined with seeds.');
   if ((seeds ?? minutes ?? seed ?? plan) === undefined)
     throw new UsageError('--seeds, --minutes, --seed or --plan is missing.');
   const isSingle = seeds === undefined && minutes === undefined;
   if (values['every-step'] && !isSingle)
-    throw new UsageError('--every-step is of one history: give --seed or --plan alone.');
+    throw new UsageError('--every-step runs one history: give --seed or --plan alone.');
   if (values.record !== undefined && (isSingle || values.mutation !== undefined))
-    throw new UsageError('--record is of --seeds or --minutes, without a mutation.');
+    throw new UsageError('--record needs --seeds or --minutes, without --mutation.');
   const isMany = !isSingle || values['every-step'];
   const processes = isMany ? (optional('processes', values) ?? availableParallelism()) : 1;
   await using copy = mutation && (await MutatedCopy.of(mutation));

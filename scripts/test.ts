@@ -101,7 +101,7 @@ function filesOf(named: readonly string[], long = false): readonly string[] {
     return long ? LONG : ['test/**/*.test.ts', ...[...LONG, ON_MINIO_FILES].map((files) => `!${files}`)];
   if (long) throw new UsageError('Name files, or --long.');
   const missing = named.find((file) => !/[*?[{!]/.test(file) && !existsSync(file.replace(/:[\d,-]+$/, '')));
-  if (missing !== undefined) throw new UsageError(`There is no ${missing}.`);
+  if (missing !== undefined) throw new UsageError(`${missing} not found.`);
   return named;
 }
 

@@ -62,9 +62,9 @@ await runCommand(
     const what = whatOf(values.all ?? false, positionals, values.anchors);
     const isWhole = typeof what === 'string';
     if (what !== 'all' && (values.resume || values.state)) {
-      throw new UsageError('--resume and --state are for --all.');
+      throw new UsageError('--resume and --state need --all.');
     }
-    if (values.key && !isWhole) throw new UsageError('--key is for --all and --anchors.');
+    if (values.key && !isWhole) throw new UsageError('--key needs --all or --anchors.');
     const report = new Report({
       limit: numberOf('--limit', values.limit),
       onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
@@ -104,9 +104,9 @@ async function withBars(config: Config, verification: Verification, report: Repo
 }
 
 function whatOf(all: boolean, ids: readonly string[], anchorFile: string | undefined): Verification['what'] {
-  if (all && ids.length > 0) throw new UsageError('Give --all or deposits, not both.');
+  if (all && ids.length > 0) throw new UsageError('--all cannot be combined with deposits.');
   if (ids.length > 0 && anchorFile !== undefined) {
-    throw new UsageError('--anchors is about the whole log: give it without deposits.');
+    throw new UsageError('--anchors cannot be combined with deposits.');
   }
   if (all) return 'all';
   if (ids.length === 0 && anchorFile === undefined)
@@ -120,7 +120,7 @@ async function anchorsOf(
   keyFiles: readonly string[] = [],
   report: Report,
 ): Promise<Pick<Verification, 'anchorFile' | 'anchorKeys' | 'ownAnchorKey'>> {
-  if (file !== undefined && !exists(file)) throw new UsageError(`There is no ${file}.`);
+  if (file !== undefined && !exists(file)) throw new UsageError(`${file} not found.`);
   const anchors = file === undefined ? {} : { anchorFile: file };
   if (keyFiles.length > 0) return { ...anchors, anchorKeys: await keysIn(keyFiles) };
   if (file === undefined) {

@@ -34,7 +34,7 @@ await runCommand(
   async (args) => {
     const { values, positionals } = readArguments(args, { key: { type: 'string' } });
     const name = onlyPositional(positionals, 'NAME');
-    if (!names.includes(name)) throw new UsageError(`There is no view ${name}: ${names.join(', ')}.`);
+    if (!names.includes(name)) throw new UsageError(`Unknown view ${name}. Views: ${names.join(', ')}.`);
     using view = openView(readConfig(), { name });
     using _moment = view.snapshot();
     const { key } = values;

@@ -30,7 +30,7 @@ function keyProblems({ archiveStore }: Checked): string[] {
 /** Requires both roles with the embedded log: no other process can use that log. */
 function roleProblems({ roles, eventLog }: Checked): string[] {
   if (eventLog?.kind !== 'sqlite' || roles === undefined || roles.length === 2) return [];
-  return [`DEPOSIT_ROLES=${roles.join()}: one node alone, as with the embedded event log, has to do both`];
+  return [`DEPOSIT_ROLES=${roles.join()}: the embedded event log allows one node, which needs both roles`];
 }
 
 /** Limits uploads to the largest object of an S3 store; a larger archive would be refused only after its last byte. */
@@ -55,7 +55,7 @@ function tlsProblems({ tls }: Checked): string[] {
 function exposureProblems({ host, trustProxy, tls }: Checked): string[] {
   if (trustProxy !== false || tls || isLoopback(host)) return [];
   const text =
-    'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
+    'other machines could reach it and passwords would be sent unencrypted: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
   return [`DEPOSIT_HOST=${host}: ${text}`];
 }
 
@@ -66,7 +66,7 @@ function operatorProblems(config: Checked): string[] {
   const taken = isSame ? [`DEPOSIT_OPERATOR_PORT=${operatorPort}: DEPOSIT_PORT is the same`] : [];
   if (operatorTrustNetwork !== false || isLoopback(operatorHost)) return taken;
   const text =
-    'other machines could read the metrics, in clear and without a password: set DEPOSIT_OPERATOR_TRUST_NETWORK=true if all that reach this address may';
+    'other machines could read the metrics, unencrypted and without a password: set DEPOSIT_OPERATOR_TRUST_NETWORK=true if all that reach this address may';
   return [...taken, `DEPOSIT_OPERATOR_HOST=${operatorHost}: ${text}`];
 }
 
@@ -74,6 +74,6 @@ function operatorProblems(config: Checked): string[] {
 function consoleProblems({ console, trustProxy, tls }: Checked): string[] {
   if (console !== 'public' || tls || trustProxy !== false) return [];
   const text =
-    'sessions would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
+    'sessions would be sent unencrypted: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
   return [`DEPOSIT_CONSOLE=public: ${text}`];
 }

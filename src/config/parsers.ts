@@ -69,7 +69,7 @@ export function optionalName(text: string): string | null {
 export function secretIn(file: string): string {
   if (file === '') return '';
   const secret = files.readFileSync(file, 'utf8').trim();
-  if (secret === '') throw new Error('the file holds nothing'); // otherwise the default would silently apply
+  if (secret === '') throw new Error('the file is empty'); // otherwise the default would silently apply
   return secret;
 }
 

@@ -41,8 +41,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const operator = read('DEPOSIT_OPERATOR') ?? currentUser(env);
   const config = { ...assemble(read), tracing, operator };
   for (const name of Object.keys(env)) {
-    if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
-      problems.push(`${name}: no setting has this name`);
+    if (name.startsWith('DEPOSIT_') && !(name in SETTINGS)) problems.push(`${name}: unknown setting`);
   }
   problems.push(...combinationProblems(config), ...tracingProblems);
   if (problems.length > 0) throw new BadConfig(problems);

@@ -27,7 +27,7 @@ export function parseS3Url(text: string): S3Place {
   const unknown = url.searchParams.keys().find((name) => name !== 'tls' && name !== 'region');
   if (unknown !== undefined) throw new Error(`accepts tls and region after the ?, not ${unknown}`);
   if (url.username || url.password)
-    throw new Error('must not hold keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
+    throw new Error('must not contain keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
   const port = Number(url.port) || (tls === 'true' ? 443 : 80);
   const region = url.searchParams.get('region') ?? 'us-east-1';
   const folder = prefix.filter((segment) => segment !== '').map((segment) => `${segment}/`);

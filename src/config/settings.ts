@@ -165,7 +165,7 @@ export const SETTINGS = {
   DEPOSIT_OPERATOR_PORT: number('0', 'port for metrics and commands; 0 picks a free one', 0, 65_535),
   DEPOSIT_OPERATOR_TRUST_NETWORK: setting(
     'false',
-    'everybody who reaches the operator port may read metrics: allows other addresses than loopback',
+    'anyone who reaches the operator port may read metrics: allows other addresses than loopback',
     boolean,
   ),
   DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', readableFile),

@@ -126,8 +126,7 @@ export class AdminCommands {
   /** Grants a collection, and opens it first if it does not exist. Returns whether it was opened. */
   async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
     const { state } = await load(this.#log, clients, client);
-    if (state.status === 'unknown')
-      throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${client}.`);
+    if (state.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `Client ${client} not found.`);
     const { revision } = await load(this.#log, collections, collection);
     const opened = revision === 'none';
     if (opened) await this.collection({ type: 'OpenCollection', collection });

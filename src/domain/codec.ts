@@ -30,7 +30,7 @@ export function codec<Event extends { type: string }>(
   const known = new Map<string, Upcasters>(Object.entries(types));
   const upcastersOf = (type: string): Upcasters => {
     const upcasters = known.get(type);
-    if (!upcasters) throw new UnreadableEvent(`No event of this service is called ${type}.`);
+    if (!upcasters) throw new UnreadableEvent(`There is no event type ${type}.`);
     return upcasters;
   };
   return {
@@ -41,7 +41,7 @@ export function codec<Event extends { type: string }>(
       const version = metadata.schemaVersion;
       if (typeof version !== 'number' || version < 1 || version > upcasters.length + 1) {
         throw new UnreadableEvent(
-          `A ${type} of schema version ${String(version)} cannot be read by this release: start the one that wrote it.`,
+          `A ${type} of schema version ${String(version)} cannot be read by this release: start the release that wrote it.`,
         );
       }
       const current = upcasters.slice(version - 1).reduce((older, upcast) => upcast(older), data);

@@ -142,7 +142,7 @@ export abstract class ObjectError extends CodedError<
 
 export class ObjectMissing extends ObjectError {
   constructor(sha256: string) {
-    super('OBJECT_MISSING', sha256, `The archive store holds no object ${sha256}.`);
+    super('OBJECT_MISSING', sha256, `The archive store has no object ${sha256}.`);
   }
 }
 
@@ -158,7 +158,7 @@ export class ObjectCorrupt extends ObjectError {
  */
 export class ObjectUnreadable extends ObjectError {
   constructor(sha256: string, reason: string, options?: ErrorOptions) {
-    const text = `The archive store cannot read the object ${sha256}, which is probably damaged: ${reason}.`;
+    const text = `The archive store cannot read the object ${sha256}, which is probably corrupt: ${reason}.`;
     super('OBJECT_UNREADABLE', sha256, text, options);
   }
 }

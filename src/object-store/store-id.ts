@@ -11,6 +11,6 @@ export function formatStoreId(id: string): string {
 export function parseStoreId(text: string, place: string): string {
   const [, id] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\n$/.exec(text) ?? [];
   if (id !== undefined) return id;
-  const reason = `${place}, which holds the id of the archive store, is damaged: it is not a UUID on a line.`;
-  throw new StoreDamaged(`${reason} Bring it back: the last StoreBound of the event log has the id.`);
+  const reason = `${place}, which contains the id of the archive store, is corrupt: it is not a UUID on a line.`;
+  throw new StoreDamaged(`${reason} Restore it: the last StoreBound of the event log has the id.`);
 }

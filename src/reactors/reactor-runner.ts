@@ -205,7 +205,7 @@ export class ReactorRunner {
       }
       this.#options.logger.error(
         { ...this.#logFields(delivery.event), err: error },
-        'event not handled, tried again later',
+        'event not handled, retrying later',
       );
       return false;
     }

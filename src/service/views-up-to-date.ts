@@ -22,7 +22,7 @@ export async function assertUpToDate(
     if (count === undefined || lag <= longestLag) continue; // what was not counted in time is no evidence
     const seconds = Math.round(lag / 1000);
     throw new Error(
-      `${name} does not show ${pluralize(count, 'event')}, the oldest of ${pluralize(seconds, 'second')} ago.`,
+      `View ${name} is behind: ${pluralize(count, 'event')} not applied, the oldest ${pluralize(seconds, 'second')} old.`,
     );
   }
 }

@@ -94,7 +94,7 @@ export class Rebuild implements Disposable {
     if (last === undefined) {
       const fault = faultWithoutPosition(inUse);
       if (fault !== undefined) yield this.#damage(fault);
-      else this.#notCompared.push('No view was compared: a service is only beginning to fill them.');
+      else this.#notCompared.push('No view was compared: a service has just begun to build them.');
       return;
     }
     if (!(await isInLog(log, last))) {
@@ -119,7 +119,7 @@ export class Rebuild implements Disposable {
   #noteLaterGenerations(): void {
     for (const generation of this.#folder.generations.filter((number) => number > this.#folder.current)) {
       this.#notCompared.push(
-        `Generation ${generation} of the views was not compared: current.json does not name it. A rebuild is under way or was cut off, unless current.json was changed or removed.`,
+        `Generation ${generation} of the views was not compared: current.json does not name it. A rebuild is running or was interrupted, unless current.json was changed or removed.`,
       );
     }
   }
@@ -184,9 +184,7 @@ function faultWithoutPosition(file: ViewFile): string | undefined {
   try {
     const sizes = Array.from(file.versions().keys(), (name) => file.table(name).size);
     const size = sizes.reduce((sum, one) => sum + one, 0);
-    return size === 0
-      ? undefined
-      : `it holds ${size} entries but says nothing of how far in the log they are`;
+    return size === 0 ? undefined : `it holds ${size} entries but no position in the log`;
   } catch (error) {
     return (error as Error).message; // message of SQLite
   }

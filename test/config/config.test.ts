@@ -47,7 +47,7 @@ test('every problem is reported at once, with the setting and what it must be', 
   const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
   t.is(error?.problems.length, 10);
   for (const [name, value] of Object.entries(env)) {
-    if (name === 'DEPOSIT_PROT') t.regex(error?.message ?? '', /DEPOSIT_PROT: no setting has this name/);
+    if (name === 'DEPOSIT_PROT') t.regex(error?.message ?? '', /DEPOSIT_PROT: unknown setting/);
     else t.true(error?.message.includes(`${name}=${value}: `), name);
   }
 });
@@ -85,7 +85,9 @@ test('a node may take one role alone only where others share its log', (t) => {
   t.deepEqual(readConfig({}).roles, ['http', 'reactors']);
   const eventLog = { DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:2113?tls=false' };
   t.deepEqual(readConfig({ DEPOSIT_ROLES: 'reactors', ...eventLog }).roles, ['reactors']);
-  t.throws(() => readConfig({ DEPOSIT_ROLES: 'http' }), { message: /DEPOSIT_ROLES=http: .* has to do both/ });
+  t.throws(() => readConfig({ DEPOSIT_ROLES: 'http' }), {
+    message: /DEPOSIT_ROLES=http: .* needs both roles/,
+  });
 });
 
 test('an event log is named by the scheme of either name of the server', (t) => {
@@ -98,7 +100,8 @@ test('an event log is named by the scheme of either name of the server', (t) => 
 
 test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.0.0.1.example.org', 'localhost.example.org']) {
-    const message = /passwords would travel in clear: set DEPOSIT_TLS_CERT .* or DEPOSIT_TRUST_PROXY=true/;
+    const message =
+      /passwords would be sent unencrypted: set DEPOSIT_TLS_CERT .* or DEPOSIT_TRUST_PROXY=true/;
     t.throws(() => readConfig({ DEPOSIT_HOST: host }), { message }, host);
   }
   for (const host of ['127.0.0.1', '::1', 'localhost']) t.is(readConfig({ DEPOSIT_HOST: host }).host, host);
@@ -183,9 +186,9 @@ test('why a service cannot listen is one sentence with the setting, and tells wh
   };
   const taken = await faultOf({ DEPOSIT_PORT: String(port) }, 'host');
   t.like(taken, { code: 'CANNOT_LISTEN' });
-  t.regex(taken?.message ?? '', new RegExp(`^DEPOSIT_PORT=${port}: something else listens there`));
+  t.regex(taken?.message ?? '', new RegExp(`^DEPOSIT_PORT=${port}: another process listens there`));
   const operators = await faultOf({ DEPOSIT_OPERATOR_PORT: String(port) }, 'operatorHost');
-  t.regex(operators?.message ?? '', new RegExp(`^DEPOSIT_OPERATOR_PORT=${port}: something else`));
+  t.regex(operators?.message ?? '', new RegExp(`^DEPOSIT_OPERATOR_PORT=${port}: another process`));
   const foreign = await faultOf({ DEPOSIT_HOST: '192.0.2.1' }, 'host');
   t.like(foreign, {
     code: 'BAD_CONFIG',
@@ -223,7 +226,7 @@ test('files for TLS that are none, and a key of another certificate, are named b
   t.throws(check(key, cert), {
     instanceOf: BadConfig,
     message:
-      /DEPOSIT_TLS_CERT=.*key\.pem: it holds no certificate.*\n- DEPOSIT_TLS_KEY=.*cert\.pem: it holds no private key/,
+      /DEPOSIT_TLS_CERT=.*key\.pem: it is not a certificate.*\n- DEPOSIT_TLS_KEY=.*cert\.pem: it is not a private key/,
   });
   t.throws(check(cert, key), { message: /DEPOSIT_TLS_KEY=.*: it is not the key of DEPOSIT_TLS_CERT=/ });
 });
@@ -237,7 +240,7 @@ test('a data folder is made with those it lies in, and one that cannot be made i
   t.is((await stat(dataDir)).mode & 0o777, 0o700);
   await writeFile(path.join(folder, 'file'), '');
   for (const place of ['file', 'file/x']) {
-    const message = /DEPOSIT_DATA_DIR=.*: the folder cannot be made \(E/;
+    const message = /DEPOSIT_DATA_DIR=.*: the folder cannot be created \(E/;
     t.throws(() => make(path.join(folder, place)), { instanceOf: BadConfig, message }, place);
   }
   if (existsSync('/proc')) t.throws(() => make('/proc/deposits'), { instanceOf: BadConfig }); // for ever, by Node's own
@@ -276,7 +279,7 @@ test('a file of a secret that holds nothing is refused, and not taken for the em
   await writeFile(file, '\n');
   for (const name of ['DEPOSIT_EVENT_LOG_FILE', 'DEPOSIT_S3_ACCESS_KEY_FILE', 'DEPOSIT_S3_SECRET_KEY_FILE'])
     t.throws(() => readConfig({ [name]: file }), {
-      message: new RegExp(`${name}=.*: the file holds nothing`),
+      message: new RegExp(`${name}=.*: the file is empty`),
     });
 });
 

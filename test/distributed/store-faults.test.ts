@@ -144,7 +144,7 @@ test('a service whose store cannot be used does not start: it says why and where
   t.deepEqual(outputs, [
     `${cannot} use the bucket deposits at ${at}: the secret key is wrong, or (OpenStack Swift) the access key (SignatureDoesNotMatch).\n`,
     `${cannot} use the bucket deposits at ${at}: it does not know the access key (InvalidAccessKeyId).\n`,
-    `${cannot} make the bucket deposits, which does not exist: it denies access: the keys lack a right, or (MinIO) its drive is read-only (AccessDenied).\n`,
+    `${cannot} create the bucket deposits, which does not exist: it denies access: the keys lack a right, or (MinIO) its drive is read-only (AccessDenied).\n`,
     `${cannot} use the bucket deposits at 127.0.0.1:1: ECONNREFUSED.\n`,
   ]);
 });

@@ -302,7 +302,7 @@ test('a server that cannot be asked is a fault that passes', async (t) => {
   await using deliveries = new EventStoreDbDeliveries(log, options);
   await t.throwsAsync(deliveries.status(GROUP, PREFIX), {
     code: 'EVENT_LOG_UNAVAILABLE',
-    message: /^Asking how far the checker is failed: /,
+    message: /^Reading the position of the checker failed: /,
   });
   t.is((await open().status(GROUP, PREFIX)).waiting, 1);
 });

@@ -114,7 +114,7 @@ test('a target that holds anything else is refused, and stays as it is', async (
   await longer.append('client-x', 'none', [newEvent()]);
   await t.throwsAsync(copyLog(source, longer), {
     instanceOf: LogCopyRefused,
-    message: /holds more than the source, which ends before event 51 .*client-x/,
+    message: /has more than the source, which ends before event 51 .*client-x/,
   });
 });
 

@@ -576,7 +576,7 @@ test('the last change that a deposit may have is answered like the first time wh
 async function changeOften({ service: { log } }: RunningService, id: number, times: number): Promise<void> {
   const stream = `deposit-${id}`;
   const [last] = await Array.fromAsync(log.readStream(stream, { backwards: true, limit: 1 }));
-  if (!last) throw new Error(`There is no deposit ${id}.`);
+  if (!last) throw new Error(`Deposit ${id} not found.`);
   const { occurredAt, actor, schemaVersion } = last.metadata;
   const metadata = { occurredAt, actor, schemaVersion, $correlationId: randomUUID() } as JsonObject;
   const events = Array.from({ length: times }, () => {

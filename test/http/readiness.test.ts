@@ -57,7 +57,10 @@ test('views that do not get on are no ready ones: the reason names a view, how m
   const at = (reached: typeof position | undefined, lastError?: string) =>
     assertUpToDate({ isCurrent: true, reached: [{ ...view, position: reached }], lastError }, log);
   const behind = await t.throwsAsync(at(undefined));
-  t.regex(behind?.message ?? '', /^deposit-status does not show 1 event, the oldest of 1\d\d seconds ago\.$/);
+  t.regex(
+    behind?.message ?? '',
+    /^View deposit-status is behind: 1 event not applied, the oldest 1\d\d seconds old\.$/,
+  );
   await t.notThrowsAsync(at(position));
   await log.append('deposit-1', 0, [event(ids[1], now ?? '')]);
   await t.notThrowsAsync(at(position), 'what has just happened may be on its way');

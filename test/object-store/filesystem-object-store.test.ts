@@ -118,7 +118,7 @@ test('objects in a format of a newer release are refused, and left as they are',
   const before = await readFile(file);
   await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
     code: 'STORE_FORMAT_UNKNOWN',
-    message: `${file} holds objects in format 1, this release reads format 0: start the release that made it.`,
+    message: `${file} has objects in format 1, this release reads format 0: start the release that wrote it.`,
   });
   t.true(before.equals(await readFile(file)));
 });
@@ -130,7 +130,7 @@ test('a file of small objects that cannot be opened is named, one that is no dat
   await writeFile(file, before);
   await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
     code: 'STORE_DAMAGED',
-    message: `${file}, the store of small objects, is damaged: file is not a database. Bring it back from a backup.`,
+    message: `${file}, the store of small objects, is corrupt: file is not a database. Restore it from a backup.`,
   });
   t.is(await readFile(file, 'utf8'), before);
   await rm(file);
@@ -252,7 +252,7 @@ test.serial('a file that cannot be read is the fault of its object, told as prob
   const { sha256 } = await store.put(inChunks(newBody(LARGE)));
   const { works } = await failFileCalls(t, 'read');
   const error = await t.throwsAsync(bytesOf(store, sha256), { instanceOf: ObjectUnreadable });
-  t.is(error?.message, `The archive store cannot read the object ${sha256}, which is probably damaged: EIO.`);
+  t.is(error?.message, `The archive store cannot read the object ${sha256}, which is probably corrupt: EIO.`);
   works();
   t.is((await bytesOf(store, sha256)).length, LARGE);
 });

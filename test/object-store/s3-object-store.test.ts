@@ -109,7 +109,7 @@ test('a bucket that is missing is made, also by several at once', async (t) => {
 test('a bucket that may not be made is told', async (t) => {
   const server = await serverIn(t, { mayMakeBuckets: false });
   const error = await refusedAt(t, { server });
-  t.regex(error.message, /cannot make the bucket archives, which does not exist: it denies access/);
+  t.regex(error.message, /cannot create the bucket archives, which does not exist: it denies access/);
 });
 
 for (const [what, wrong, code] of [
@@ -218,7 +218,7 @@ test('a store that goes away in the middle of an upload is told, and takes the b
   const error = await t.throwsAsync(store.put(source()), { instanceOf: ObjectStoreUnavailable });
   t.regex(
     error.message,
-    /^The archive store cannot write: (ECONNREFUSED|ECONNRESET|EPIPE|the connection broke off)/,
+    /^The archive store cannot write: (ECONNREFUSED|ECONNRESET|EPIPE|the connection was lost)/,
   );
   await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
   t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
@@ -373,7 +373,7 @@ test('a web page is not taken for an answer', async (t) => {
     };
     await t.throwsAsync(
       use,
-      { instanceOf: ObjectStoreUnavailable, message: /no S3 store says/ },
+      { instanceOf: ObjectStoreUnavailable, message: /not that of an S3 store/ },
       `${request}`,
     );
   }

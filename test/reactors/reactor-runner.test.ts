@@ -174,7 +174,7 @@ test('an object that is missing is asked for more often than one that is damaged
   for (const { stream, object, reason } of await parked()) {
     t.like(faults[stream], { sha256: object, message: reason });
   }
-  t.regex(faults['job-damaged']?.message ?? '', /probably damaged: SlowDownRead/);
+  t.regex(faults['job-damaged']?.message ?? '', /probably corrupt: SlowDownRead/);
 });
 
 test('work that goes on failing is given up with its error, and the stream goes on', async (t) => {
@@ -312,7 +312,7 @@ test('an event that cannot be handled is logged with the reactor, its stream and
   const event = { id: '00000000-0000-4000-9000-000000000001', type: 'Unheard', data: {}, metadata: {} };
   const { position } = await log.append('parked-tested', 'none', [event]);
   const { logger, lines } = keptLines();
-  const logged = () => lines.find(({ msg }) => msg === 'event not handled, tried again later');
+  const logged = () => lines.find(({ msg }) => msg === 'event not handled, retrying later');
   await running(log, await temporaryFolder(t), {}, () => until(async () => logged() !== undefined), logger);
   const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position };
   t.like(logged(), { level: 'error', ...expected });
@@ -333,7 +333,7 @@ test('work that could neither be done nor given up nor parked begins again after
   log.append = (stream, ...rest) =>
     stream.startsWith('parked-') && !isMended ? Promise.reject(failing('DEADLY')) : append(stream, ...rest);
   const look = async (): Promise<void> => {
-    await until(async () => lines.some(({ msg }) => msg === 'event not handled, tried again later'));
+    await until(async () => lines.some(({ msg }) => msg === 'event not handled, retrying later'));
     isMended = true;
     await until(async () => done === 1);
   };

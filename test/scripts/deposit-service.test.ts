@@ -33,7 +33,7 @@ test('the executable lists its commands and tells its version, as each command d
   const unknown = await run(['nosuch']);
   t.deepEqual(
     [unknown.code, unknown.err],
-    [2, 'There is no command nosuch: "deposit-service --help" lists them.\n'],
+    [2, 'Unknown command \'nosuch\'. "deposit-service --help" lists the commands.\n'],
   );
 });
 

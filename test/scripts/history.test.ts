@@ -220,7 +220,7 @@ test('the command ends with 0, with 1 and a sentence for what is not there, with
   t.is(lines.code, 0, lines.err);
   t.regex(lines.out, /^Deposit 2 at .*, after event 0\n/);
   const unknown = await command(folder, '999');
-  t.deepEqual(unknown, { code: 1, out: '', err: 'There is no deposit 999.\n' });
+  t.deepEqual(unknown, { code: 1, out: '', err: 'Deposit 999 not found.\n' });
   const wrong = await command(folder, '1', '--at', 'yesterday');
   t.is(wrong.code, 2);
   t.regex(wrong.err, /^--at yesterday is neither a revision nor a time such as .*\n$/);
@@ -229,8 +229,8 @@ test('the command ends with 0, with 1 and a sentence for what is not there, with
 test('what cannot be told is refused in a sentence', async (t) => {
   const { folder } = t.context.service;
   const cases: readonly (readonly [string[], RegExp, usage?: 'usage'])[] = [
-    [['client:nobody', '--json'], /^There is no client nobody\.$/],
-    [['collection:nothing'], /^There is no collection nothing\.$/],
+    [['client:nobody', '--json'], /^Client nobody not found\.$/],
+    [['collection:nothing'], /^Collection nothing not found\.$/],
     [['1', '--at', '11'], /has no event 11: its last one is 10\./],
     [['1', '--at', '2001-01-01T00:00:00Z'], /did not exist yet: its history begins at 2/],
     [['1', '--at', '2026-02-30T00:00:00Z'], /neither a revision nor a time/, 'usage'],
@@ -245,7 +245,7 @@ test('what cannot be told is refused in a sentence', async (t) => {
     t.is(error instanceof UsageError, usage === 'usage', args.join(' '));
   }
   const nowhere = path.join(folder, 'nowhere');
-  await t.throwsAsync(history(nowhere, '1'), { message: /^There is no event log at .*nowhere/ });
+  await t.throwsAsync(history(nowhere, '1'), { message: /^No event log at .*nowhere/ });
   t.false(existsSync(nowhere));
 });
 
@@ -345,11 +345,11 @@ test('an event of a type that this release does not know, whose hash fits, is re
   await log.append('deposit-1', revision, sealAfter('deposit-1', revision, hash, [event]));
   const { code, out, err } = await history(service.folder, '1');
   t.is(code, 1);
-  t.regex(out, /\n {4}\?\?\? UNKNOWN to this release: No event of this service is called DepositBlessed\.\n/);
+  t.regex(out, /\n {4}\?\?\? UNKNOWN to this release: There is no event type DepositBlessed\.\n/);
   t.regex(out, / Every hash fits\.\n$/);
   t.is(err, 'Deposit 1 has events that this release does not know, at #2. Their hashes fit.\n');
   const json = parsed((await history(service.folder, '1', '--json')).out.trimEnd().split('\n').at(-1) ?? '');
-  t.like(json, { broken: null, unknown: 'No event of this service is called DepositBlessed.' });
+  t.like(json, { broken: null, unknown: 'There is no event type DepositBlessed.' });
 });
 
 function forge(file: string, stream: string, change: string): void {

@@ -123,7 +123,7 @@ test('where a list of the store is short or the store is not ready, gc removes n
       : answer;
   for (const [alter, code, reason] of [
     [short, 0, /^The store does not list 1 object that events name/],
-    [readOnly, 1, /^The list of objects may be short, so nothing is removed: .*AccessDenied/],
+    [readOnly, 1, /^The list of objects may be incomplete, so nothing is removed: .*AccessDenied/],
   ] as const) {
     await using proxy = await AlteringProxy.start(`http://127.0.0.1:${s3.port}`, alter);
     const env = {
@@ -135,7 +135,7 @@ test('where a list of the store is short or the store is not ready, gc removes n
     const ran = await runScript(service.folder, 'backup', ['--init', backup, '--json'], { env });
     t.is(ran.code, code, ran.err);
     t.like(JSON.parse(ran.out), { complete: true, objects: 1 });
-    if (code === 1) t.regex(ran.err, /The list of objects may have been short: .*AccessDenied/);
+    if (code === 1) t.regex(ran.err, /The list of objects may be incomplete: .*AccessDenied/);
     const gc = await runScript(service.folder, 'gc', ['--remove', '--more-than-a-tenth'], { env });
     t.is(gc.code, 1);
     t.regex(gc.err, reason);
@@ -154,7 +154,7 @@ test('where a list of the store is short or the store is not ready, gc removes n
   };
   const gc = await runScript(service.folder, 'gc', ['--remove', '--more-than-a-tenth'], { env });
   t.is(gc.code, 1);
-  t.regex(gc.err, /^The list of objects may be short, so nothing is removed: .*AccessDenied/);
+  t.regex(gc.err, /^The list of objects may be incomplete, so nothing is removed: .*AccessDenied/);
   await service.startAgain();
 });
 

@@ -142,7 +142,7 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
 
   const noLog = await migrate(`file:${folder}`, bucket, [], keys);
   t.is(noLog.code, 1);
-  t.regex(noLog.err, /^There is no event log at /);
+  t.regex(noLog.err, /^No event log at /);
   t.is(s3.buckets.size, 0, 'nothing is copied that is not compared with a log');
   const eventLog = { kind: 'sqlite', file: path.join(other, 'event-log.sqlite') } as const;
   await (await openLog({ eventLog }))[Symbol.asyncDispose]();
@@ -159,7 +159,7 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   t.is(mended.code, 0, mended.err);
   t.is(
     mended.out,
-    'Copied 1 object. The target holds 5 of the source, 3,066,547 bytes. All were read again; 1 was damaged and is replaced.\n',
+    'Copied 1 object. The target holds 5 of the source, 3,066,547 bytes. All were read again; 1 was corrupt and has been replaced.\n',
   );
 
   const back = path.join(other, 'archives');
@@ -216,9 +216,9 @@ test('what cannot be copied is refused in a sentence, and nothing is made by the
   using _copying = lockFile(path.join(folder, 'busy.sqlite.lock'), 'in use');
   await using _made = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
   const cases: readonly (readonly [string, string, number, RegExp])[] = [
-    [`sqlite:${nowhere}`, log, 1, /There is no event log at .*nowhere/],
+    [`sqlite:${nowhere}`, log, 1, /No event log at .*nowhere/],
     [log, `@${path.join(folder, 'place')}`, 2, /are the same place/],
-    [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /Another copy goes into .*busy\.sqlite/],
+    [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /Another copy into .*busy\.sqlite/],
     [`file:${folder}`, 's3://127.0.0.1:1/archives', 1, /needs DEPOSIT_S3_ACCESS_KEY/],
   ];
   await Promise.all(

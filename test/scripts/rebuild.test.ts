@@ -99,7 +99,7 @@ test('a rebuild without a service counts from the next start on, and one at a ti
     using _other = lockFile(path.join(service.folder, 'views', 'rebuild.lock'), 'taken');
     const refused = await runScript(service.folder, 'rebuild', ['--all']);
     t.is(refused.code, 1);
-    t.regex(refused.err, /Another rebuild is under way/);
+    t.regex(refused.err, /Another rebuild is running/);
   }
   const rebuilt = await runScript(service.folder, 'rebuild', ['deposit-status']);
   t.regex(rebuilt.out, /deposit-status 1: missing/);
@@ -121,7 +121,7 @@ test('who finds the data folder held hears whether to stop a service or to try a
   const refusal = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
   t.regex(
     refusal(),
-    / is just starting or stopping, or a command has it alone: try again in a moment, or set /,
+    / is just starting or stopping, or a command has locked it: try again in a moment, or set /,
   );
   const writeControlFile = (pid: number) =>
     writeFile(path.join(folder, 'operator.json'), JSON.stringify({ pid }));

@@ -27,13 +27,17 @@ test('what a command does not understand is refused with 2 before anything is do
       /^Only options are expected, not 2\. Is -- missing after the name of the command\?$/m,
     ],
     ['gc', ['--older-than', '1h', 'x'], /not x/],
-    ['gc', ['--more-than-a-tenth'], /^--more-than-a-tenth is for --remove\.$/m],
+    ['gc', ['--more-than-a-tenth'], /^--more-than-a-tenth needs --remove\.$/m],
     ['bind', ['x'], /not x/],
-    ['restore', ['x', '--latest', '--last-complete'], /^--last-complete or --latest, not both\.$/m],
+    [
+      'restore',
+      ['x', '--latest', '--last-complete'],
+      /^--last-complete cannot be combined with --latest\.$/m,
+    ],
     [
       'migrate',
       ['--from', 'sqlite:x', '--to', 'sqlite:y', '--log', 'sqlite:x'],
-      /^--log is for archives: it names their event log\.$/m,
+      /^--log applies to objects: it names their event log\.$/m,
     ],
     ['deposits', ['--status', 'faild'], /^--status must be one of partial, deposited, .*, not faild\.$/m],
     ['status', ['now'], /not now/],
@@ -43,7 +47,7 @@ test('what a command does not understand is refused with 2 before anything is do
     ['collection', ['show', 'software', '--title', 'x'], /^show does not accept --title\.$/m],
     ['client', ['set', 'nobody'], /^Nothing to set: give --domain or --provider-url\.$/m],
     ['client', ['disable', 'alice', '--domain', 'x.example'], /^disable does not accept --domain\.$/m],
-    ['client', ['webhook', 'alice', '--off', '--json'], /^--json is for --failures\.$/m],
+    ['client', ['webhook', 'alice', '--off', '--json'], /^--json needs --failures\.$/m],
     ['anchor', ['--public-key', '--json'], /^--public-key cannot be combined with --json\.$/m],
     ['parked', ['list', '--all'], /^list does not accept --all\.$/m],
     ['parked', ['list', 'x'], /not x/],
@@ -64,7 +68,7 @@ test('what a command does not understand is refused with 2 before anything is do
       /is not a position of this event log/,
     ],
     ['test', ['--bogus'], /--bogus/],
-    ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, --status, --stuck or --reason\.$/m],
+    ['retry', ['1', '--status', 'failed'], /^Give ids of deposits, --status, --stuck or --reason\.$/m],
     ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
   ];
   for (const [command, args, message] of cases) {
@@ -123,7 +127,7 @@ test('a fault of the file system is one sentence with the file', async (t) => {
   t.is(await faultOf(mkdir(file)), `${file} cannot be made: not a directory (ENOTDIR).`);
   t.is(
     await faultOf(mkdir(import.meta.filename)),
-    `${import.meta.filename} cannot be made: there is something else in its place (EEXIST).`,
+    `${import.meta.filename} cannot be made: something else is in its place (EEXIST).`,
   );
   t.is(describeFsError(new Error('another')), undefined);
 });
@@ -216,10 +220,10 @@ test('commands say what is wrong, with an exit code that tells usage from refusa
       1,
       /cannot name a coll/,
     ],
-    ['client', ['show', 'nobody'], 1, /There is no client nobody/],
-    ['client', ['grant', 'nobody', 'c'], 1, /There is no client nobody/],
+    ['client', ['show', 'nobody'], 1, /Client nobody not found/],
+    ['client', ['grant', 'nobody', 'c'], 1, /Client nobody not found/],
     ['collection', ['add', 'papers', '--accept', 'text/plain'], 1, /text\/plain/],
-    ['collection', ['set', 'nowhere', '--title', 'x'], 1, /There is no collection nowhere/],
+    ['collection', ['set', 'nowhere', '--title', 'x'], 1, /Collection nowhere not found/],
   ];
   for (const [command, args, code, message] of cases) {
     const ran = await runScript(folder, command, args);

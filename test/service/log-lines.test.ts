@@ -162,5 +162,5 @@ test('held notifications that cannot be looked at are told with client and depos
     );
     if (isIn) break;
   }
-  t.like(await line('held notifications not delivered'), { level: 'warn', client: 'alice', depositId: id });
+  t.like(await line('retry of notifications failed'), { level: 'warn', client: 'alice', depositId: id });
 });

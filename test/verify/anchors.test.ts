@@ -340,7 +340,7 @@ test.serial('a service that makes an anchor each minute begins with one, not two
   await anchoring[Symbol.asyncDispose]();
   t.deepEqual(
     lines.map(({ msg }) => msg),
-    ['no anchor made'],
+    ['no anchor created'],
   );
 });
 

@@ -56,7 +56,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
       about('UPDATE about SET last_seen = NULL'),
       {
         texts: [
-          /^The file of the views views\.1\.sqlite is damaged: it holds \d+ entries but says nothing of how far/,
+          /^The file of the views views\.1\.sqlite is corrupt: it holds \d+ entries but no position in the log/,
         ],
       },
     ],
@@ -65,12 +65,12 @@ test('a view that cannot be compared is named, as a finding where no service lea
       about(
         `UPDATE about SET last_seen = NULL; ${everyView.map(({ name }) => `DELETE FROM "${name}"`).join(';')}`,
       ),
-      { notes: [/^No view was compared: a service is only beginning to fill them/] },
+      { notes: [/^No view was compared: a service has just begun to build them/] },
     ],
     [
       'no word of itself',
       about('DELETE FROM about'),
-      { texts: [/views\.1\.sqlite is damaged: it says nothing/] },
+      { texts: [/views\.1\.sqlite is corrupt: it does not say/] },
     ],
     [
       'a view that is not there',
@@ -80,7 +80,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
     [
       'a generation that is not there',
       (folder) => writeFile(place(folder, 'current.json'), '{"views":9}'),
-      { texts: [/views\.9\.sqlite is damaged: the file of generation 9, .* while generation 1 is there/] },
+      { texts: [/views\.9\.sqlite is corrupt: the file of generation 9, .* while generation 1 is there/] },
     ],
     [
       'what a rebuild has begun where no view was in use',
@@ -99,7 +99,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
         await writeFile(place(folder, 'current.json'), '{"views":');
       },
       {
-        texts: [/views\.1\.sqlite is damaged: the file of generation 1, .* while generation 2 is there/],
+        texts: [/views\.1\.sqlite is corrupt: the file of generation 1, .* while generation 2 is there/],
         notes: [/^Generation 2 of the views was not compared: /],
       },
     ],
@@ -110,7 +110,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
         await rename(place(folder, 'views.1.sqlite'), place(folder, 'views.3.sqlite'));
       },
       {
-        texts: [/views\.1\.sqlite is damaged: the file of generation 1, .* the generations 2, 3 are there/],
+        texts: [/views\.1\.sqlite is corrupt: the file of generation 1, .* the generations 2, 3 are there/],
         notes: [/^Generation 2 of the views /, /^Generation 3 of the views /],
       },
     ],
@@ -239,8 +239,8 @@ test('anchors of another key are noted before those of this folder, and found be
   const { privateKey } = generateKeyPairSync('x25519');
   const other = privateKey.export({ type: 'pkcs8', format: 'pem' });
   for (const [text, fault] of [
-    ['garbage', 'holds no Ed25519 key in PEM.'],
-    [other, 'holds a key, but not one of Ed25519.'],
+    ['garbage', 'is not an Ed25519 key in PEM.'],
+    [other, 'is a key, but not an Ed25519 key.'],
   ] as const) {
     await writeFile(configOf(copy).anchorKeyFile, text);
     const { code, out, err } = await runScript(copy, 'verify', ['--all']);
@@ -320,7 +320,7 @@ test('an object that is gone when it is read once more for its MD5 is missing, n
 
 async function keyOf(file: string): Promise<KeyObject> {
   const key = await publicAnchorKey(file);
-  if (!key) throw new Error(`There is no ${file}.`);
+  if (!key) throw new Error(`${file} not found.`);
   return key;
 }
 

@@ -106,19 +106,28 @@ test('what may not be read is not called missing, and nothing is made where only
   await writeFile(path.join(folder, 'operator.json'), '{}', { mode: 0o000 });
   const history = await asAuditor(folder, 'history', '1');
   t.is(history.code, 0, history.err);
-  t.regex(history.err, /^Whether a service runs on .*operator\.json may not be read by /);
+  t.regex(
+    history.err,
+    /^Whether a service runs on .*Permission denied: user \S+ cannot read .*operator\.json/,
+  );
   const gc = await asAuditor(folder, 'gc');
   t.deepEqual([gc.code, gc.out], [1, '']);
-  t.regex(gc.err, /^\S*operator\.json may not be read by \S+: run this as the user of the service\.\n$/);
+  t.regex(
+    gc.err,
+    /^Permission denied: user \S+ cannot read \S*operator\.json\. Run the command as the service user\.\n$/,
+  );
   await chmod(folder, 0o000);
   for (const [command = '', ...args] of [['verify', '--all'], ['deposits'], ['restore', folder]]) {
     const { code, out, err } = await asAuditor(folder, command, ...args);
     t.deepEqual([code, out], [1, ''], command);
-    t.regex(err, /^\S+ may not be read by \S+: run this as the user of the service\.\n$/);
+    t.regex(err, /^Permission denied: user \S+ cannot read \S+\. Run the command as the service user\.\n$/);
   }
   const started = await asAuditor(folder, '../src/main');
   t.is(started.code, 2);
-  t.regex(started.err, /^\S+ may not be written to by \S+: run this as the user of the service\.\n$/m);
+  t.regex(
+    started.err,
+    /^Permission denied: user \S+ cannot write to \S+\. Run the command as the service user\.\n$/m,
+  );
 });
 
 test('a log or store of another user is not for who would write to it', async (t) => {
@@ -138,7 +147,7 @@ test('a log or store of another user is not for who would write to it', async (t
     t.is(refused.code, code, refused.err);
     t.regex(
       refused.err,
-      new RegExp(`/${file} may not be written to by .*: run this as the user of the service\\.\n$`),
+      new RegExp(`cannot write to .*/${file}\\. Run the command as the service user\\.\n$`),
     );
     if (command === 'client') await chmod(path.join(folder, 'event-log.sqlite'), 0o666);
   }
@@ -149,7 +158,7 @@ test('a mistyped folder gets neither views nor a key', async (t) => {
   t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), { code: 'NO_VIEW' });
   const { code, err } = await runScript(nowhere, 'anchor', ['--public-key']);
   t.is(code, 1);
-  t.regex(err, /^There is no data folder at .*nowhere: a service makes it /);
+  t.regex(err, /^No data folder at .*nowhere\. A service creates it /);
   t.false(existsSync(nowhere));
 });
 

@@ -145,8 +145,8 @@ test('an export is the same log again, and a line that was cut or changed is ref
   const changed = (number: number, change: (line: string) => string) =>
     `${lines.map((line, index) => (index + 1 === number ? change(line) : line)).join('\n')}\n`;
   const cases: readonly (readonly [string, RegExp])[] = [
-    [exported.slice(0, -1), /^Line \d+ is cut/],
-    [exported.slice(0, -30), /^Line \d+ is cut/],
+    [exported.slice(0, -1), /^Line \d+ is truncated/],
+    [exported.slice(0, -30), /^Line \d+ is truncated/],
     [
       changed(7, (line) => line.replace('"occurredAt":"20', '"occurredAt":"21')),
       /^Line 7 .*hash of its contents/,
@@ -269,16 +269,16 @@ test('an export that lacks whole lines is refused with what is missing', async (
   const { out: part } = await runScript(folder, 'export', ['--stream', 'deposit-3']);
   const mistyped = await runScript(folder, 'export', ['--stream', 'deposit3']);
   t.is(mistyped.code, 1);
-  t.is(mistyped.err, 'There is no stream deposit3 in the event log.\n');
+  t.is(mistyped.err, 'Stream deposit3 not found in the event log.\n');
   const cases: readonly (readonly [string, RegExp])[] = [
-    [textOf(lines.slice(0, 30)), /^The export breaks off after 30 events: the last line.* --partial\.$/],
-    ['', /^The export breaks off after 0 events/],
+    [textOf(lines.slice(0, 30)), /^The export ends after 30 events: the last line.* --partial\.$/],
+    ['', /^The export ends after 0 events/],
     [
       textOf([...lines.slice(0, 30), last]),
       new RegExp(`says ${events.length}: ${events.length - 30} are missing`),
     ],
-    [textOf([...withoutStream, last]), /holds \d+ events where its last line says \d+: \d+ are missing/],
-    [textOf([...events, other]), /not those that its last line is about/],
+    [textOf([...withoutStream, last]), /has \d+ events where its last line says \d+: \d+ are missing/],
+    [textOf([...events, other]), /do not match its last line/],
     [part, /^This is an export of the stream deposit-3 alone, not of the whole log/],
   ];
   for (const [text, message] of cases) {
@@ -296,7 +296,7 @@ test('an export that lacks whole lines is refused with what is missing', async (
   const empty = await temporaryFolder(t);
   const refused = await runScript(empty, 'import', [file]);
   t.is(refused.code, 1);
-  t.regex(refused.err, /^The export breaks off after 30 events/);
+  t.regex(refused.err, /^The export ends after 30 events/);
   t.false(existsSync(path.join(empty, 'event-log.sqlite')), 'nothing was taken');
   t.is((await runScript(empty, 'import', [file, '--partial'])).code, 0);
 });

@@ -49,14 +49,14 @@ test('a view that shows something else than the log says is named', async (t) =>
   );
   const { code, out } = await runScript(folder, 'verify', ['--all']);
   t.is(code, 1);
-  t.regex(out, /views: The view deposit-status shows something else of 1 than the log says/);
+  t.regex(out, /views: The view deposit-status shows 1 otherwise than the log/);
 });
 
 test('given deposits are proven alone, and one that is not there is said', async (t) => {
   const folder = await service.copy(t);
   const { findings, report } = await verified(folder, { what: [1, 4, 99] });
   t.deepEqual(findings, [
-    { check: 'log', code: 'DEPOSIT_UNKNOWN', text: 'There is no deposit 99 in the log.' },
+    { check: 'log', code: 'DEPOSIT_UNKNOWN', text: 'Deposit 99 not found in the event log.' },
   ]);
   t.is(report.counts.deposits, 2);
 
@@ -296,10 +296,7 @@ test('an event that no release knows is found in every kind of stream that has r
     findings.map(({ code, stream }) => [code, stream]),
     kinds.map(({ prefix }) => ['TYPE_UNKNOWN', `${prefix}1`]),
   );
-  t.regex(
-    findings[0]?.text ?? '',
-    /is unknown to this release: No event of this service is called Nonsense\.$/,
-  );
+  t.regex(findings[0]?.text ?? '', /is unknown to this release: There is no event type Nonsense\.$/);
 });
 
 test('findings above the limit are counted, not told', async (t) => {

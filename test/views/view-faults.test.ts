@@ -110,11 +110,11 @@ test('a page that is found to be damaged is told, and the next start begins the 
     using store = SqliteViewStore.open(folder, 'memory');
     const view = store.add(shape);
     t.is(store.file.damage, undefined, 'opening does not look at every page');
-    const sentence = `the view things in ${t.context.file} is damaged: deposit-service rebuild things mends it, or a new start.`;
+    const sentence = `the view things in ${t.context.file} is corrupt: "deposit-service rebuild things" repairs it, and so does a restart.`;
     const found = t.throws(() => view.find({ equal: { kind: 'red' }, limit: 10_000 }), {
       code: 'VIEW_UNAVAILABLE',
     });
-    t.is(found?.message, `What is asked for cannot be read: ${sentence}`);
+    t.is(found?.message, `The view cannot be read: ${sentence}`);
     t.is(store.file.damage, sentence);
   }
   using store = SqliteViewStore.open(folder, 'memory');
@@ -162,14 +162,14 @@ test('a command that reads a view is told that it is damaged, and what mends it'
     t.is(view.find({ limit: 9 }).length, 1);
     t.throws(() => view.counts(), {
       code: 'VIEW_UNAVAILABLE',
-      message: `The view things in ${file} is damaged: "deposit-service rebuild things" mends it.`,
+      message: `The view things in ${file} is corrupt: "deposit-service rebuild things" repairs it.`,
     });
   }
   t.false(existsSync(`${file}.damaged`), 'a command marks nothing');
   writeFileSync(file, Buffer.alloc(8192, 255));
   t.throws(() => openView(config, shape), {
     code: 'VIEW_UNAVAILABLE',
-    message: `The views in ${file} are damaged: "deposit-service rebuild --all" mends them.`,
+    message: `The views in ${file} are corrupt: "deposit-service rebuild --all" repairs them.`,
   });
 });
 

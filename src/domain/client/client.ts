@@ -67,7 +67,7 @@ type Registered = Exclude<Client, { status: 'unknown' }>;
 function decide(command: ClientCommand, client: Client): readonly ClientEvent[] {
   const name = command.client;
   if (command.type === 'RegisterClient') return register(command, client);
-  if (client.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${name}.`);
+  if (client.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `Client ${name} not found.`);
   return decideRegistered(command, client);
 }
 
@@ -114,7 +114,7 @@ function register(
   { client: name, credential }: Extract<ClientCommand, { type: 'RegisterClient' }>,
   client: Client,
 ): readonly ClientEvent[] {
-  if (client.status !== 'unknown') throw new ClientRefusal('CLIENT_EXISTS', `Client ${name} exists already.`);
+  if (client.status !== 'unknown') throw new ClientRefusal('CLIENT_EXISTS', `Client ${name} already exists.`);
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(name)) {
     const text = `"${name}" is not a client name: use up to 64 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit.`;
     throw new ClientRefusal('BAD_CLIENT_NAME', text);

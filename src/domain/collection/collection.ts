@@ -63,7 +63,7 @@ function decide(command: CollectionCommand, collection: Collection): readonly Co
   const name = command.collection;
   if (command.type === 'OpenCollection') return open(name, collection);
   if (collection.status === 'unknown') {
-    throw new CollectionRefusal('COLLECTION_UNKNOWN', `There is no collection ${name}.`);
+    throw new CollectionRefusal('COLLECTION_UNKNOWN', `Collection ${name} not found.`);
   }
   switch (command.type) {
     case 'DescribeCollection': {
@@ -93,7 +93,7 @@ const RESERVED = ['servicedocument', 'resolve'];
 
 function open(name: string, collection: Collection): readonly CollectionEvent[] {
   if (collection.status === 'open') {
-    throw new CollectionRefusal('COLLECTION_EXISTS', `Collection ${name} exists already.`);
+    throw new CollectionRefusal('COLLECTION_EXISTS', `Collection ${name} already exists.`);
   }
   if (!/^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(name) || RESERVED.includes(name.toLowerCase())) {
     const text = `"${name}" cannot name a collection: use up to 64 of A-Z a-z 0-9 . _ ~ -, beginning with a letter or digit, and none of ${RESERVED.join(', ')}.`;

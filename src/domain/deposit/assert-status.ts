@@ -4,7 +4,7 @@ import type { Deposit } from './state.ts';
 /** An id is used once. */
 export function assertAbsent(depositId: number, deposit: Deposit): void {
   if (deposit.status === 'absent') return;
-  throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} exists already.`);
+  throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} already exists.`);
 }
 
 type Absent = { status: 'absent' | 'deleted' };
@@ -15,7 +15,7 @@ export function assertExists(
   deposit: Deposit,
 ): asserts deposit is Exclude<Deposit, Absent> {
   if (deposit.status === 'absent' || deposit.status === 'deleted') {
-    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `There is no deposit ${depositId}.`);
+    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `Deposit ${depositId} not found.`);
   }
 }
 

@@ -36,7 +36,7 @@ export const personDecider: Decider<Person, PersonCommand, PersonEvent> = {
 function decide(command: PersonCommand, state: Person): readonly PersonEvent[] {
   const { person } = command;
   if (command.type === 'AddPerson') return add(command, state);
-  if (state.status === 'unknown') throw new PersonRefusal('PERSON_UNKNOWN', `There is no person ${person}.`);
+  if (state.status === 'unknown') throw new PersonRefusal('PERSON_UNKNOWN', `Person ${person} not found.`);
   switch (command.type) {
     case 'ChangeRole': {
       const { role, client } = validRole(command);
@@ -57,9 +57,9 @@ function decide(command: PersonCommand, state: Person): readonly PersonEvent[] {
 function add(command: Extract<PersonCommand, { type: 'AddPerson' }>, state: Person): readonly PersonEvent[] {
   const { person } = command;
   if (state.status !== 'unknown')
-    throw new PersonRefusal('PERSON_EXISTS', `Person ${person} exists already.`);
+    throw new PersonRefusal('PERSON_EXISTS', `Person ${person} already exists.`);
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(person)) {
-    const text = `"${person}" is no name of a person: use up to 64 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit.`;
+    const text = `"${person}" is not a name of a person: use up to 64 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit.`;
     throw new PersonRefusal('BAD_PERSON_NAME', text);
   }
   return [{ type: 'PersonAdded', data: { person, ...validRole(command) } }];
@@ -68,8 +68,7 @@ function add(command: Extract<PersonCommand, { type: 'AddPerson' }>, state: Pers
 /** @throws {PersonRefusal} a depositor without a client, or another role with one. */
 function validRole({ role, client }: RoleOf): RoleOf {
   if ((role === 'depositor') === (client !== null)) return { role, client };
-  const text =
-    client === null ? 'The role depositor needs a client.' : `The role ${role} is for no single client.`;
+  const text = client === null ? 'The role depositor needs a client.' : `The role ${role} takes no client.`;
   throw new PersonRefusal('BAD_ROLE', text);
 }
 

@@ -30,8 +30,6 @@ export type RetiredGroupsOutcome = {
 /** The user of the connection may not administer groups. */
 export class GroupsRefused extends errorsOfCode('GROUPS_REFUSED') {
   constructor() {
-    super(
-      'This user may not administer persistent subscriptions on $all: connect as one in $ops or $admins.',
-    );
+    super('This user cannot administer persistent subscriptions on $all: connect as one in $ops or $admins.');
   }
 }

@@ -142,12 +142,12 @@ const TYPES: ReadonlyMap<number | undefined, string> = new Map([
 const TEXTS: ReadonlyMap<string, string> = new Map([
   ['access-denied', 'the server does not allow it with these credentials'],
   ['call-lost', 'the server did not answer in time'],
-  ['cancelled', 'the server broke it off'],
+  ['cancelled', 'the server aborted the call'],
   ['deadline-exceeded', 'the server did not answer in time'],
   ['maximum-append-size-exceeded', 'it is larger than the server accepts in one append'],
   ['message-too-large', 'it is larger than one message may be'],
   ['not-leader', 'the cluster is changing its leader'],
-  ['stream-deleted', 'the stream was deleted for good'],
+  ['stream-deleted', 'the stream was deleted permanently'],
   ['timeout', 'the server could not finish it in time'],
   ['unavailable', 'the server cannot be reached'],
 ]);

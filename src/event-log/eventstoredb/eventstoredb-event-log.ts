@@ -114,7 +114,7 @@ export class EventStoreDbEventLog implements EventLog {
   /** Resolves to the version that the server reports; in a cluster that of the leader. */
   async serverVersion(signal?: AbortSignal): Promise<string> {
     this.#assertOpen();
-    return this.#connection.persist('Asking the server for its version', serverVersionOf, signal);
+    return this.#connection.persist('Reading the version of the server', serverVersionOf, signal);
   }
 
   /** Ends subscriptions and gives appends in flight some time; after that their outcome is unknown. */

@@ -47,6 +47,8 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new BadConnection('the user name or the password has a % that begins no code: write %25 for it.');
+    throw new BadConnection(
+      'the user name or the password has a % without two hex digits after it: write %25 for it.',
+    );
   }
 }

@@ -53,5 +53,5 @@ function assertReaches(db: DatabaseSync, file: string, head: Head | undefined): 
 }
 
 function damaged(file: string, how: string, options?: ErrorOptions): EventLogUnusable {
-  return new EventLogUnusable('LOG_DAMAGED', `The event log ${file} is damaged: ${how}.`, options);
+  return new EventLogUnusable('LOG_DAMAGED', `The event log ${file} is corrupt: ${how}.`, options);
 }

@@ -47,7 +47,7 @@ export function hasKnownSchema(db: DatabaseSync, file: string): boolean {
   if (application === APPLICATION_ID && version === VERSION) return true;
   const text =
     application === APPLICATION_ID
-      ? `is an event log of format ${String(version)}, this release reads format ${VERSION}: start the release that made it`
+      ? `is an event log of format ${String(version)}, this release reads format ${VERSION}: start the release that wrote it`
       : 'is another SQLite file, not an event log: name the file of the log';
   throw new EventLogUnusable('LOG_FORMAT_UNKNOWN', `${file} ${text}.`);
 }

@@ -90,7 +90,7 @@ export class SqliteEventLog implements EventLog {
   }
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
-    if (!this.#writer) throw new TypeError(`The event log ${this.#file} was opened to be read only.`);
+    if (!this.#writer) throw new TypeError(`The event log ${this.#file} was opened read-only.`);
     return this.#writer.append({ stream, expected: expectedNumber(expected), rows: toRows(events) });
   }
 

@@ -30,7 +30,7 @@ function parseKey(file: string, parse: (pem: string) => KeyObject, pem = ''): Ke
     const key = parse(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch (cause) {
-    throw new BadAnchorKey(`${file} holds no Ed25519 key in PEM.`, { cause });
+    throw new BadAnchorKey(`${file} is not an Ed25519 key in PEM.`, { cause });
   }
-  throw new BadAnchorKey(`${file} holds a key, but not one of Ed25519.`);
+  throw new BadAnchorKey(`${file} is a key, but not an Ed25519 key.`);
 }

@@ -35,7 +35,7 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
       anchoredAt = clock.monotonic();
     } catch (error) {
       if (stopped.signal.aborted) return;
-      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor made');
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor created');
     }
   };
   const anchorIfNeeded = async (): Promise<void> => {

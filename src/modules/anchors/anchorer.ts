@@ -81,7 +81,7 @@ export class Anchorer {
       const tree = await LogMerkleTree.open(this.#log, stateFile);
       const last = await this.#last();
       await tree.catchUp(signal);
-      if (tree.lastOther === 0) throw new NothingToAnchor('The event log holds nothing to anchor yet.');
+      if (tree.lastOther === 0) throw new NothingToAnchor('The event log has nothing to anchor yet.');
       if (last && tree.events < last.anchor.events) {
         throw new AnchoredEventsGone(
           `The event log holds ${tree.events} events, its last anchor of ${last.anchor.madeAt} is over ${last.anchor.events}: events were removed. Run "deposit-service verify --all".`,
@@ -105,7 +105,7 @@ export class Anchorer {
         await retries.pause(`The append to ${ANCHORS} was rejected, and no read shows another anchor`);
       }
     }
-    throw new AnchorsOvertaken('Others make anchors at the same time, again and again: try it later.');
+    throw new AnchorsOvertaken('Other processes create anchors at the same time: try again later.');
   }
 
   /** Resolves to false when the log has another event there, or rejects appends without a quorum. */
@@ -159,7 +159,7 @@ async function lockAnchoring(file: string): Promise<Disposable> {
   const deadline = clock.monotonic() + LOCK_TIMEOUT_MS;
   for (;;) {
     try {
-      return lockFile(file, 'Another process is making an anchor: try it when that one is done.');
+      return lockFile(file, 'Another process is creating an anchor: try again when it has finished.');
     } catch (error) {
       if (!(error instanceof DataFolderInUse) || clock.monotonic() > deadline) throw error;
       await clock.sleep(RETRY_INTERVAL_MS);

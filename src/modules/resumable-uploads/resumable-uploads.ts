@@ -56,7 +56,7 @@ export class ResumableUploads implements AsyncDisposable {
     const uploads = new ResumableUploads(folder, options);
     const { records, unknown } = await folder.records();
     for (const record of records) uploads.#uploads.set(record.id, await Upload.restored(record, folder));
-    if (unknown.length > 0) options.logger.warn({ records: unknown }, 'upload records not understood');
+    if (unknown.length > 0) options.logger.warn({ records: unknown }, 'unreadable upload records');
     await uploads.sweep();
     return uploads;
   }

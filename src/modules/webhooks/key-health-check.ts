@@ -56,12 +56,13 @@ export class KeyHealthCheck implements Disposable {
 
   async #update(): Promise<void> {
     const [first, ...others] = await this.#problems();
-    const problem = first && others.length > 0 ? `${first} ${others.length} more cannot be opened.` : first;
+    const problem =
+      first && others.length > 0 ? `${first} ${others.length} more cannot be decrypted.` : first;
     if (problem === this.#problem || this.#isOver) return;
     this.#problem = problem;
     const { logger } = this.#options;
-    if (problem === undefined) logger.info({}, 'secrets of webhooks can be opened again');
-    else logger.error({ reason: problem }, 'secrets of webhooks cannot be opened');
+    if (problem === undefined) logger.info({}, 'webhook secrets can be decrypted again');
+    else logger.error({ reason: problem }, 'webhook secrets cannot be decrypted');
   }
 
   async #problems(): Promise<readonly string[]> {

@@ -180,7 +180,7 @@ export class RetryScheduler {
 
   #warn(err: unknown, about: { readonly client?: string; readonly depositId?: number } = {}): void {
     if (!this.#stop.signal.aborted)
-      this.#options.logger.warn({ ...about, err }, 'held notifications not delivered');
+      this.#options.logger.warn({ ...about, err }, 'retry of notifications failed');
   }
 }
 

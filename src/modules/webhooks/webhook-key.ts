@@ -34,7 +34,7 @@ export class WebhookKey {
     if (text === undefined) throw new WebhookKeyProblem(`The key of webhooks, ${file}, is missing.`);
     const key = Buffer.from(text.trim(), 'base64');
     if (key.length === KEY_BYTES) return new WebhookKey(key);
-    throw new WebhookKeyProblem(`${file} holds no key of webhooks: it should be 32 bytes in base64.`);
+    throw new WebhookKeyProblem(`${file} is not a webhook key: expected 32 bytes in base64.`);
   }
 
   private constructor(key: Buffer) {
@@ -61,8 +61,8 @@ export class WebhookKey {
    */
   open({ keyId, iv, ciphertext, tag }: SealedSecret, client: string): string {
     if (keyId !== this.#id) {
-      const text = `The secret of the webhook of ${client} was sealed with the key ${keyId}, not with ${this.#id}.`;
-      throw new WebhookKeyProblem(`${text} Bring that key back or set the webhook again.`);
+      const text = `The webhook secret of ${client} was sealed with the key ${keyId}, not with ${this.#id}.`;
+      throw new WebhookKeyProblem(`${text} Restore that key or set the webhook again.`);
     }
     const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(iv, 'base64'))
       .setAAD(Buffer.from(client))
@@ -70,7 +70,7 @@ export class WebhookKey {
     try {
       return decipher.update(ciphertext, 'base64', 'utf8') + decipher.final('utf8');
     } catch (cause) {
-      throw new WebhookKeyProblem(`The secret of the webhook of ${client} is damaged.`, { cause });
+      throw new WebhookKeyProblem(`The webhook secret of ${client} is corrupt.`, { cause });
     }
   }
 }

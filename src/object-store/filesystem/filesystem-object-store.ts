@@ -192,6 +192,6 @@ function toOpenError(database: string): (error: Error) => never {
     if (!(cause instanceof Error)) throw error;
     if (!isDamage(cause))
       throw new ObjectStoreUnavailable(`${small} cannot be opened: ${cause.message}.`, { cause });
-    throw new StoreDamaged(`${small} is damaged: ${cause.message}. Bring it back from a backup.`, { cause });
+    throw new StoreDamaged(`${small} is corrupt: ${cause.message}. Restore it from a backup.`, { cause });
   };
 }

@@ -40,7 +40,7 @@ export function assertKnownFormat(file: string): void {
   const format = isThere ? formatOf(file) : FORMAT;
   if (format === FORMAT) return;
   throw new StoreFormatUnknown(
-    `${file} holds objects in format ${format}, this release reads format ${FORMAT}: start the release that made it.`,
+    `${file} has objects in format ${format}, this release reads format ${FORMAT}: start the release that wrote it.`,
   );
 }
 

@@ -91,7 +91,7 @@ export class MinioBucket implements Disposable {
   }
 
   make(): Promise<void> {
-    return this.ask(`make the bucket ${this.name}, which does not exist`, (client) =>
+    return this.ask(`create the bucket ${this.name}, which does not exist`, (client) =>
       client.makeBucket(this.name, this.#region),
     );
   }

@@ -59,7 +59,7 @@ async function* objectBytes(
 export function assertFrom(from: number, body: IncomingMessage): void {
   if (from === 0 || body.statusCode === 206) return;
   body.destroy();
-  throw new S3Fault('NoRange', 'the connection broke off, and it does not send the rest of an object alone');
+  throw new S3Fault('NoRange', 'the connection was lost, and it does not send the rest of an object alone');
 }
 
 async function* paced(body: IncomingMessage, pace: Pace): AsyncGenerator<Buffer> {

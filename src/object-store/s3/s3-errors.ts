@@ -18,9 +18,9 @@ export class S3Fault extends CodedError {
 const SENTENCES: Readonly<Record<string, string>> = {
   AccessDenied: 'it denies access: the keys lack a right, or (MinIO) its drive is read-only',
   AuthorizationHeaderMalformed: 'its region is another than the configured one',
-  BadDigest: 'the bytes were damaged on their way',
+  BadDigest: 'the bytes were corrupted in transit',
   BucketAlreadyExists: 'the bucket belongs to another owner',
-  ClientDisconnected: 'it broke off the request, as a server does that stops',
+  ClientDisconnected: 'it aborted the request, as a server that stops does',
   InternalError: 'it failed; its own log says why',
   InvalidAccessKeyId: 'it does not know the access key',
   InvalidLocationConstraint: 'it has no region of the configured name',
@@ -31,10 +31,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   QuotaExceeded: 'it is full: its quota for the bucket or for these keys is',
   RequestTimeTooSkewed: 'its clock and ours differ too much',
   SignatureDoesNotMatch: 'the secret key is wrong, or (OpenStack Swift) the access key',
-  SlowDownRead: 'it cannot read the object: the object is damaged, or too few of its drives answer',
+  SlowDownRead: 'it cannot read the object: the object is corrupt, or too few of its drives answer',
   SlowDownWrite: 'it cannot write: too few of its drives answer',
   TooManyRequests: 'it has too many requests',
-  XAmzContentSHA256Mismatch: 'the bytes were damaged on their way',
+  XAmzContentSHA256Mismatch: 'the bytes were corrupted in transit',
   XMinioAdminBucketQuotaExceeded: 'it is full: its quota for the bucket is',
   XMinioServerNotInitialized: 'it is starting, or too few of its drives answer',
   XMinioStorageFull: 'it is full',
@@ -59,7 +59,7 @@ export function refusal(status: number, code: string | undefined): S3Fault {
 }
 
 export function notS3(found: string, { passing = false } = {}): S3Fault {
-  return new S3Fault('NotS3', `it answered what no S3 store says: ${found}`, { passing });
+  return new S3Fault('NotS3', `its answer is not that of an S3 store: ${found}`, { passing });
 }
 
 /**
@@ -118,7 +118,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 function brokenOff(): S3Fault {
-  return new S3Fault('BrokenOff', 'the connection broke off', { passing: true });
+  return new S3Fault('BrokenOff', 'the connection was lost', { passing: true });
 }
 
 function sentence(code: string): string {

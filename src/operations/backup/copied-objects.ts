@@ -13,6 +13,6 @@ export function reportCopied({ failed, notReady }: Outcome, notCopied = 'Not cop
   for (const { sha256, isNamed, reason } of failed) {
     warn(`${notCopied}: ${sha256}. ${reason} ${isNamed ? 'An event names it.' : 'No event names it.'}`);
   }
-  if (notReady !== null) warn(`The list of objects may have been short: ${notReady} Run the command again.`);
+  if (notReady !== null) warn(`The list of objects may be incomplete: ${notReady} Run the command again.`);
   return isComplete({ failed, notReady }) && notReady === null ? 0 : 1;
 }

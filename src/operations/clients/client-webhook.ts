@@ -32,15 +32,15 @@ export async function webhook(
 ): Promise<void> {
   if (client === undefined) throw new UsageError('NAME is missing.');
   const asked = [options.off, options.failures, options.retry].filter(Boolean).length;
-  if (asked > 1) throw new UsageError('Only one of --off, --failures and --retry is possible at a time.');
-  if (options.json && !options.failures) throw new UsageError('--json is for --failures.');
-  if (options['secret-stdin'] && asked > 0) throw new UsageError('--secret-stdin is for a URL.');
+  if (asked > 1) throw new UsageError('--off, --failures and --retry cannot be combined.');
+  if (options.json && !options.failures) throw new UsageError('--json needs --failures.');
+  if (options['secret-stdin'] && asked > 0) throw new UsageError('--secret-stdin needs a URL.');
   if (options.retry) return retry(administration, config, client, more);
-  if (asked === 1 && more.length > 0) throw new UsageError(`${more.join(' ')} means nothing here.`);
+  if (asked === 1 && more.length > 0) throw new UsageError(`Unexpected argument '${more.join(' ')}'.`);
   if (options.off) return remove(administration, client);
   if (options.failures) return listFailures(config, client, options.json);
   const [url, ...tooMany] = more;
-  if (url === undefined || tooMany.length > 0) throw new UsageError('One URL is needed, or --off.');
+  if (url === undefined || tooMany.length > 0) throw new UsageError('Give one URL, or --off.');
   await set(administration, config, client, url, options['secret-stdin']);
 }
 
@@ -62,7 +62,7 @@ async function set(
   }
   const key = await WebhookKey.make(webhooks.keyFile);
   await administration.client({ type: 'SetWebhook', client, url, secret: key.seal(secret, client) });
-  say(`${client} is notified at ${url} of what happens from now on.`);
+  say(`${client} is notified at ${url} from now on.`);
   if (!fromStdin) say(`Secret, shown only now: ${secret}`);
 }
 
@@ -93,9 +93,7 @@ function listFailures(config: Config, client: string, json = false): void {
 
 function triesOf(attempt: number, dueAt: string): string {
   const next = dueAt === '' ? '' : `, the next at ${dueAt}`;
-  return attempt === 0
-    ? 'not tried by themselves yet'
-    : `${attempt} ${attempt === 1 ? 'try' : 'tries'}${next}`;
+  return attempt === 0 ? 'not tried yet' : `${attempt} ${attempt === 1 ? 'try' : 'tries'}${next}`;
 }
 
 async function retry(

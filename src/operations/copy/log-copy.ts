@@ -149,14 +149,12 @@ async function appendAll({ appends, events }: AppendBatch, target: EventLog): Pr
 
 function targetLongerError(number: number, there: CopyableEvent): LogCopyRefused {
   return new LogCopyRefused(
-    `The target holds more than the source, which ends before event ${number} of the target (${inWords(there)}). Is this the right direction?`,
+    `The target has more than the source, which ends before event ${number} of the target (${inWords(there)}). Is this the right direction?`,
   );
 }
 
 function otherEventsError(number: number, difference: string): LogCopyRefused {
-  return new LogCopyRefused(
-    `The target holds something else: its event ${number} ${difference}. Give an empty target.`,
-  );
+  return new LogCopyRefused(`The target differs: its event ${number} ${difference}. Give an empty target.`);
 }
 
 function concurrentWriterError(cause: WrongExpectedRevision): LogCopyRefused {

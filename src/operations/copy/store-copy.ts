@@ -89,7 +89,7 @@ class StoreCopy {
     await this.#each('copied', missing, (sha256) => this.#copy(sha256));
     const repaired = this.#options.verify ? await this.#verify() : 0;
     const [lost] = this.#withoutFailed(await this.#missing());
-    if (lost) throw new StoreCopyWrong(`The target does not list the object ${lost}, which it took.`);
+    if (lost) throw new StoreCopyWrong(`The target does not list the object ${lost}, which it accepted.`);
     const kept = this.#withoutFailed([...this.#wanted.keys()]);
     return {
       objects: kept.length,
@@ -158,7 +158,7 @@ class StoreCopy {
       await this.#copy(sha256);
       repaired += 1;
       if (await this.#isIntactInTarget(sha256)) return;
-      throw new StoreCopyWrong(`The target does not keep the bytes of ${sha256}, which it took.`);
+      throw new StoreCopyWrong(`The target did not store the bytes of ${sha256}, which it accepted.`);
     });
     return repaired;
   }

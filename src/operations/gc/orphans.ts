@@ -151,5 +151,8 @@ export class Orphans implements Disposable {
 async function assertReady(store: ObjectStore): Promise<void> {
   const reason = await readiness(store);
   if (reason === null) return;
-  throw codedError('STORE_NOT_READY', `The list of objects may be short, so nothing is removed: ${reason}`);
+  throw codedError(
+    'STORE_NOT_READY',
+    `The list of objects may be incomplete, so nothing is removed: ${reason}`,
+  );
 }

@@ -139,5 +139,5 @@ function noSuchEvent({ name }: Subject, wanted: number, last: number): Error {
 }
 
 function unknown({ name }: Subject): Error {
-  return refused('NO_HISTORY', `There is no ${name.replace(/^./, (letter) => letter.toLowerCase())}.`);
+  return refused('NO_HISTORY', `${name} not found.`);
 }

@@ -21,7 +21,7 @@ export async function consoleLink(
   if (before.state.status === 'unknown' && named !== undefined)
     throw new PersonRefusal(
       'PERSON_UNKNOWN',
-      `There is no person ${named}: "deposit-service person add" adds one.`,
+      `Person ${named} not found. "deposit-service person add" adds one.`,
     );
   const role = before.state.status === 'unknown' ? 'operator' : before.state.role;
   const position =

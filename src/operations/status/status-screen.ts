@@ -68,7 +68,7 @@ function serverLine({ log: { server } }: Status): string[] {
 }
 
 function depositLines({ deposits, damagedViews }: Status): string[] {
-  if (!deposits && damagedViews.length > 0) return ['Deposits: not known while a view is damaged'];
+  if (!deposits && damagedViews.length > 0) return ['Deposits: unknown while a view is corrupt'];
   if (!deposits)
     return ['This node stores no views: ask a node that serves clients for the number of deposits.'];
   const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);

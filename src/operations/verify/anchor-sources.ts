@@ -114,7 +114,7 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
     if (anchor) yield { anchor, digest: anchorDigest(anchor), where, isExternal: true };
   }
   if (number === 0)
-    report.find({ check: 'anchors', code: 'NO_ANCHORS', text: `${file} holds no anchor.`, file });
+    report.find({ check: 'anchors', code: 'NO_ANCHORS', text: `${file} has no anchor.`, file });
 }
 
 function isWhole(line: string): boolean {
@@ -130,7 +130,7 @@ function parseAnchor(parse: () => Anchor, where: string, report: Report): Anchor
   try {
     return parse();
   } catch (error) {
-    const text = `There is no anchor at ${where}: ${(error as Error).message}`;
+    const text = `No anchor at ${where}: ${(error as Error).message}`;
     report.find({ check: 'anchors', code: 'ANCHOR_UNREADABLE', text });
     return undefined;
   }

@@ -69,7 +69,7 @@ export class ExportTally {
     if (partial) return;
     if (end === undefined) {
       throw new ExportNotWhole(
-        `The export breaks off after ${pluralize(this.events, 'event')}: the last line, which says how many there are, is missing. ${PARTIAL}`,
+        `The export ends after ${pluralize(this.events, 'event')}: the last line, which says how many there are, is missing. ${PARTIAL}`,
       );
     }
     const parts = [
@@ -88,12 +88,12 @@ export class ExportTally {
           ? `${less} ${less === 1 ? 'is' : 'are'} missing`
           : `${-less} ${less === -1 ? 'was' : 'were'} put in`;
       throw new ExportNotWhole(
-        `The export holds ${pluralize(this.events, 'event')} where its last line says ${end.events}: ${what}.`,
+        `The export has ${pluralize(this.events, 'event')} where its last line says ${end.events}: ${what}.`,
       );
     }
     if (end.root !== this.#tree.root()) {
       throw new ExportNotWhole(
-        `The ${this.events} events of the export are not those that its last line is about, or in another order: their root is ${this.#tree.root()}, not ${end.root}.`,
+        `The ${this.events} events of the export do not match its last line, or are in another order: their root is ${this.#tree.root()}, not ${end.root}.`,
       );
     }
   }
@@ -103,8 +103,7 @@ export class ExportTally {
   }
 }
 
-const PARTIAL =
-  'When you know that this is all you want to bring, as of an export of an older release, give --partial.';
+const PARTIAL = 'To import it nevertheless, such as an export of an older release, give --partial.';
 
 /** Parses a trailer; `undefined` if the line is an event or something else. */
 export function exportEnd(value: Readonly<Record<string, Json>>, line: string): ExportTrailer | undefined {

@@ -77,7 +77,7 @@ const SHAPE: Readonly<Record<keyof RecordedEvent, (value: unknown) => boolean>> 
 };
 
 function parseLine(line: Line, number: number): RecordedEvent | ExportTrailer {
-  if (!line.hasEnd) throw new BadLine(number, 'is cut: it has no end');
+  if (!line.hasEnd) throw new BadLine(number, 'is truncated: it has no end');
   const value = Object(jsonIn(line.bytes, number)) as Record<string, Json>; // checked here
   if (isNestedTooDeeply(value)) throw new BadLine(number, 'is not an exported event: it nests too deeply');
   const end = exportEnd(value, line.bytes.toString());

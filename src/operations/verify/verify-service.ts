@@ -143,7 +143,7 @@ function selectedDeposits(
       end: (whole) => {
         const unknown = whole ? ids.filter((id) => !found.has(`${deposits.prefix}${id}`)) : [];
         for (const id of unknown) {
-          const text = `There is no deposit ${id} in the log.`;
+          const text = `Deposit ${id} not found in the event log.`;
           report.find({ check: 'log', code: 'DEPOSIT_UNKNOWN', text });
         }
       },

@@ -56,12 +56,12 @@ export function viewsCheck(
 
 function textOf({ view, key, kind }: ViewDifference): string {
   if (!everyView.some(({ name }) => name === view))
-    return `The file of the views ${view} is damaged: ${key}; "deposit-service rebuild --all" mends it.`;
+    return `The file of the views ${view} is corrupt: ${key}; "deposit-service rebuild --all" repairs it.`;
   const texts = {
     missing: `lacks ${key}`,
-    'not of the log': `shows ${key || 'an entry without a key'}, of which the log says nothing`,
-    different: `shows something else of ${key} than the log says`,
-    damaged: `is damaged: ${key}`,
+    'not of the log': `shows ${key || 'an entry without a key'}, which is not in the log`,
+    different: `shows ${key} otherwise than the log`,
+    damaged: `is corrupt: ${key}`,
   };
-  return `The view ${view} ${texts[kind]}; "deposit-service rebuild ${view}" mends it.`;
+  return `The view ${view} ${texts[kind]}; "deposit-service rebuild ${view}" repairs it.`;
 }

@@ -94,7 +94,7 @@ export class Sweep implements AsyncDisposable {
       try {
         await work();
       } catch (err) {
-        if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, repeated later');
+        if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, retrying later');
       }
       await this.#pause(pauseAfter(clock.monotonic() - begun));
     }

@@ -21,6 +21,6 @@ const SETTINGS = {
 export function assertExists(what: keyof typeof SETTINGS, place: string): void {
   if (exists(place)) return;
   throw new BackendNotFound(
-    `There is no ${what} at ${place}: a service makes it when it first starts, where its ${SETTINGS[what]} says.`,
+    `No ${what} at ${place}. A service creates it at its first start; ${SETTINGS[what]} says where.`,
   );
 }

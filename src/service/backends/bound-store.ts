@@ -106,7 +106,7 @@ function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
 
 function incompleteStoreError(present: number, named: number): OtherStore {
   return new OtherStore(
-    `The archive store has no id, and only ${present} of the ${named} objects that the event log names: bring the archives back, or check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If the others are lost, "deposit-service bind --incomplete" binds both.`,
+    `The archive store has no id, and only ${present} of the ${named} objects that the event log names: restore the archives, or check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If the others are lost, "deposit-service bind --incomplete" binds both.`,
   );
 }
 

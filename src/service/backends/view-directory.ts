@@ -44,7 +44,7 @@ export function openView(config: Config, { name }: { readonly name: string }): S
     file?.[Symbol.dispose]();
     if (!isDamage(cause)) throw noView(name, folder, cause);
     throw new ViewUnavailable(
-      `The views in ${path} are damaged: "deposit-service rebuild --all" mends them.`,
+      `The views in ${path} are corrupt: "deposit-service rebuild --all" repairs them.`,
       {
         cause,
       },
@@ -72,7 +72,7 @@ function storedView(file: ViewFile, name: string): StoredView {
 }
 
 function noView(name: string, folder: string, cause?: unknown): Error {
-  const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "deposit-service rebuild".`;
+  const text = `View ${name} not found in ${folder}: the service builds it when it starts, and so does "deposit-service rebuild".`;
   return Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
 }
 

@@ -22,7 +22,7 @@ function inUse(folder: string): string {
     if (!isNoSuchProcessError(error)) {
       return `Another service runs on the data folder ${folder}: stop it, ${elsewhere}`; // for example one of another user
     }
-    return `Another service runs on the data folder ${folder} and is just starting or stopping, or a command has it alone: try again in a moment, ${elsewhere}`;
+    return `Another service runs on the data folder ${folder} and is just starting or stopping, or a command has locked it: try again in a moment, ${elsewhere}`;
   }
 }
 

@@ -23,8 +23,8 @@ ${describeSettings()}
 OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables count as well.
 
 SIGTERM and SIGINT let running requests finish, stop the reactors and end with exit code 0.
-Exit codes: 0 stopped as asked, 1 a fault that may pass, 2 what no restart mends: wrong settings or usage, a data folder
-that is in use, a lock, a log or an archive store that is damaged, a log or an archive store of a newer release.
+Exit codes: 0 stopped as asked, 1 a temporary fault, 2 a fault that no restart repairs: wrong settings or usage, a data
+folder that is in use, a corrupt lock, log or archive store, a log or an archive store of a newer release.
 `;
 
 /** Error codes that end every start until an operator fixes the cause. */
@@ -107,7 +107,7 @@ function isKnown(code = ''): boolean {
 async function serve(config: Config, logger: Logger): Promise<number> {
   const uncaught = onUncaughtException(logger);
   const stopped = stopAsked(logger);
-  const progress = lineProgress('views built from events');
+  const progress = lineProgress('rebuilding views');
   await using _tracing = config.tracing
     ? (await import('../../observability/start-tracing.ts')).startTracing(logger, packageInfo())
     : undefined; // disposed of after the service, to send its last spans

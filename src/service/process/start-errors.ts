@@ -24,15 +24,15 @@ export function listenFault(error: unknown, config: Config): BadConfig | CannotL
   const [host, port] = settingsOf(fault, config);
   switch (fault.code) {
     case 'EADDRINUSE':
-      return new CannotListen(`${port}: something else listens there; stop it, or set another port.`);
+      return new CannotListen(`${port}: another process listens there; stop it, or set another port.`);
     case 'EAI_AGAIN':
-      return new CannotListen(`${host}: this name cannot be looked up at present.`);
+      return new CannotListen(`${host}: this name cannot be resolved at the moment.`);
     case 'ENOTFOUND':
       return new BadConfig([`${host}: no address of this machine, nor a name that has one`]);
     case 'EADDRNOTAVAIL':
       return new BadConfig([`${host}: this machine has no such address`]);
     case 'EACCES':
-      return new BadConfig([`${port}: the user of the service may not listen on this port`]);
+      return new BadConfig([`${port}: the user of the service is not allowed to listen on this port`]);
     default:
       return new CannotListen(`${host}, ${port}: ${fault.message}.`);
   }
@@ -72,8 +72,8 @@ export function logFault(error: unknown, { eventLog }: Pick<Config, 'eventLog'>)
 export function assertTlsFiles({ tls }: Config): void {
   if (!tls) return;
   const problems = [
-    tlsProblem('DEPOSIT_TLS_CERT', tls.cert, 'holds no certificate in PEM', (cert) => ({ cert })),
-    tlsProblem('DEPOSIT_TLS_KEY', tls.key, 'holds no private key in PEM without a passphrase', (key) => ({
+    tlsProblem('DEPOSIT_TLS_CERT', tls.cert, 'is not a certificate in PEM', (cert) => ({ cert })),
+    tlsProblem('DEPOSIT_TLS_KEY', tls.key, 'is not a private key in PEM without a passphrase', (key) => ({
       key,
     })),
   ].flatMap((problem) => problem ?? []);
@@ -114,7 +114,7 @@ export function makeDataFolder({ dataDir }: Config): void {
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!IMPOSSIBLE.has(code)) throw error;
-    throw new BadConfig([`DEPOSIT_DATA_DIR=${dataDir}: the folder cannot be made (${message})`]);
+    throw new BadConfig([`DEPOSIT_DATA_DIR=${dataDir}: the folder cannot be created (${message})`]);
   }
   makeFolderPrivate(dataDir);
 }

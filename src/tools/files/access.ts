@@ -5,9 +5,9 @@ import { files } from '../files.ts';
 /** A path exists, but the user of this process has no access to it. */
 export class NotPermitted extends errorsOfCode('EACCES') {}
 
-export function notPermitted(place: string, what: 'read' | 'written to', cause?: unknown): NotPermitted {
+export function notPermitted(place: string, what: 'read' | 'write to', cause?: unknown): NotPermitted {
   return new NotPermitted(
-    `${place} may not be ${what} by ${currentUser({})}: run this as the user of the service.`,
+    `Permission denied: user ${currentUser({})} cannot ${what} ${place}. Run the command as the service user.`,
     { cause },
   );
 }
@@ -41,7 +41,7 @@ export function isNotAccessible(place: string): boolean {
  */
 export function assertAccessible(...places: readonly string[]): void {
   const barred = places.find(isNotAccessible);
-  if (barred !== undefined) throw notPermitted(barred, 'written to');
+  if (barred !== undefined) throw notPermitted(barred, 'write to');
 }
 
 export function isPermissionError(error: unknown): boolean {

@@ -22,6 +22,6 @@ export function describeFsError(error: unknown): string | undefined {
     return undefined;
   }
   const isTaken = code === 'EEXIST' && syscall === 'mkdir';
-  const why = isTaken ? 'there is something else in its place' : getSystemErrorMessage(errno);
+  const why = isTaken ? 'something else is in its place' : getSystemErrorMessage(errno);
   return `${path} cannot be ${PARTICIPLES[syscall] ?? 'used'}: ${why} (${code}).`;
 }

@@ -49,12 +49,12 @@ function locked(file: string): DatabaseSync {
 function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
   const folder = path.dirname(file);
   if (isBusy(cause)) return new DataFolderInUse(inUse, { cause });
-  if (isPermissionError(cause)) return notPermitted(folder, 'written to', cause); // the file could not be created
+  if (isPermissionError(cause)) return notPermitted(folder, 'write to', cause); // the file could not be created
   const barred = [file, folder].find(isNotAccessible);
-  if (barred !== undefined) return notPermitted(barred, 'written to', cause);
+  if (barred !== undefined) return notPermitted(barred, 'write to', cause);
   const text = `${file} cannot be locked: ${(cause as Error).message}.`;
   if (!isDamage(cause)) return new CannotLock(text, { cause });
-  return new LockDamaged(`${text} Remove it when nothing runs on the folder: a lock holds nothing.`, {
+  return new LockDamaged(`${text} Remove it when nothing runs on the folder: a lock contains no data.`, {
     cause,
   });
 }

@@ -19,7 +19,7 @@ export function makePrivate(...places: readonly string[]): void {
     const found = files.statSync(place, { throwIfNoEntry: false });
     if (!found || own === undefined) continue; // systems without such owners have no such modes either
     if (found.uid === own) removeAccess(place, found.mode);
-    else if (found.uid !== 0) throw notPermitted(place, 'written to');
+    else if (found.uid !== 0) throw notPermitted(place, 'write to');
   }
 }
 
@@ -56,7 +56,7 @@ function removeAccess(place: string, mode: number): void {
   try {
     files.chmodSync(place, mode & 0o700);
   } catch (error) {
-    if (isPermissionError(error)) throw notPermitted(place, 'written to', error);
+    if (isPermissionError(error)) throw notPermitted(place, 'write to', error);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // else another process has removed it
   }
 }

@@ -70,7 +70,7 @@ function isReadOnlyError(error: unknown): boolean {
 
 function notReadable(file: string, cause: unknown): WalNotReadable {
   const [without, instead] = isDiskFullError(cause)
-    ? ['room beside it', 'Make room']
+    ? ['free space next to it', 'Free some space']
     : ['permission to write', 'Let the service stop cleanly'];
   return new WalNotReadable(
     `${file} cannot be read without ${without}: part of it is still in ${file}-wal. ${instead}, or copy the folder and read the copy.`,

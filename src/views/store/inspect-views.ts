@@ -58,7 +58,7 @@ function withoutFile(folder: ViewFolder): ViewsInUse {
 
 function mismatchOf(file: ViewFile, origin: string): ViewsInUse | undefined {
   const about = file.about();
-  if (about === undefined) return { kind: 'damaged', why: 'it says nothing of what it is about' };
+  if (about === undefined) return { kind: 'damaged', why: 'it does not say which log it is of' };
   file.versions(); // throws where they are missing
   if (about.origin === origin) return undefined;
   return {

@@ -120,7 +120,7 @@ function assertBuilt(file: string, origin: string, schemas: readonly ViewSchema[
   const { built, wanted } = differenceOf(file, origin, schemas);
   if (built === wanted) return;
   throw new ViewUnavailable(
-    `The views cannot be switched to ${file}, which has ${built}: the running service shows ${wanted}. The release that the command is of uses it from its next start on.`,
+    `The views cannot be switched to ${file}, which has ${built}: the running service shows ${wanted}. The release of this command uses it from its next start on.`,
   );
 }
 

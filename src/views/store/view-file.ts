@@ -221,14 +221,14 @@ export class ViewFile implements Disposable {
       return readTwice(this.#database, read);
     } catch (cause) {
       if (!isDamage(cause)) throw cause;
-      const found = `the view ${view} in ${this.path} is damaged`;
+      const found = `the view ${view} in ${this.path} is corrupt`;
       if (!this.#writes)
-        throw new ViewUnavailable(`T${found.slice(1)}: "deposit-service rebuild ${view}" mends it.`, {
+        throw new ViewUnavailable(`T${found.slice(1)}: "deposit-service rebuild ${view}" repairs it.`, {
           cause,
         });
-      this.#damage = `${found}: deposit-service rebuild ${view} mends it, or a new start.`;
+      this.#damage = `${found}: "deposit-service rebuild ${view}" repairs it, and so does a restart.`;
       markDamaged(this.path);
-      throw new ViewUnavailable(`What is asked for cannot be read: ${this.#damage}`, { cause });
+      throw new ViewUnavailable(`The view cannot be read: ${this.#damage}`, { cause });
     }
   }
 

@@ -43,7 +43,7 @@ test('records that a newer release wrote are retained with their bytes, and name
   for (const [name, text] of Object.entries(unknown))
     t.is(await readFile(path.join(folder, name), 'utf8'), text);
   const records = names.filter((name) => name.endsWith('.json') && name in unknown);
-  t.deepEqual(warnings, [{ records, message: 'upload records not understood' }]);
+  t.deepEqual(warnings, [{ records, message: 'unreadable upload records' }]);
   t.truthy(next.find(id, OWNER));
   for (const name of records) t.is(next.find(name.replace('.json', ''), OWNER), undefined);
 });

@@ -58,7 +58,7 @@ test('a missing key of webhooks is told once as an error and by status until it 
   await rename(keyFile, `${keyFile}.away`);
   await service.stop();
   await service.startAgain();
-  const error = 'secrets of webhooks cannot be opened';
+  const error = 'webhook secrets cannot be decrypted';
   await until(async () => linesOf(error).length === 1);
   t.is((await shown(service)).notifications.key_problem, `The key of webhooks, ${keyFile}, is missing.`);
   t.is((await ready()).status, 200);
@@ -68,7 +68,7 @@ test('a missing key of webhooks is told once as an error and by status until it 
     'before anybody was to be notified',
   );
   await rename(`${keyFile}.away`, keyFile);
-  await until(async () => linesOf('secrets of webhooks can be opened again').length === 1);
+  await until(async () => linesOf('webhook secrets can be decrypted again').length === 1);
   t.is(linesOf(error).length, 1);
 });
 
@@ -83,20 +83,20 @@ test('a key of webhooks that is another one is told once, however many notificat
   await until(async () => (await tries())?.waiting === 3 && (await tries())?.keyProblem !== null);
   t.regex(
     (await tries())?.keyProblem ?? '',
-    /^The secret of the webhook of alice was sealed with the key \w+, not with /,
+    /^The webhook secret of alice was sealed with the key \w+, not with /,
   );
   const { status, says } = await ready();
   t.is(status, 200);
   t.notRegex(says, /alice/, 'it is told without credentials');
   const { screen, notifications, reactors } = await shown(service);
-  t.regex(screen, /^ {2}some cannot be sent: The secret of the webhook of alice/m);
-  t.regex(notifications.key_problem ?? '', /Bring that key back or set the webhook again\.$/);
+  t.regex(screen, /^ {2}some cannot be sent: The webhook secret of alice/m);
+  t.regex(notifications.key_problem ?? '', /Restore that key or set the webhook again\.$/);
   t.true(reactors.some(({ name }) => name === 'notifier'));
-  t.is(linesOf('secrets of webhooks cannot be opened').length, 1);
-  t.is(linesOf('secrets of webhooks cannot be opened')[0]?.level, 'error');
+  t.is(linesOf('webhook secrets cannot be decrypted').length, 1);
+  t.is(linesOf('webhook secrets cannot be decrypted')[0]?.level, 'error');
 
   await writeFile(keyFile, key);
-  await until(async () => linesOf('secrets of webhooks can be opened again').length === 1);
+  await until(async () => linesOf('webhook secrets can be decrypted again').length === 1);
   await until(async () => receiver.taken.length === 3 * WAY.length);
   t.is((await tries())?.keyProblem, null);
 });

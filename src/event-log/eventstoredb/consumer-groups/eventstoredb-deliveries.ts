@@ -72,7 +72,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
    */
   async status(receiver: string, streamPrefix: string): Promise<GroupStatus> {
     const info = await groupInfo(this.#connection, GROUP).catch((error: unknown) => {
-      throw toLogError(`Asking how far the ${receiver} is`, error);
+      throw toLogError(`Reading the position of the ${receiver}`, error);
     });
     const position = checkpointOf(info);
     const { count, oldest } = await lagAfter(this.#log, position, streamPrefix);

@@ -29,7 +29,7 @@ export class EventStoreDbGroups implements GroupAdministration {
       const outcome = await makeGroup(this.#connection, options, this.#connection.closed);
       if (outcome !== 'denied') return outcome;
     } catch (error) {
-      throw toLogError(`Making the group ${GROUP}`, error);
+      throw toLogError(`Creating the group ${GROUP}`, error);
     }
     throw new GroupsRefused();
   }
@@ -62,7 +62,7 @@ export class EventStoreDbGroups implements GroupAdministration {
     try {
       await groupInfo(this.#connection, GROUP);
     } catch (error) {
-      throw toLogError(`Asking for the group ${GROUP}`, error);
+      throw toLogError(`Reading the group ${GROUP}`, error);
     }
   }
 }

@@ -19,7 +19,7 @@ export class SessionKey {
       await makeKeyFile(file, `${random.bytes(KEY_BYTES).toString('base64')}\n`);
     const key = Buffer.from(((await readKeyFile(file)) ?? '').trim(), 'base64');
     if (key.length === KEY_BYTES) return new SessionKey(key);
-    throw codedError('CONSOLE_KEY', `${file} holds no key of the console: it should be 32 bytes in base64.`);
+    throw codedError('CONSOLE_KEY', `${file} is not a console key: expected 32 bytes in base64.`);
   }
 
   private constructor(key: Buffer) {

@@ -96,5 +96,5 @@ function badRequest(text: string): ConsoleRefusal {
 }
 
 function unknownJob(): never {
-  throw notFoundHere('There is no such job on this node: jobs are remembered until it restarts.');
+  throw notFoundHere('This node has no such job: jobs are remembered until it restarts.');
 }

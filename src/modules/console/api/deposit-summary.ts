@@ -30,7 +30,7 @@ export function summaryRoutes({
 
   /** Resolves to whether the log has a deposit; the views do not show one that was deleted. */
   async function exists(id: string): Promise<boolean> {
-    if (!/^[1-9]\d{0,15}$/.test(id)) throw notFoundHere(`There is no deposit ${id}.`);
+    if (!/^[1-9]\d{0,15}$/.test(id)) throw notFoundHere(`Deposit ${id} not found.`);
     const [first] = await Array.fromAsync(log.readStream(`deposit-${id}`, { limit: 1 }));
     return first !== undefined;
   }

@@ -34,7 +34,7 @@ export class VisibleDeposits {
   existing(id = ''): DepositSearchView {
     const row = this.get(id);
     if (row) return row;
-    throw notFoundHere(`There is no deposit ${id}.`);
+    throw notFoundHere(`Deposit ${id} not found.`);
   }
 
   find(query: ViewQuery): DepositSearchView[] {

@@ -99,13 +99,13 @@ async function layerOf(
   const inspection = await reader.inspect(object.source, archive, limits);
   if (inspection.outcome === 'refused') {
     const texts = inspection.faults.map(({ text }) => text).join(' ');
-    throw new IdentifierMismatch(`rests on the archive ${archive}, which is no longer accepted: ${texts}`);
+    throw new IdentifierMismatch(`is based on the archive ${archive}, which is no longer accepted: ${texts}`);
   }
   const found = hash('sha256', inspection.listing);
   const facts = [inspection.format, inspection.files, inspection.bytes, found];
   if (!isDeepStrictEqual(facts, [format, files, bytes, listing])) {
     throw new IdentifierMismatch(
-      `rests on the archive ${archive}, whose listing is ${found}, not ${listing}`,
+      `is based on the archive ${archive}, whose listing is ${found}, not ${listing}`,
     );
   }
   return { sha256: archive, listing: inspection.listing };

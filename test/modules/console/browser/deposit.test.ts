@@ -255,7 +255,7 @@ test('a depositor sees the files of its own deposit alone, an auditor no bytes',
   await depositor.page.getByRole('link', { name: 'Download as tar' }).waitFor();
   t.is(await depositor.page.getByRole('link', { name: 'Proof' }).count(), 0);
   await depositor.page.goto(`/console/deposits/${other}`);
-  await depositor.page.getByText(`There is no deposit ${other}.`).waitFor();
+  await depositor.page.getByText(`Deposit ${other} not found.`).waitFor();
   depositor.forgive(/status of 404/);
   const { page } = await open({ role: 'auditor' });
   await page.goto(`/console/deposits/${own}?tab=files`);
