@@ -5,6 +5,8 @@ export type TabOptions = {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
+  /** High contrast by the page, or colours that the system forces. */
+  readonly contrast?: 'more' | 'forced';
   /** Name and password that the browser sends with each request, as for pages of the HTTP interface. */
   readonly httpCredentials?: { readonly username: string; readonly password: string };
 };
@@ -17,7 +19,7 @@ export class ConsoleTab implements AsyncDisposable {
   readonly faults: string[] = [];
 
   static async open(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
-    const { width = 1280, height = 900, scheme = 'light', httpCredentials } = options;
+    const { width = 1280, height = 900, scheme = 'light', contrast, httpCredentials } = options;
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: scheme,
@@ -25,6 +27,8 @@ export class ConsoleTab implements AsyncDisposable {
       reducedMotion: 'reduce',
       acceptDownloads: true,
       ...(httpCredentials && { httpCredentials }),
+      ...(contrast === 'more' && { contrast }),
+      ...(contrast === 'forced' && { forcedColors: 'active' }),
     });
     const page = await context.newPage();
     return new ConsoleTab(context, page, new URL(url).host);
@@ -54,15 +58,17 @@ export class ConsoleTab implements AsyncDisposable {
     this.faults.splice(0, this.faults.length, ...others);
   }
 
-  /** Resolves to what axe finds on the page, as one sentence each. */
+  /** Resolves to what axe finds on the page, as one sentence each; in high contrast also texts below 7 to 1. */
   async accessibilityFaults(): Promise<readonly string[]> {
     await this.page.evaluate(axe.source); // by the debugger, to which the policy of the page does not apply
-    return await this.page.evaluate(async () => {
-      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+    const enabled = await this.page.evaluate<boolean>(`matchMedia('(prefers-contrast: more)').matches`);
+    return await this.page.evaluate(async (isEnhanced) => {
+      const rules = { 'color-contrast-enhanced': { enabled: isEnhanced } };
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ rules });
       return violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
       );
-    });
+    }, enabled);
   }
 
   /** Resolves to the pixels by which the page is wider than the screen; 0 or less if it is not. */

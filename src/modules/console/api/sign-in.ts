@@ -31,7 +31,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
       permission: 'public',
       answer: ({ ctx }) => {
         const content = signInFrame(html`<p id="entering" role="status">Signing in …</p>`);
-        answerPage(ctx, assets, { title: 'Sign in', script: 'enter.ts', content });
+        return answerPage(ctx, assets, { title: 'Sign in', scripts: ['enter.ts'], content });
       },
     },
     {
@@ -97,7 +97,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
       if (!(error instanceof SwordError) || !['Unauthorized', 'TooManyRequests'].includes(error.code))
         throw error;
       ctx.status = error.code === 'Unauthorized' ? 401 : 429;
-      answerPage(ctx, assets, { title: 'Sign in', content: signInForm(to, error.message) });
+      await answerPage(ctx, assets, { title: 'Sign in', content: signInForm(to, error.message) });
     }
   }
 }

@@ -4,9 +4,9 @@ import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { pathPattern } from '../protocol/path-pattern.ts';
 import { SCREENS, type ScreenPath } from '../protocol/screens.ts';
-import { DepositScreen } from './deposit/deposit-screen.ts';
 import { live } from './live.ts';
 import { Frame } from './parts/frame.ts';
+import { useLoaded } from './parts/loaded.ts';
 import { followLinks, usePlace } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
@@ -20,7 +20,7 @@ const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = 
   '/console/deposits': Deposits,
   '/console/work': Work,
   '/console/search': Search,
-  '/console/deposits/:id': DepositScreen,
+  '/console/deposits/:id': LazyDepositScreen,
 };
 
 /** The whole page: its frame, and the screen of the address. */
@@ -46,4 +46,13 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
         : html`<p>This page does not exist, or your role does not permit it.</p>`
     }
   </${Frame}>`;
+}
+
+/** The page of a deposit. Its code brings the domain and the projections, so it is loaded when it is first opened. */
+function LazyDepositScreen(props: ScreenProps): VNode {
+  const { value, error } = useLoaded(() => import('./deposit/deposit-screen.ts'), []);
+  if (error !== undefined)
+    return html`<p class="problem" role="alert">This page could not be loaded. The service may have been updated: <a href=${location.href} target="_self">load it again</a>.</p>`;
+  if (!value) return html`<p class="loading" role="status">Loading …</p>`;
+  return html`<${value.DepositScreen} ...${props} />`;
 }

@@ -24,6 +24,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ts': 'text/javascript; charset=utf-8',
 };
 
+/** Static imports of a script without types; dynamic ones are not found. */
+const IMPORTS = /^(?:import|export) [^;'"]*? from '([^']+)';$/gm;
+
 export type Asset = { readonly type: string; readonly body: Buffer; readonly compressed: Buffer };
 
 /**
@@ -54,13 +57,23 @@ export class Assets {
     return `${this.#base}${name}`;
   }
 
-  /** Returns the addresses of the scripts that a page imports, for the browser to fetch them at once. */
-  importedBy(script: string): readonly string[] {
-    if (script !== 'main.ts') return [];
-    const names = [...this.#files.keys()].filter(
-      (name) => /console\/(?:browser|protocol)\/.*\.ts$|\.mjs$/.test(name) && !name.endsWith('/enter.ts'),
-    );
-    return names.map((name) => this.urlOf(name));
+  /** Resolves to the addresses of all scripts that these import, for the browser to fetch them at once. */
+  async importedBy(...scripts: readonly string[]): Promise<readonly string[]> {
+    const found = new Set<string>();
+    for (const name of scripts) await this.#addImports(name, found);
+    return [...found].map((name) => this.urlOf(name));
+  }
+
+  async #addImports(name: string, found: Set<string>): Promise<void> {
+    const asset = await this.#assetOf(name);
+    for (const [, specifier = ''] of (asset?.body.toString() ?? '').matchAll(IMPORTS)) {
+      const imported = specifier.startsWith('.')
+        ? path.posix.join(path.posix.dirname(name), specifier)
+        : `${specifier}.mjs`;
+      if (found.has(imported)) continue;
+      found.add(imported);
+      await this.#addImports(imported, found);
+    }
   }
 
   /** Returns the import map, by which browsers find the packages. */
@@ -72,7 +85,10 @@ export class Assets {
 
   /** Resolves to the file at an address; `undefined` for one that browsers may not read, or of another release. */
   async at(url: string): Promise<Asset | undefined> {
-    const name = url.startsWith(this.#base) ? url.slice(this.#base.length) : '';
+    return url.startsWith(this.#base) ? this.#assetOf(url.slice(this.#base.length)) : undefined;
+  }
+
+  async #assetOf(name: string): Promise<Asset | undefined> {
     const file = this.#files.get(name);
     return file === undefined ? undefined : this.#assets.getOrInsertComputed(name, () => load(file));
   }

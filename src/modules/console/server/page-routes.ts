@@ -7,6 +7,9 @@ import type { ConsoleParts } from './console-parts.ts';
 import { answerPage } from './page.ts';
 import { notFoundHere, type Route } from './route.ts';
 
+/** The script of all pages. The one of a deposit is loaded by it when it is opened, and fetched here at once. */
+const MAIN = 'main.ts';
+
 /** Returns the routes of the pages, which the browser fills, and of what they are made of. */
 export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly Route[] {
   const pages = SCREENS.map(({ path, title, permission }): Route => {
@@ -15,15 +18,20 @@ export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly 
       path,
       permission,
       kind: 'page',
-      answer: ({ ctx, viewer: { name, role, scope, kind } }) => {
+      answer: ({ ctx, params, viewer: { name, role, scope, kind } }) => {
         const boot: Boot = {
           viewer: { kind, name, role, client: scope?.client ?? null, permissions: permissionsOf(role) },
           service: { ...packageInfo(), url: baseUrl, roles: config.roles },
         };
         const content = html`<div id="app" data-boot=${JSON.stringify(boot)}>
-          <noscript>The console needs JavaScript. The pages of a deposit do not.</noscript>
+          <header><span class="brand">Deposits</span></header>
+          <main>
+            <h1>${[title, ...Object.values(params)].join(' ')}</h1>
+            <noscript>The console needs JavaScript. The pages of a deposit do not.</noscript>
+          </main>
         </div>`;
-        answerPage(ctx, assets, { title: `${title} · Deposits`, script: 'main.ts', content });
+        const scripts = path === '/console/deposits/:id' ? [MAIN, 'deposit/deposit-screen.ts'] : [MAIN];
+        return answerPage(ctx, assets, { title: `${title} · Deposits`, scripts, content });
       },
     };
   });

@@ -35,16 +35,16 @@ export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Asse
   });
 }
 
-/** Answers with a page. `script` is a module of the browser that it starts with. */
-export function answerPage(
+/** Answers with a page. It starts with the first of `scripts`, modules of the browser; the others are only fetched. */
+export async function answerPage(
   ctx: ServiceContext,
   assets: Assets,
   {
     title,
-    script,
+    scripts = [],
     content,
-  }: { readonly title: string; readonly script?: string; readonly content: ComponentChild },
-): void {
+  }: { readonly title: string; readonly scripts?: readonly string[]; readonly content: ComponentChild },
+): Promise<void> {
   const body = html`<body>
     ${content}
   </body>`;
@@ -58,8 +58,8 @@ export function answerPage(
       ${STYLES.map((name) => html`<link rel="stylesheet" href=${assets.urlOf(`src/modules/console/browser/${name}`)} />`)}
     </head>
   `;
-  const scripts = script === undefined ? '' : scriptTags(assets, script);
-  const parts = [renderToString(head).replace('</head>', () => `${scripts}</head>`), renderToString(body)];
+  const tags = scripts.length === 0 ? '' : await scriptTags(assets, scripts);
+  const parts = [renderToString(head).replace('</head>', () => `${tags}</head>`), renderToString(body)];
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = `<!DOCTYPE html><html lang="en">${parts.join('')}</html>`;
 }
@@ -68,12 +68,13 @@ export function answerPage(
  * Returns the script, the import map that it needs, and the scripts that it imports. The map must be the text whose hash
  * is in the policy, so no renderer may touch it.
  */
-function scriptTags(assets: Assets, script: string): string {
-  const preloads = assets.importedBy(script).map((url) => `<link rel="modulepreload" href="${url}">`);
-  const url = assets.urlOf(`src/modules/console/browser/${script}`);
+async function scriptTags(assets: Assets, scripts: readonly string[]): Promise<string> {
+  const names = scripts.map((script) => `src/modules/console/browser/${script}`);
+  const [first, ...others] = names.map((name) => assets.urlOf(name));
+  const fetched = new Set([...others, ...(await assets.importedBy(...names))]);
   return [
     `<script type="importmap">${assets.importMap}</script>`,
-    ...preloads,
-    `<script type="module" src="${url}"></script>`,
+    ...[...fetched].map((url) => `<link rel="modulepreload" href="${url}">`),
+    `<script type="module" src="${first}"></script>`,
   ].join('');
 }
