@@ -65,6 +65,12 @@ export type Tree = {
 
 export type Overlay = Tree | { readonly outcome: 'refused'; readonly faults: readonly ArchiveFault[] };
 
+/**
+ * More bytes than all listings of a deposit can have whose members and paths are within the limits of merging them. A
+ * deposit with more is refused.
+ */
+export const LARGEST_LISTINGS = 400 * 1024 ** 2;
+
 export type ArchiveLimits = {
   /** Unpacked bytes of one archive. */
   readonly unpackedBytes: number;

@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import type { ClientLogin } from '../../projections/client-logins.ts';
-import type { ArchiveLimits, ArchiveReader, Tree } from '../archives/inspection.ts';
+import {
+  type ArchiveLimits,
+  type ArchiveReader,
+  LARGEST_LISTINGS,
+  type Tree,
+} from '../archives/inspection.ts';
 import { clients } from '../domain/aggregates.ts';
 import { type ArchiveVerdict, check, type Finding } from '../domain/deposit/checks.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
@@ -14,11 +19,15 @@ import {
   type ObjectStore,
   ObjectUnreadable,
 } from '../object-store/object-store.ts';
+import { mapConcurrent } from '../tools/concurrency/limiter.ts';
 import { isTransient } from '../tools/concurrency/transient-faults.ts';
 import { isBefore } from '../views/apply-events.ts';
 import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
 import { load } from './command-handler.ts';
+
+/** Maximum number of archives of one deposit that are read at the same time. */
+const READ_AT_ONCE = 4;
 
 type Deposited = Extract<Deposit, { status: 'deposited' }>;
 
@@ -46,7 +55,7 @@ export async function checkDeposit(
   position: Position,
   record: RecordCheck,
 ): Promise<void> {
-  const inspected = await Promise.all(archives.map((archive) => inspectStored(parts, archive, client)));
+  const inspected = await inspectAll(parts, archives, client);
   const outcome = check({
     entries,
     archives: inspected,
@@ -92,6 +101,31 @@ export async function inspectArchive(
   return { archive, reading, faults: [], warnings, listing, tree };
 }
 
+/**
+ * Reads the archives and holds their listings, until these are larger than those of any deposit that is accepted: then
+ * returns the verdicts so far, without listings.
+ */
+async function inspectAll(
+  parts: CheckParts,
+  archives: readonly Archive[],
+  client: string,
+): Promise<readonly InspectedArchive[]> {
+  const inspected = new Map<number, InspectedArchive>();
+  let bytes = 0;
+  await mapConcurrent(archives.entries(), READ_AT_ONCE, async ([index, archive]) => {
+    if (bytes > LARGEST_LISTINGS) return;
+    const verdict = await inspectStored(parts, archive, client);
+    bytes += verdict.listing?.length ?? 0;
+    inspected.set(index, bytes > LARGEST_LISTINGS ? withoutListing(verdict) : verdict);
+  });
+  const inOrder = archives.flatMap((_, index) => inspected.get(index) ?? []);
+  return bytes > LARGEST_LISTINGS ? inOrder.map(withoutListing) : inOrder;
+}
+
+function withoutListing({ listing: _, ...verdict }: InspectedArchive): InspectedArchive {
+  return verdict;
+}
+
 async function inspectStored(parts: CheckParts, archive: Archive, client: string): Promise<InspectedArchive> {
   await using object = await parts.store.materialize(archive.sha256);
   return await inspectArchive(parts, archive, object.source, client).catch((error: unknown) => {
@@ -105,6 +139,7 @@ async function conflictsIn(
   inspected: readonly InspectedArchive[],
   client: string,
 ): Promise<readonly Finding[]> {
+  if (inspected.some(({ reading, listing }) => reading && !listing)) return [TOO_LARGE];
   // the workers take ownership of the copies
   const layers = inspected.flatMap(({ archive: { sha256, filename: name }, listing }) =>
     listing ? { sha256, name, listing: listing.slice() } : [],
@@ -113,6 +148,11 @@ async function conflictsIn(
   const overlay = await reader.overlay(layers, client);
   return overlay.outcome === 'refused' ? overlay.faults : [];
 }
+
+const TOO_LARGE: Finding = {
+  code: 'PATHS_TOO_LARGE',
+  text: "The deposit's archives have too many members or too large paths: no deposit with as many is accepted.",
+};
 
 /** Returns a function that reads domains from the view of this node, or from the log while the view is older. */
 export function domainReader(
