@@ -32,7 +32,7 @@ export type DepositSearchView = StatusFields &
     readonly origin: string | null;
     /** Time and id of the last change, which order all deposits by their changes. */
     readonly changed: string;
-    /** Title, authors, names of archives, slug, external identifier and origin. */
+    /** Title, slug, external identifier, origin, names of archives and authors, {@link MAX_WORDS} characters of them. */
     readonly words: string;
     /** Values that are found as a whole together with words, between spaces: `@client`, `/collection`, `!reason`. */
     readonly terms: string;
@@ -44,7 +44,7 @@ const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 2,
+  version: 3,
   source: deposits,
   indexes: [
     ['depositId'],
@@ -105,6 +105,12 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   }),
 };
 
+/**
+ * Maximum number of authors, and of characters that are indexed. Each change of the texts of a deposit indexes all of
+ * them again while no request is served, and a hundred entries can name two thousand authors.
+ */
+const [MAX_AUTHORS, MAX_WORDS] = [50, 10_000];
+
 /** Hex digits of a digest or a UUID in a label: enough to find few deposits, which have or name the whole value. */
 const HEX_DIGITS = 12;
 
@@ -140,12 +146,14 @@ function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | '
   const { title, authors, archives, slug, externalIdentifier, origin, reasonCodes, client, collection } =
     view;
   const names = archives.map(({ filename }) => filename);
-  const words = [title, ...authors, ...names, slug, externalIdentifier, origin].filter(
-    (text) => text !== null,
-  );
+  const words = [title, slug, externalIdentifier, origin, ...names, ...authors]
+    .filter((text) => text !== null)
+    .join('\n')
+    .slice(0, MAX_WORDS)
+    .toWellFormed(); // a character may be cut
   const terms = [`@${client}`, `/${collection}`, ...reasonCodes.map((code) => `!${code}`)];
   const changed = `${view.updatedAt} ${String(view.depositId).padStart(15, '0')}`;
-  return { changed, words: words.join('\n'), terms: ` ${terms.join(' ')} ` };
+  return { changed, words, terms: ` ${terms.join(' ')} ` };
 }
 
 /**
@@ -176,7 +184,7 @@ function withFacts(
 ): Partial<DepositSearchView> {
   return {
     title: view.title ?? facts.title,
-    authors: [...new Set([...view.authors, ...facts.authors])],
+    authors: [...new Set([...view.authors, ...facts.authors])].slice(0, MAX_AUTHORS),
     externalIdentifier: view.externalIdentifier ?? facts.externalIdentifier,
   };
 }
