@@ -166,10 +166,12 @@ async function withDeadline<T>(
   any.throwIfAborted();
   const timer = clock.setTimeout(() => stop.abort(new CallTimedOut()), milliseconds);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  any.addEventListener('abort', () => reject(any.reason));
+  const abort = (): void => reject(any.reason);
+  any.addEventListener('abort', abort);
   try {
     return await Promise.race([work(any), aborted]);
   } finally {
     clock.clearTimeout(timer);
+    any.removeEventListener('abort', abort); // Node retains a combined signal for as long as it has a listener
   }
 }
