@@ -2,8 +2,11 @@ import type { RecordedEvent } from '../event-log/event-log.ts';
 import { LruCache } from '../tools/lru-cache.ts';
 import type { StreamState } from './stream-state.ts';
 
-/** Number of streams whose states are kept: more than wait for the checker for long. */
-const MAX_STREAMS = 1000;
+/**
+ * Number of events of the streams whose states are kept: of more deposits than wait for the checker for long. Memory
+ * grows with events, not with streams: an entry adds up to 7 kB to a state, and a deposit may have a hundred.
+ */
+const MAX_EVENTS = 6000;
 
 type Kept<State> = {
   readonly present: StreamState<State> & { readonly revision: number };
@@ -18,7 +21,7 @@ type Kept<State> = {
  * has exactly these events, and all before them.
  */
 export class KeptStates<State> {
-  readonly #streams = new LruCache<Kept<State>>(MAX_STREAMS);
+  readonly #streams = new LruCache<Kept<State>>(MAX_EVENTS, ({ present }) => present.revision + 1);
 
   /** Keeps the state after an append of events with these hashes. */
   keep(stream: string, present: Kept<State>['present'], hashes: Kept<State>['hashes']): void {

@@ -84,3 +84,25 @@ function commandFor(depositId: number, kind: number, serial: number): DepositCom
   if (kind === 0) return { ...createDeposit({ final: false, entry: null }), depositId };
   return { ...changeDeposit({ kind: 'add-content', archive, entry: null }), depositId, maxArchives: 1000 };
 }
+
+test('states are kept up to a number of events, since each event may add a whole entry to a state', (t) => {
+  const kept = new KeptStates<Deposit>();
+  const [streams, revision] = [200, 99];
+  const hashOf = (stream: string) => `hash of ${stream}`;
+  for (let number = 0; number < streams; number += 1) {
+    const stream = `deposit-${number}`;
+    const present = {
+      state: { status: 'absent' },
+      revision,
+      hash: hashOf(stream),
+      position: undefined,
+    } as const;
+    kept.keep(stream, present, [hashOf(stream)]);
+  }
+  const event = { id: '', type: 'MetadataAdded', data: {}, revision, position: '' };
+  const left = Array.from({ length: streams }, (_, number) => `deposit-${number}`).filter((stream) =>
+    kept.provenBy({ ...event, stream, metadata: { hash: hashOf(stream) } }),
+  );
+  t.is(left.at(-1), `deposit-${streams - 1}`);
+  t.true(left.length <= 60, `${left.length} streams of a hundred events each are kept`);
+});
