@@ -111,6 +111,17 @@ test('views that are too small make no snapshot', async (t) => {
   t.is((await snapshotObjects(site.log)).size, 0);
 });
 
+test('a look that cannot find the size of the views fails like any other, and the next one stores a snapshot', async (t) => {
+  const site = await siteOf(t);
+  const node = await nodeOf(t, site);
+  const [file, elsewhere] = ['views.1.sqlite', 'elsewhere'].map((name) => path.join(node.folder, name));
+  await files.rename(file as string, elsewhere as string);
+  await t.notThrowsAsync(node.look());
+  await files.rename(elsewhere as string, file as string);
+  await node.look();
+  t.is((await snapshotObjects(site.log)).size, 1);
+});
+
 test('neither the object nor an export of the log without secrets shows what the views hold', async (t) => {
   const site = await siteOf(t);
   const node = await nodeOf(t, site);

@@ -73,10 +73,10 @@ export class SnapshotMaker implements AsyncDisposable {
 
   async #look(): Promise<void> {
     const { logger, views, fromSize } = this.#options;
-    const { size, damage } = views.file;
-    if (this.#stop.signal.aborted || size < fromSize || damage !== undefined) return;
+    if (this.#stop.signal.aborted) return;
     try {
-      await this.#makeIfDue();
+      const { size, damage } = views.file;
+      if (size >= fromSize && damage === undefined) await this.#makeIfDue();
     } catch (err) {
       if (!this.#stop.signal.aborted) logger.warn({ err }, 'no snapshot of the views stored');
     }
