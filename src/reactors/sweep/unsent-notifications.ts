@@ -51,9 +51,14 @@ export class UnsentNotifications {
     const byClient = new Map<string, ClientWebhook>();
     for (const webhook of webhooks.values()) byClient.set(webhook.client, webhook);
     if (byClient.size === 0) return;
+    if (limit < this.#examined) this.#examined = ''; // the clock was ahead in an earlier run
     const before = this.#open;
     const open: Candidate[] = [];
+    const seen = new Set<string>(); // those of the last run may be in the views as well
     for await (const candidate of this.#candidates(before, byClient, limit, signal)) {
+      const key = `${candidate.depositId}/${candidate.revision}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
       const event = await this.#unsent(candidate);
       if (!event) continue;
       open.push(candidate);

@@ -1,0 +1,53 @@
+import test from 'ava';
+import type { ClientWebhook } from '../../projections/client-webhooks.ts';
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { handleCommand } from '../../src/deposits/command-handler.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import { UnsentNotifications } from '../../src/reactors/sweep/unsent-notifications.ts';
+import { foldStream } from '../../src/views/fold.ts';
+import type { View } from '../../src/views/view.ts';
+import { anyContext } from '../../testing/domain/commands.ts';
+import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+
+const HOUR = 3_600_000;
+const at = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();
+
+/** Returns a log with a way to add a deposit at a time, and the search for its unsent notifications. */
+function searched() {
+  const log = new MemoryEventLog();
+  const rows: DepositStatusView[] = [];
+  const nothing = { get: () => undefined, values: () => [].values(), find: () => [] };
+  const webhook = { client: 'alice', since: '' } as ClientWebhook;
+  const webhooks = { ...nothing, get: () => webhook, values: () => [webhook].values() };
+  const find: View<DepositStatusView>['find'] = ({ equal, from, upTo }) =>
+    rows.filter(
+      ({ status, updatedAt }) =>
+        status === equal?.['status'] && updatedAt >= String(from?.value) && updatedAt <= String(upTo?.value),
+    );
+  const views = { webhooks, statuses: { ...nothing, find }, recorded: nothing, deleted: nothing };
+  const unsent = new UnsentNotifications({ log, giveUpAfter: 72 * HOUR, views: views as never });
+  const create = async (depositId: number, now: string): Promise<void> => {
+    await handleCommand(log, deposits, depositId, createDeposit({ depositId, now }), anyContext({ now }));
+    const view = await foldStream(depositStatus, log.readStream(`deposit-${depositId}`));
+    if (view) rows.push(view);
+  };
+  const found = async (limit: string): Promise<string[]> =>
+    (await Array.fromAsync(unsent.find(limit, new AbortController().signal))).map(({ stream }) => stream);
+  return { create, found };
+}
+
+test('what was not sent is found while it is not recorded, and once in each run', async (t) => {
+  const { create, found } = searched();
+  await create(1, at(-HOUR / 4));
+  t.deepEqual(await found(at(-1000)), ['deposit-1']);
+  t.deepEqual(await found(at(-1000)), ['deposit-1']);
+  t.deepEqual(await found(at(-1000)), ['deposit-1']);
+});
+
+test('what was not sent is found also after a run whose clock was ahead', async (t) => {
+  const { create, found } = searched();
+  t.deepEqual(await found(at(48 * HOUR)), []);
+  await create(1, at(-HOUR));
+  t.deepEqual(await found(at(-1000)), ['deposit-1']);
+});
