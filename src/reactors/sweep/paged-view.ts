@@ -13,27 +13,31 @@ type Range<Row> = {
   readonly upTo: string;
 };
 
-/** Yields rows ordered by time, page by page, without occupying the event loop. */
-export async function* pagedByTime<Row>(
+/**
+ * Yields rows ordered by time, page by page, without occupying the event loop. Rows that leave the range meanwhile do not
+ * hide others.
+ */
+export async function* pagedByTime<Row extends { readonly depositId: number }>(
   view: View<Row>,
   { equal = {}, field, from, upTo }: Range<Row>,
   signal: AbortSignal,
 ): AsyncGenerator<Row> {
-  let [start, skip] = [from, 0];
+  let start = from;
+  let seen = new Set<number>(); // deposits at the time `start` that were yielded
   while (!signal.aborted) {
+    const limit = PAGE_SIZE + seen.size;
     const rows = view.find({
       equal,
       from: { field, value: start },
       upTo: { field, value: upTo },
       orderBy: field,
-      offset: skip,
-      limit: PAGE_SIZE,
+      limit,
     });
-    yield* rows;
-    if (rows.length < PAGE_SIZE) return;
+    for (const row of rows) if (!seen.has(row.depositId)) yield row;
+    if (rows.length < limit) return;
     const last = String(rows.at(-1)?.[field]);
-    const ties = rows.filter((row) => row[field] === last).length;
-    skip = last === start ? skip + ties : ties;
+    const ties = rows.filter((row) => row[field] === last).map(({ depositId }) => depositId);
+    seen = new Set(last === start ? [...seen, ...ties] : ties);
     start = last;
     await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
   }
