@@ -84,6 +84,19 @@ function unknownOutcomes(): void {
     t.true(double.faults.seen('append') >= 2);
   });
 
+  test.serial('reading what an earlier try has stored ends with the time limit of the request', async (t) => {
+    const { double, log } = await logOnDouble(t, { retryTimeout: 2000 });
+    await log.append('deposit-1', 'none', newEvents(1));
+    double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE });
+    double.faults.set('read', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
+    const begun = performance.now();
+    await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1), { since: begun - 1800 }), {
+      message: /^Reading deposit-1 failed/,
+    });
+    const waited = performance.now() - begun;
+    t.true(waited < 1000, `${waited} ms`);
+  });
+
   test.serial('patience is no longer when the clock is set back meanwhile', async (t) => {
     const { double, log } = await logOnDouble(t, { retryTimeout: 300 });
     double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);

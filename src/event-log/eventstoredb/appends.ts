@@ -73,7 +73,11 @@ export class EventStoreDbAppends {
         tries += 1;
         return client.appendToStream(stream, events, { ...options, expectedRevision });
       };
-      return await this.#answerTo(stream, await this.#connection.persist(what, action, undefined, since));
+      return await this.#answerTo(
+        stream,
+        await this.#connection.persist(what, action, undefined, since),
+        since,
+      );
     } catch (error) {
       const cause: unknown = Object(error).cause; // the client's error
       const refused = wrongRevision(stream, expected, cause);
@@ -84,11 +88,18 @@ export class EventStoreDbAppends {
     }
   }
 
-  async #answerTo(stream: string, { nextExpectedRevision, position }: AppendResult): Promise<Appended> {
+  async #answerTo(
+    stream: string,
+    { nextExpectedRevision, position }: AppendResult,
+    since: number,
+  ): Promise<Appended> {
     const revision = Number(nextExpectedRevision);
     // The server does not name the position of the last event if the events were already there.
     const isExact = isKnown(position) && position.commit === position.prepare;
-    return { revision, position: isExact ? toPosition(position) : await this.#positionOf(stream, revision) };
+    return {
+      revision,
+      position: isExact ? toPosition(position) : await this.#positionOf(stream, revision, since),
+    };
   }
 
   /**
@@ -110,8 +121,8 @@ export class EventStoreDbAppends {
     return last && { revision: last.revision, position: last.position };
   }
 
-  async #positionOf(stream: string, revision: number) {
-    const request = { stream, from: revision, backwards: false, count: 1 };
+  async #positionOf(stream: string, revision: number, since: number) {
+    const request = { stream, from: revision, backwards: false, count: 1, since };
     const { events } = await this.#pages.ofStream(request);
     const [event] = events;
     if (event) return event.position;

@@ -65,7 +65,7 @@ export class EventStoreDbEventLog implements EventLog {
     signal?.throwIfAborted();
     this.#assertOpen();
     while (left > 0) {
-      const page = await this.#pages.ofStream({ stream, from, backwards, count: left }, signal, since);
+      const page = await this.#pages.ofStream({ stream, from, backwards, count: left, since }, signal);
       yield* page.events;
       left -= page.events.length;
       const { upTo = 0, atEnd } = page;

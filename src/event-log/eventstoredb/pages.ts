@@ -57,14 +57,12 @@ export class EventStoreDbPages {
   }
 
   /** Reads a page of one stream. An unknown stream is empty. */
-  async ofStream(request: StreamPageRequest, signal?: AbortSignal, since?: number): Promise<StreamPage> {
-    const { stream, from, backwards, count } = request;
+  async ofStream(request: StreamPageRequest, signal?: AbortSignal): Promise<StreamPage> {
+    const { stream, from, backwards } = request;
     const direction = backwards ? 'backwards' : 'forwards';
     const fromRevision = from === undefined ? (backwards ? 'end' : 'start') : BigInt(from);
-    const { seen, atEnd } = await this.#read(
-      `Reading ${stream}`,
-      { ...request, signal, count, since },
-      (client, options) => client.readStream(stream, { ...options, direction, fromRevision }),
+    const { seen, atEnd } = await this.#read(`Reading ${stream}`, { ...request, signal }, (client, options) =>
+      client.readStream(stream, { ...options, direction, fromRevision }),
     );
     const last = seen.at(-1)?.revision;
     return { events: ofThisLog(seen), upTo: last === undefined ? undefined : Number(last), atEnd };
