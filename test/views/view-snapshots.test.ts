@@ -191,7 +191,7 @@ const WRONG: readonly Wrong[] = [
   },
   {
     what: 'that the store has lost',
-    reason: /holds no object/,
+    reason: /has no object/,
     inStore: ({ store }, sha256) => store.remove(sha256),
   },
 ];
