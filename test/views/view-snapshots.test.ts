@@ -59,6 +59,17 @@ for (const kind of ['files', 's3'] as const) {
   });
 }
 
+test('a snapshot that is stored while the views change is that of one moment', async (t) => {
+  const site = await siteOf(t);
+  const first = await nodeOf(t, site);
+  const isStored = first.look().then(() => true);
+  for (let id = 4; !(await Promise.race([isStored, false])) || id < 30; id += 1) await deposit(site.log, id);
+  const second = await nodeOf(t, site);
+  t.is(second.projector.begunFrom, 'snapshot', JSON.stringify(second.lines));
+  await first.projector.passed((await site.log.head()) as string, 10_000);
+  t.deepEqual(differences(first, second), []);
+});
+
 test('a snapshot is stored once a day, and the two newest are retained', async (t) => {
   const site = await siteOf(t);
   let now = Date.now();
