@@ -8,7 +8,7 @@ import { writeDoubleFile } from '../inputs/double-file.ts';
 import { NodeGroup } from './node-group.ts';
 import { type NodeSite, openSite } from './node-site.ts';
 
-const DEPOSITS = 10_000;
+const DEPOSITS = 3000;
 
 /** Starts a node that has to apply all events of the log, as one that was away for them, and one that has applied all. */
 export const catchUpRate: Goal = {
