@@ -23,7 +23,7 @@ export const catchUpRate: Goal = {
       folder: path.join(bench.folder, 'site'),
       file,
     });
-    const found = [await rateOn(doubles)];
+    const found = await rateOn(doubles);
     const server = process.env['EVENTSTORE_URL'];
     if (server === undefined) return found;
     await using site = await openSite({
@@ -31,30 +31,44 @@ export const catchUpRate: Goal = {
       folder: path.join(bench.folder, 'server'),
       server,
     });
-    return [...found, await rateOn(site)];
+    return [...found, ...(await rateOn(site))];
 
-    async function rateOn(site: NodeSite): Promise<Comparison> {
+    async function rateOn(site: NodeSite): Promise<Comparison[]> {
       const events = await eventsOf(site, bench.folder);
       await using group = new NodeGroup(site, path.join(bench.folder, site.name));
-      const start = () => secondsOf(async () => (await group.start('http', 1))[Symbol.asyncDispose]());
-      await start();
+      const cpu = { away: [] as number[], current: [] as number[] };
+      const start = (name: keyof typeof cpu) => () =>
+        secondsOf(async () => {
+          await using node = await group.start('http', 1);
+          cpu[name].push(node.facts.cpuSeconds);
+        });
+      await start('current')();
       const seconds = await interleave(bench, `N3, ${site.name}`, {
         away: () => {
           rmSync(path.join(group.folderOf('http', 1), 'views'), { recursive: true, force: true });
-          return start();
+          return start('away')();
         },
-        current: start,
+        current: start('current'),
       });
-      const rates = seconds.away.map((away, pair) => events / (away - (seconds.current[pair] as number)));
-      return {
-        what: `from ${site.name}, ${events.toLocaleString('en')} events`,
-        unit: 'events/s',
-        ours: { name: 'node', values: rates },
-        wanted: undefined,
-      };
+      const rates = (away: readonly number[], current: readonly number[]) =>
+        away.map((taken, pair) => events / (taken - (current[pair] as number)));
+      const last = (name: keyof typeof cpu) => cpu[name].slice(-bench.pairs);
+      const what = `from ${site.name}, ${events.toLocaleString('en')} events`;
+      return [
+        alone(what, 'events/s', rates(seconds.away, seconds.current)),
+        alone(
+          `${what}, by CPU time`,
+          'events for a second of the node',
+          rates(last('away'), last('current')),
+        ),
+      ];
     }
   },
 };
+
+function alone(what: string, unit: string, values: readonly number[]): Comparison {
+  return { what, unit, ours: { name: 'node', values }, wanted: undefined };
+}
 
 async function eventsOf({ settings }: NodeSite, folder: string): Promise<number> {
   await using log = await openLog(readConfig({ ...settings, DEPOSIT_DATA_DIR: folder }));
