@@ -122,7 +122,7 @@ async function inspectAll(
   return bytes > LARGEST_LISTINGS ? inOrder.map(withoutListing) : inOrder;
 }
 
-function withoutListing({ listing: _, ...verdict }: InspectedArchive): InspectedArchive {
+function withoutListing({ listing: _listing, ...verdict }: InspectedArchive): InspectedArchive {
   return verdict;
 }
 
