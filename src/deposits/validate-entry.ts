@@ -151,7 +151,7 @@ function unknownObjectReason(swhid: Swhid): string {
 }
 
 function unknownReference(what: string): DepositRefusal {
-  return new DepositRefusal('REFERENCE_UNKNOWN', `Nothing is known here of ${what}.`);
+  return new DepositRefusal('REFERENCE_UNKNOWN', `Unknown reference: ${what}.`);
 }
 
 async function validateOrigin(

@@ -28,13 +28,11 @@ export function httpMetrics(
     'error',
     'status',
   ]);
-  const uploads = metrics.counter('uploads_total', 'Archives that were sent, by what became of them', [
-    'outcome',
-  ]);
+  const uploads = metrics.counter('uploads_total', 'Archives that were sent, by outcome', ['outcome']);
   const uploadBytes = metrics.counter('upload_received_bytes_total', 'Bytes of archives received');
   const uploadDurations = metrics.histogram(
     'upload_duration_seconds',
-    'From the first byte of an archive until it is stored or refused; mostly the time its sender needs',
+    'From the first byte of an archive until it is stored or refused; mostly the time that its sender needs',
     UPLOAD_SECONDS,
   );
   // A counter that appears with its first event shows no increase.

@@ -23,7 +23,7 @@ export class Metrics {
   readonly #process = processMetrics();
   readonly #faults = this.counter(
     'scrape_faults_total',
-    'Parts of these metrics that could not be found out in time, so that their samples are missing or old',
+    'Parts of these metrics that could not be collected in time, so that their samples are missing or old',
     ['part'],
   );
   #scrape: Promise<{ type: string; text: string }> | undefined;
@@ -76,7 +76,7 @@ export class Metrics {
 
   async #collect(part: string, collector: Collector): Promise<void> {
     const late = (): never => {
-      throw new Error(`Not found out within ${COLLECT_TIMEOUT_MS} ms.`);
+      throw new Error(`Not collected within ${COLLECT_TIMEOUT_MS} ms.`);
     };
     try {
       await withTimeout(this.#once(part, collector), COLLECT_TIMEOUT_MS, late);

@@ -21,9 +21,7 @@ const APPEND_OUTCOMES = ['appended', 'conflict', 'unavailable', 'failed'] as con
 
 /** Counts and times the appends of this node, and counts the outcomes of checks and loads among their events. */
 export function logMetrics(metrics: Metrics): Observer<EventLog> {
-  const appends = metrics.counter('event_log_appends_total', 'Appends of this node, by what became of them', [
-    'outcome',
-  ]);
+  const appends = metrics.counter('event_log_appends_total', 'Appends of this node, by outcome', ['outcome']);
   const durations = metrics.histogram(
     'event_log_append_duration_seconds',
     'From an append until it is durable, refused or aborted',
@@ -70,12 +68,12 @@ const OUTCOMES = {
 
 /** Returns a function that counts the outcomes of checks and loads among events. */
 function outcomeCounter(metrics: Metrics): (events: readonly NewEvent[]) => void {
-  const outcomes = metrics.counter('outcomes_total', 'Checks and loads of this node, by how they ended', [
+  const outcomes = metrics.counter('outcomes_total', 'Checks and loads of this node, by outcome', [
     'outcome',
   ]);
   const reasons = metrics.counter(
     'outcome_reasons_total',
-    'Reasons why deposits were rejected or could not be loaded, each once a deposit',
+    'Reasons why deposits were rejected or could not be loaded, each once per deposit',
     ['outcome', 'reason'],
   );
   for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
@@ -112,21 +110,21 @@ function codeOf(error: unknown): unknown {
 export function storeMetrics(metrics: Metrics): Observer<ObjectStore> {
   const durations = metrics.histogram(
     'archive_store_operation_duration_seconds',
-    'Time the store needed: of a put without the waiting for its bytes, of a get until the first of them',
+    'Time that the store needed: for a put without waiting for its bytes, for a get until the first byte',
     STORE_SECONDS,
     ['operation'],
   );
   const errors = metrics.counter(
     'archive_store_errors_total',
-    'Operations of the store that failed for a fault of the store',
+    'Operations that failed because of the store',
     ['operation', 'code'],
   );
   const brokenPromises = metrics.counter(
     'archive_store_broken_promises_total',
-    'Puts whose bytes were not what was promised',
+    'Puts whose bytes did not match the announced digest or length',
     ['code'],
   );
-  const bytes = metrics.counter('archive_store_stored_bytes_total', 'Bytes of the objects that were put');
+  const bytes = metrics.counter('archive_store_stored_bytes_total', 'Bytes of the objects that were stored');
   // A counter that appears with its first event shows no increase.
   for (const operation of OPERATIONS) for (const code of FAULTS) errors.inc({ operation, code }, 0);
   for (const code of BROKEN) brokenPromises.inc({ code }, 0);

@@ -60,7 +60,7 @@ test('a worker that cannot begin says nothing about the job', async (t) => {
   const entry = new URL('data:text/javascript,throw new Error("too many open files")');
   for (const worker of [{}, { execArgv: ['--no-such-option'] }]) {
     await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker });
-    const refused = { code: 'POOL_BUSY', message: 'No worker could begin.' };
+    const refused = { code: 'POOL_BUSY', message: 'No worker could start.' };
     const jobs = [pool.run('a job', 60_000), pool.run('another', 60_000)];
     await Promise.all(jobs.map((job) => t.throwsAsync(job, refused)));
   }

@@ -73,7 +73,7 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
   LoadingFailed: [loadingFailed, 'Load 1 failed.'],
   LoadingRetried: [
     { type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } },
-    'Loading is to be repeated: load 2.',
+    'Reload requested (load 2).',
   ],
   MetadataUpdated: [
     { type: 'MetadataUpdated', data: { depositId: 1, swhid: 'swh:1:dir:1', entry: aliceEntry } },

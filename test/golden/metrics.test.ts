@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import test from 'ava';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
@@ -22,10 +24,22 @@ function described({ types, helps, samples }: Exposition): string {
   return parts.join('\n');
 }
 
+/** Returns a text in lower case, without marks, and without separators of thousands. */
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll('`', '')
+    .replaceAll(/(?<=\d),(?=\d)/g, '');
+}
+
 test('the metrics after a deposit have the names, types, labels and help that they had', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
   await alice.waitFor('/1/software/1/status/', 'done');
-  await assertGolden(t, 'metrics.txt', described(await Exposition.of(service.folder)));
+  const exposition = await Exposition.of(service.folder);
+  await assertGolden(t, 'metrics.txt', described(exposition));
+  const manual = plain(await readFile(path.join(import.meta.dirname, '../../docs/metrics.md'), 'utf8'));
+  for (const [name, help] of exposition.helps)
+    if (name.startsWith('deposit_')) t.true(manual.includes(`| ${plain(help)}`), `${name}: ${help}`);
 });

@@ -52,7 +52,7 @@ test('one client leaves room for the changes of others', async (t) => {
     client.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   const refused = await create(alice);
   t.is(refused.status, 503);
-  t.regex(await refused.text(), /already works on 3 uploads and changes of yours/);
+  t.regex(await refused.text(), /already processes 3 uploads and changes of yours/);
   t.is((await create(bob)).status, 201);
   for (const connection of slow) {
     await connection.send(helloZip);

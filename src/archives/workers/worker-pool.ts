@@ -31,7 +31,7 @@ const START_TIMEOUT_MS = 60_000;
 /** First message of a worker, as soon as it can accept jobs. */
 export const BEGUN = 'begun';
 
-const COULD_NOT_BEGIN = 'No worker could begin.';
+const COULD_NOT_BEGIN = 'No worker could start.';
 
 /** The worker crashed in the job, or was stopped because the job exceeded its time limit. */
 export class JobAborted extends Error {
@@ -121,7 +121,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     const late = () => abort(new JobAborted(`It took more than ${milliseconds} ms.`));
     let stopClock = this.#begun.has(worker)
       ? alarm(milliseconds, late)
-      : alarm(START_TIMEOUT_MS, () => abort(new PoolBusy('No worker could begin in time.')));
+      : alarm(START_TIMEOUT_MS, () => abort(new PoolBusy('No worker could start in time.')));
     const release = () => {
       stopClock();
       worker.removeAllListeners();

@@ -66,7 +66,7 @@ export class IdempotencyStore {
     const request = key.earlier ?? (await this.#record(key, { fingerprint, requestId }, newId, retries));
     if (request.fingerprint === fingerprint) return request;
     const text = 'The Idempotency-Key was used before, for a request with other content or on another IRI.';
-    throw new SwordError('Conflict', text, { verboseDescription: 'Take a new key for every new request.' });
+    throw new SwordError('Conflict', text, { verboseDescription: 'Use a new key for every new request.' });
   }
 
   async #record(

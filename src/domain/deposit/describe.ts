@@ -83,7 +83,7 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
     ),
   LoadingFailed: ({ attempt, reason }) =>
     description(`Load ${attempt} failed.`, ...reasonDetails('reason', [reason])),
-  LoadingRetried: ({ attempt }) => description(`Loading is to be repeated: load ${attempt}.`),
+  LoadingRetried: ({ attempt }) => description(`Reload requested (load ${attempt}).`),
   MetadataUpdated: ({ swhid, entry }) =>
     description(
       `Metadata added to the finished deposit: ${nameOf(entry)} (${bytes(entry)}).`,

@@ -24,7 +24,7 @@ export function assertChangeLimit(depositId: number, changes: number): void {
   if (changes <= MAX_CHANGES) return;
   throw new DepositRefusal(
     'TOO_MANY_CHANGES',
-    `Deposit ${depositId} may have ${MAX_CHANGES} changes while it is partial, and this would be more: complete it, with this change or without it, or delete it and begin another one.`,
+    `Deposit ${depositId} has reached the limit of ${MAX_CHANGES} changes while it is partial: complete it, with this change or without it, or delete it and start another one.`,
   );
 }
 

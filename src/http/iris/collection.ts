@@ -35,7 +35,7 @@ export function collectionIri(
       POST: async (ctx, view) => {
         if (!isDryRun(ctx)) return create(ctx, view);
         if (dryRun) return dryRun.answer(ctx, view);
-        throw badRequest('This service makes no dry runs: send the request without dry-run=true.');
+        throw badRequest('This service does not support dry runs: send the request without dry-run=true.');
       },
     },
   });

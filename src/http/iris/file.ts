@@ -28,7 +28,7 @@ export function fileIri({ checks, deposits }: WriteParts, downloads: Downloads):
         const { collection, depositId } = deposit;
         const write = await checks.run({ ctx, rule: WRITES.replaceFile, collection, deposit });
         const changed = await changeContent(deposits, depositId, write, ({ archive }) => {
-          if (!archive) throw badRequest('The request brings no archive.');
+          if (!archive) throw badRequest('The request contains no archive.');
           return { kind: 'replace-archive', number, archive };
         });
         withTag(ctx, changed);

@@ -30,6 +30,6 @@ export function limitWrites(limit: number): ServiceMiddleware {
 }
 
 function busy(what: string): SwordError {
-  const text = `This service already works on ${what}, its maximum at the same time: send the request again in a few seconds.`;
+  const text = `This service already processes ${what}, the maximum at the same time: send the request again in a few seconds.`;
   return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '3' } });
 }

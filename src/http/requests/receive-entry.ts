@@ -125,10 +125,7 @@ function throwTranslated(error: unknown, maxBytes: number, req: Context['req']):
   const isGone = type === 'request.aborted' || (type === 'stream.not.readable' && req.destroyed);
   if (isGone) throw new ClientGone('The client went away.', { cause: error });
   if (type === 'request.size.invalid') {
-    throw new SwordError(
-      'ErrorChecksumMismatch',
-      'The body has not the length that Content-Length declares.',
-    );
+    throw new SwordError('ErrorChecksumMismatch', 'The length of the body differs from Content-Length.');
   }
   throw error;
 }

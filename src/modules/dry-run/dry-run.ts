@@ -100,6 +100,6 @@ export class DryRuns {
 }
 
 function busy(what: string): SwordError {
-  const text = `${what} are under way, more are not possible at a time: try again later.`;
+  const text = `${what} are running, the maximum at the same time: try again later.`;
   return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' } });
 }

@@ -25,7 +25,7 @@ export class UploadLocks {
   async acquire(id: string, interrupt?: () => void, { insists = false } = {}): Promise<UploadLock> {
     for (let other = this.#locks.get(id); other; other = this.#locks.get(id)) {
       if (!other.yields(insists ? 0 : this.#stalledAfter))
-        throw uploadBusy('Another request is at this upload: try again when it has ended.');
+        throw uploadBusy('Another request uses this upload: try again when it has ended.');
       other.interrupt();
       await other.released;
     }

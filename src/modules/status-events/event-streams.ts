@@ -111,7 +111,7 @@ function stopping(): SwordError {
 }
 
 function tooMany(code: 'TooManyRequests' | 'ServiceUnavailable', how: string): SwordError {
-  const text = `${how} event streams open, which is as many as may be: try again when one has ended.`;
+  const text = `${how} event streams open, the maximum: try again when one has ended.`;
   return new SwordError(code, text, { headers: { 'Retry-After': '30' } });
 }
 

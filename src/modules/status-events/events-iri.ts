@@ -150,5 +150,5 @@ function lastEventId({ req }: ServiceContext): string | undefined {
 }
 
 function unknownToken(token: string): SwordError {
-  return badRequest(`Last-Event-ID ${quoted(token)} is of no event here: begin without it.`);
+  return badRequest(`Last-Event-ID ${quoted(token)} is not the id of an event here: connect without it.`);
 }

@@ -57,7 +57,8 @@ export class CircuitBreaker {
     while (!this.tryAcquire()) {
       if (this.#trips > 0) return this.#reason;
       const timeoutMs = deadline - clock.monotonic();
-      if (timeoutMs <= 0 || this.#waiting.size >= MAX_WAITING) return 'The receiver is slower than the news.';
+      if (timeoutMs <= 0 || this.#waiting.size >= MAX_WAITING)
+        return 'The receiver is too slow: notifications are queued.';
       await this.#nextRelease(timeoutMs);
     }
     return undefined;

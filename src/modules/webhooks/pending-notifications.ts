@@ -24,7 +24,7 @@ const [CLAIM_MS, DELIVERY_MS] = [30_000, 12_000];
 /** Failure recorded when the service stops, so that other nodes need not wait for the end of the claim. */
 const STOPPED: Failure = {
   taken: false,
-  reason: 'The service was stopped in the middle of it.',
+  reason: 'The service stopped during the delivery.',
   isUnreachable: true,
   retryAfter: 0,
 };

@@ -16,7 +16,7 @@ export type ReceiverRules = { readonly allowPrivate: boolean };
 export function assertMayBeReceiver({ protocol, hostname }: URL, { allowPrivate }: ReceiverRules): void {
   if (allowPrivate) return;
   if (protocol !== 'https:') {
-    throw new ReceiverRefused('A webhook has to be https, unless DEPOSIT_WEBHOOK_ALLOW_PRIVATE is true.');
+    throw new ReceiverRefused('A webhook must be https, unless DEPOSIT_WEBHOOK_ALLOW_PRIVATE is true.');
   }
   // Sockets connect to an IP address without a lookup.
   const address = hostname.replace(/^\[|\]$/g, '');
@@ -58,7 +58,7 @@ export function checkedLookup({ allowPrivate }: ReceiverRules): LookupFunction {
 
 function notPublic(hostname: string, address: string): ReceiverRefused {
   const place = hostname === address ? hostname : `${hostname} (${address})`;
-  return new ReceiverRefused(`${place} is in no public network, where no notifications are sent.`);
+  return new ReceiverRefused(`${place} is not in a public network, and notifications are sent only there.`);
 }
 
 /**

@@ -105,7 +105,7 @@ function answerOf(request: ClientRequest, body: string): Promise<IncomingMessage
   let answer: IncomingMessage | undefined;
   const settle = (error?: Error): void => {
     if (answer) resolve(answer);
-    else reject(error ?? new Error('closed without one'));
+    else reject(error ?? new Error('closed without an answer'));
   };
   request.on('error', settle);
   request.once('close', settle); // the only event after a 101
@@ -133,8 +133,8 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Outcome {
   if (statusCode >= 200 && statusCode < 300) return { taken: true };
   const isRedirect = statusCode >= 300 && statusCode < 400;
   const reason = isRedirect
-    ? `It was answered with the redirect ${statusCode}: the webhook has to be set to where that leads.`
-    : `It was answered ${statusCode}.`;
+    ? `The receiver answered with the redirect ${statusCode}: set the webhook to its target.`
+    : `The receiver answered ${statusCode}.`;
   return { taken: false, reason, isUnreachable: false, retryAfter: retryAfterIn(headers, clock.now()) };
 }
 
@@ -149,5 +149,5 @@ function retryAfterIn({ 'retry-after': text = '' }: IncomingHttpHeaders, now: nu
 function reasonOf(error: unknown): string {
   if (error instanceof ReceiverRefused) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
-  return `No connection, or no answer on it: ${code ?? message}.`;
+  return `The connection failed: ${code ?? message}.`;
 }

@@ -36,7 +36,7 @@ function observeViews(metrics: Metrics, log: EventLog, projector: ObservedClient
     'views_rebuilding',
     'Views that are catching up with the log since the start; until none is left, clients are refused',
   );
-  const switches = metrics.counter('view_switches_total', 'Views whose place a rebuilt one took');
+  const switches = metrics.counter('view_switches_total', 'Views that were replaced by rebuilt ones');
   const lagEvents = metrics.gauge(
     'view_lag_events',
     'Events that a view does not show yet; counted up to 1000',
@@ -44,7 +44,7 @@ function observeViews(metrics: Metrics, log: EventLog, projector: ObservedClient
   );
   const lagSeconds = metrics.gauge(
     'view_lag_seconds',
-    'Age of the oldest event that a view does not show yet; 0 if there is none',
+    'Age of the oldest event that a view does not show yet; 0 without one',
     ['view'],
   );
   metrics.onScrape('views', async () => {

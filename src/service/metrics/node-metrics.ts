@@ -25,15 +25,15 @@ export function observeNode(metrics: Metrics, { config, version, readiness, serv
     event_log: config.eventLog.kind,
     archive_store: config.archiveStore.kind,
   };
-  metrics.gauge('build_info', 'What runs here; always 1', Object.keys(about)).set(about, 1);
+  metrics
+    .gauge('build_info', 'Version and configuration of the node; always 1', Object.keys(about))
+    .set(about, 1);
 
   const connections = metrics.gauge('http_connections', 'Connections of clients that are open');
   metrics.onScrape('connections', async () => connections.set(await server.connections()));
 
-  const ready = metrics.gauge('ready', '1 when the node can do its work, as /health/ready says it');
-  const passed = metrics.gauge('readiness_check', '1 when this part of what makes the node ready is well', [
-    'check',
-  ]);
+  const ready = metrics.gauge('ready', '1 when the node can do its work, as /health/ready reports');
+  const passed = metrics.gauge('readiness_check', '1 when this readiness check passes', ['check']);
   metrics.onScrape('readiness', async () => {
     const found = await problemsOf(readiness);
     ready.set(found.size === 0 ? 1 : 0);
@@ -41,8 +41,8 @@ export function observeNode(metrics: Metrics, { config, version, readiness, serv
   });
 
   observeChores(metrics, config.dataDir);
-  const free = metrics.gauge('disk_free_bytes', 'Free space of the disk that stores this', ['kept']);
-  const size = metrics.gauge('disk_size_bytes', 'Size of the disk that stores this', ['kept']);
+  const free = metrics.gauge('disk_free_bytes', 'Free space of the disk', ['kept']);
+  const size = metrics.gauge('disk_size_bytes', 'Size of the disk', ['kept']);
   for (const [kept, folder] of Object.entries(foldersOf(config))) {
     metrics.onScrape(`disk_${kept}`, async () => {
       const { bavail, blocks, bsize } = await files.statfs(folder);

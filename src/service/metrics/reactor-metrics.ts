@@ -30,7 +30,7 @@ export function observeReactors(metrics: Metrics, log: EventLog, reactors: Obser
   if (notifications) observeNotifications(metrics, notifications);
   const parked = metrics.gauge(
     'reactor_parked_events',
-    'Events that no attempt got through and that wait for an operator',
+    'Parked events, which wait for an operator or for a readable object',
     ['reactor'],
   );
   const parking = new EventLogParking(log);
@@ -46,17 +46,17 @@ export function observeReactors(metrics: Metrics, log: EventLog, reactors: Obser
 function observeRunners(metrics: Metrics, runners: ObservedReactors['runners']): void {
   const underWay = metrics.gauge(
     'reactor_streams_under_way',
-    'Streams that a reactor of this node works on, or that wait for it',
+    'Streams that a reactor of this node works on or has queued',
     ['reactor'],
   );
   const done = metrics.counter(
     'reactor_events_done_total',
-    'Events that a reactor of this node is done with',
+    'Events that a reactor of this node has processed',
     ['reactor'],
   );
   const failures = metrics.counter(
     'reactor_failed_tries_total',
-    'Tries of a reactor of this node that failed',
+    'Failed attempts of a reactor of this node',
     ['reactor'],
   );
   metrics.onScrape('reactors', () => {
@@ -77,12 +77,12 @@ function observeLags(
 ): void {
   const lagEvents = metrics.gauge(
     'reactor_lag_events',
-    'Events that a reactor, on whatever node, has not done with; counted up to 1000',
+    'Events that a reactor has not processed on any node; counted up to 1000',
     ['reactor'],
   );
   const lagSeconds = metrics.gauge(
     'reactor_lag_seconds',
-    'Age of the oldest event that a reactor, on whatever node, has not processed; 0 if there is none',
+    'Age of the oldest event that a reactor has not processed on any node; 0 without one',
     ['reactor'],
   );
   for (const { name: reactor, streamPrefix } of reactors) {
@@ -100,18 +100,16 @@ function observeNotifications(
   metrics: Metrics,
   notifications: { readonly status: NotificationStatus },
 ): void {
-  const outcomes = metrics.counter(
-    'notifications_total',
-    'Notifications of this node: delivered, failed and to be retried, or expired before their turn',
-    ['outcome'],
-  );
+  const outcomes = metrics.counter('notifications_total', 'Notifications of this node, by outcome', [
+    'outcome',
+  ]);
   const waiting = metrics.gauge(
     'notification_deposits_waiting',
-    'Deposits with notifications that are to be tried again, on whatever node',
+    'Deposits with notifications that wait for a retry, on any node',
   );
   const failures = metrics.counter(
     'notifier_failed_tries_total',
-    'Tries of the notifier of this node that failed',
+    'Failed attempts of the notifier of this node',
   );
   metrics.onScrape('notifications', () => {
     const { taken, failed, tooOld, notifier, waiting: deposits } = notifications.status;

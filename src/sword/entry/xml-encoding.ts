@@ -68,7 +68,7 @@ function decoderFor(name: string): XmlDecoder {
     const { encoding } = new TextDecoder(label);
     return { encoding, decode: (bytes) => decodeStrictly(encoding, bytes) };
   } catch (cause) {
-    throw badRequest(`The encoding ${quoted(label)} of the entry is not known here: write it in UTF-8.`, {
+    throw badRequest(`The encoding ${quoted(label)} of the entry is not supported: write it in UTF-8.`, {
       cause,
     });
   }

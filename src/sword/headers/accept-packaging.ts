@@ -18,7 +18,7 @@ export function parseAcceptPackaging(raw: RawHeader): Packaging | null {
     .map(({ iri }) => PACKAGINGS.find((packaging) => packaging === iri))
     .find((packaging) => packaging !== undefined);
   if (found) return found;
-  throw new SwordError('NotAcceptable', `The content cannot be had in the packaging ${quoted(text)}.`, {
+  throw new SwordError('NotAcceptable', `The content is not available in the packaging ${quoted(text)}.`, {
     verboseDescription: `Possible: ${PACKAGINGS.join(', ')}, or no Accept-Packaging header.`,
   });
 }

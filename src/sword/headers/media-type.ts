@@ -10,8 +10,7 @@ export type MediaType = { readonly type: string; readonly parameters: ReadonlyMa
  */
 export function parseMediaType(raw: RawHeader, what = 'The body of the request'): MediaType {
   const text = headerText(raw) ?? '';
-  if (text === '')
-    throw new SwordError('ErrorContent', `${what} has no Content-Type: send the media type of what it is.`);
+  if (text === '') throw new SwordError('ErrorContent', `${what} has no Content-Type: send its media type.`);
   const [, type, rest = ''] = /^([^\s/;,"]+\/[^\s/;,"]+)\s*(?:;(.*))?$/.exec(text) ?? [];
   if (!type) throw new SwordError('ErrorContent', `Content-Type ${quoted(text)} is not a media type.`);
   return { type: type.toLowerCase(), parameters: parametersOf(rest) };

@@ -71,12 +71,12 @@ test('nothing is sent to a private network, whether it is named by its address o
     const outcome = await webhookClient.post(`https://${host}:${port}/hook`, '{}', {}, signal);
     t.false(outcome.taken);
     if (!outcome.taken)
-      t.regex(outcome.reason, /is in no public network, where no notifications are sent\.$/, host);
+      t.regex(outcome.reason, /is not in a public network, and notifications are sent only there\.$/, host);
   }
   const plain = await webhookClient.post(`http://127.0.0.1:${port}/`, '{}', {}, signal);
   t.like(plain, {
     taken: false,
-    reason: 'A webhook has to be https, unless DEPOSIT_WEBHOOK_ALLOW_PRIVATE is true.',
+    reason: 'A webhook must be https, unless DEPOSIT_WEBHOOK_ALLOW_PRIVATE is true.',
   });
   t.is(connections(), 0);
   using allowed = new WebhookClient({ allowPrivate: true }, 'test/1');
@@ -131,7 +131,7 @@ test('an answer that goes over to another protocol is a refusal like others', as
   using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const outcome = await webhookClient.post(url, '{}', {}, new AbortController().signal);
-  const reason = 'No connection, or no answer on it: closed without one.';
+  const reason = 'The connection failed: closed without an answer.';
   t.deepEqual(outcome, { taken: false, reason, isUnreachable: true, retryAfter: 0 });
 });
 
@@ -177,7 +177,7 @@ const taken: Outcome = { taken: true };
 const gone: Outcome = { taken: false, reason: 'Nobody answers.', isUnreachable: true, retryAfter: 0 };
 const refused: Outcome = {
   taken: false,
-  reason: 'It was answered 500.',
+  reason: 'The receiver answered 500.',
   isUnreachable: false,
   retryAfter: 0,
 };
@@ -268,10 +268,10 @@ test('what is held of an event that a newer release wrote is tried less and less
 
 test('a webhook in a private network or without TLS is refused when it is set', async (t) => {
   const refusals: Readonly<Record<string, RegExp>> = {
-    'http://example.org/hook': /has to be https/,
-    'https://169.254.169.254/latest': /169\.254\.169\.254 is in no public network/,
-    'https://localhost/hook': /localhost \((127\.0\.0\.1|::1)\) is in no public network/,
-    'https://[::ffff:10.0.0.1]/': /is in no public network/,
+    'http://example.org/hook': /must be https/,
+    'https://169.254.169.254/latest': /169\.254\.169\.254 is not in a public network/,
+    'https://localhost/hook': /localhost \((127\.0\.0\.1|::1)\) is not in a public network/,
+    'https://[::ffff:10.0.0.1]/': /is not in a public network/,
   };
   for (const [url, message] of Object.entries(refusals)) {
     const expected = { code: 'RECEIVER_REFUSED', message };

@@ -44,7 +44,7 @@ export function assertIdentifiedBy(swhid: string, depositId: number, identifier:
   if (swhid === identifier) return;
   const text =
     identifier === null
-      ? `Deposit ${depositId} has no identifier, so that it is not ${swhid}.`
+      ? `Deposit ${depositId} has no identifier yet, so it is not ${swhid}.`
       : `The identifier of deposit ${depositId} is ${identifier}, not ${swhid}.`;
   throw new DepositRefusal('SWHID_MISMATCH', text);
 }

@@ -31,7 +31,7 @@ export class ClaimedUpload implements NamedUpload, Disposable {
     const { uploads, queries } = from;
     const upload = uploads.find(id, owner);
     if (!upload) throw noUpload(id, owner.collection);
-    if (uploads.isHeld(upload)) throw conflict('Another request is at this upload: wait until it has ended.');
+    if (uploads.isHeld(upload)) throw conflict('Another request uses this upload: wait until it has ended.');
     const inUse = new ClaimedUpload(upload, await uploads.hold(upload), queries);
     try {
       await inUse.#settle();

@@ -74,7 +74,7 @@ const PAIR = /^([!-+\--~]+)(?: +((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2
 export function assertOffsetType(headers: IncomingHttpHeaders): void {
   const type = headerText(headers['content-type']) ?? '';
   if (type.split(';', 1)[0]?.trim().toLowerCase() === OFFSET_TYPE) return;
-  const text = `The pieces of an upload have the Content-Type ${OFFSET_TYPE}, not ${quoted(type)}.`;
+  const text = `The chunks of an upload have the Content-Type ${OFFSET_TYPE}, not ${quoted(type)}.`;
   throw new SwordError('ErrorContent', text);
 }
 
