@@ -62,11 +62,8 @@ for (const kind of ['files', 's3'] as const) {
 test('a snapshot that is stored while the views change is that of one moment', async (t) => {
   const site = await siteOf(t);
   const first = await nodeOf(t, site);
-  let isStored = false;
-  const storing = first.look().then(() => {
-    isStored = true;
-  });
-  for (let id = 4; !isStored || id < 30; id += 1) await deposit(site.log, id);
+  const storing = first.look();
+  for (let id = 4; first.newest() === undefined || id < 30; id += 1) await deposit(site.log, id);
   await storing;
   const second = await nodeOf(t, site);
   t.is(second.projector.begunFrom, 'snapshot', JSON.stringify(second.lines));
