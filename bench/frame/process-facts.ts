@@ -25,6 +25,12 @@ export class ProcessFacts {
     return this.#inStatus('VmHWM');
   }
 
+  /** Memory in MiB, in which pages that processes share count in parts (PSS). */
+  get proportionalMemory(): number {
+    const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(this.#read('smaps_rollup')) ?? [];
+    return Number(kilobytes) / 1024;
+  }
+
   get openFiles(): number {
     return inProc(() => readdirSync(`/proc/${this.#pid}/fd`)).length;
   }

@@ -1,12 +1,9 @@
-import path from 'node:path';
-import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { consoleLink } from '../../src/operations/people/console-link.ts';
-import { ControlClient } from '../../src/service/operator-port/control-client.ts';
-import { ConsoleSession } from '../../testing/browser/sign-in.ts';
+import type { ConsoleSession } from '../../testing/browser/sign-in.ts';
 import { atMost, type Comparison, type Goal } from '../frame/goal.ts';
 import { quantile } from '../frame/statistics.ts';
 import { rounded } from '../frame/table.ts';
 import { startBenched } from '../servers/benched-service.ts';
+import { operatorSession } from '../servers/console-session.ts';
 import { catchUp } from './g13-start.ts';
 
 const DEPOSITS = 100_000;
@@ -22,7 +19,7 @@ export const consoleRequests: Goal = {
     tell('G15: views, unless they are there');
     await catchUp(dataDir);
     await using service = await startBenched(dataDir);
-    const session = await signedIn(dataDir, service.url);
+    const session = await operatorSession(dataDir, service.url);
     const found: Comparison[] = [];
     for (const [what, target] of Object.entries(await targetsOf(session))) {
       tell(`G15: ${what}`);
@@ -43,14 +40,6 @@ async function msOf(session: ConsoleSession, target: string): Promise<number> {
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`${target}: ${answer.status} ${text}`);
   return performance.now() - started;
-}
-
-async function signedIn(dataDir: string, url: string): Promise<ConsoleSession> {
-  const control = await ControlClient.find(dataDir);
-  if (!control) throw new Error('The service does not answer at its operator port.');
-  await using log = await SqliteEventLog.open({ file: path.join(dataDir, 'event-log.sqlite') });
-  const link = await consoleLink(log, control, { kind: 'operator', name: 'bench' }, undefined);
-  return ConsoleSession.ofLink(url, link.url);
 }
 
 /** Resolves to one request of each kind. What is found is of the middle of the log, unless all of it matches. */

@@ -52,6 +52,12 @@ export class ConsoleSession {
     this.cookie = cookie;
   }
 
+  /** Returns the session with the cookie of an answer, if it has one. */
+  renewedBy({ headers }: Response): ConsoleSession {
+    const cookie = headers.getSetCookie()[0]?.split(';', 1)[0];
+    return cookie === undefined ? this : new ConsoleSession(this.#url, cookie);
+  }
+
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {
     return fetch(new URL(path, this.#url), {
       redirect: 'manual',
