@@ -1,8 +1,8 @@
-import type { ConsoleSession } from '../../testing/browser/sign-in.ts';
+import { ConsoleSession } from '../../testing/browser/sign-in.ts';
 import { atMost, type Comparison, type Goal } from '../frame/goal.ts';
 import { quantile } from '../frame/statistics.ts';
 import { rounded } from '../frame/table.ts';
-import { startBenched } from '../servers/benched-service.ts';
+import { CLIENT, startBenched } from '../servers/benched-service.ts';
 import { operatorSession } from '../servers/console-session.ts';
 import { catchUp } from './g13-start.ts';
 
@@ -19,9 +19,11 @@ export const consoleRequests: Goal = {
     tell('G15: views, unless they are there');
     await catchUp(dataDir);
     await using service = await startBenched(dataDir);
-    const session = await operatorSession(dataDir, service.url);
+    const operator = await operatorSession(dataDir, service.url);
+    const depositor = await ConsoleSession.ofClient(service.url, CLIENT.name, CLIENT.password);
     const found: Comparison[] = [];
-    for (const [what, target] of Object.entries(await targetsOf(session))) {
+    for (const [what, target] of Object.entries(await targetsOf(operator))) {
+      const session = what.startsWith('depositor') ? depositor : operator;
       tell(`G15: ${what}`);
       for (let warmUp = 0; warmUp < WARM_UPS; warmUp += 1) await msOf(session, target);
       const values: number[] = [];
@@ -94,6 +96,12 @@ async function targetsOf(session: ConsoleSession): Promise<Readonly<Record<strin
     'by an actor and a rare status': `${list}?actor=bench&status=failed`,
     'by an actor and a word': `${list}?actor=client-1&q=quaternion`,
     'by a slug': `${list}?slug=${DEPOSITS / 2}`,
+    'depositor: list': list,
+    'depositor: a rare status': `${list}?status=failed`,
+    'depositor: two common words': `${list}?q=software+library`,
+    'depositor: a common word and a rare status': `${list}?q=software&status=failed`,
+    'depositor: overview': '/console/api/overview',
+    'depositor: search': `${search}quaternion`,
     'search: a deposit': `${search}${DEPOSITS / 2}`,
     'search: UUID': `${search}${uuid}`,
     'search: SHA-256': `${search}${sha256}`,
