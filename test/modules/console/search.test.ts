@@ -104,7 +104,12 @@ test('the pages of any search are those of the whole list, whatever is examined 
   const rows = Array.from({ length: 2500 }, (_, index) => rowOf(index + 1, oneOf));
   file.take(new Map(rows.map((row) => [String(row.depositId), row])), eventAt('1'));
   const view = file as unknown as View<DepositSearchView>;
-  const scopes = [null, { client: 'ada', collections: ['one', 'three'] }];
+  const scopes = [
+    null,
+    { client: 'ada', collections: ['one', 'three'] },
+    { client: 'ada', collections: ['one', 'two', 'three', 'empty'] },
+    { client: 'ada', collections: [] },
+  ];
   for (let search = 0; search < 60; search += 1) {
     const filter: Filter = {
       ...(random() < 0.7 && { q: oneOf(['RED', 'red lamp', 'blue', 'such word']) }),

@@ -62,17 +62,27 @@ export class VisibleDeposits {
   }
 
   /**
-   * Returns the conditions under which the viewer sees what has these values: one for each collection that has deposits
-   * of theirs.
+   * Returns the conditions under which the viewer sees what has these values: that of the client if it has no deposits in
+   * other collections, else one for each collection.
    */
   #within(equal: Equal = {}): readonly Equal[] {
     if (!this.#scope) return [equal];
     const { client, collections } = this.#scope;
     const wanted = equal['collection'];
-    return collections
+    const granted = collections
       .filter((collection) => wanted === undefined || collection === wanted)
-      .map((collection) => ({ ...equal, client, collection }))
-      .filter(({ collection }) => this.#view.counts({ client, collection }).size > 0);
+      .map((collection) => ({ client, collection, count: this.#sum({ client, collection }) }))
+      .filter(({ count }) => count > 0);
+    const count = granted.reduce((sum, one) => sum + one.count, 0);
+    if (wanted === undefined && count > 0 && count === this.#sum({ client })) return [{ ...equal, client }];
+    return granted.map(({ collection }) => ({ ...equal, client, collection }));
+  }
+
+  #sum(owner: Readonly<Partial<Owner>>): number {
+    return this.#view
+      .counts(owner)
+      .values()
+      .reduce((sum, count) => sum + count, 0);
   }
 }
 
