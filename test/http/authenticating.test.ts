@@ -22,7 +22,7 @@ function basic(credentials: string): string {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-test('without acceptable credentials every path is 401, with the scheme to use', async (t) => {
+test('every path answers 401 with a Basic challenge if the credentials are missing or invalid', async (t) => {
   const { service } = t.context;
   const wrong = [
     undefined,
@@ -47,7 +47,7 @@ test('without acceptable credentials every path is 401, with the scheme to use',
   }
 });
 
-test('an unknown user and a wrong password are answered the same', async (t) => {
+test('an unknown user and a wrong password get the same response', async (t) => {
   const { service } = t.context;
   const [unknown, wrong] = [
     new TestClient(service.url, 'mallory'),
@@ -66,13 +66,13 @@ test('an unknown user and a wrong password are answered the same', async (t) => 
   t.notRegex(refusals[1]?.body ?? '', /alice|guess/);
 });
 
-test('the scheme may be written in any case', async (t) => {
+test('the authentication scheme is case-insensitive', async (t) => {
   const { service, alice } = t.context;
   const answer = await withAuthorization(service, alice.authorization.replace('Basic', 'bAsIc  '));
   t.is(answer.status, 200);
 });
 
-test('a password may hold colons and any characters, composed or not', async (t) => {
+test('a password may contain colons and any characters, composed or decomposed', async (t) => {
   const { service } = t.context;
   await service.administration.registerClient('zoe', 'p:ä ☃');
   await until(async () => (await withAuthorization(service, basic('zoe:p:ä ☃'))).status === 200);
@@ -80,7 +80,7 @@ test('a password may hold colons and any characters, composed or not', async (t)
   t.is((await withAuthorization(service, basic('zoe:p'))).status, 401);
 });
 
-test('what revokes a login or a grant while a body arrives refuses the write, and nothing is recorded', async (t) => {
+test('a login or grant revoked while a body arrives refuses the write, and nothing is recorded', async (t) => {
   const { service } = t.context;
   const { administration } = service;
   const revocations = [
@@ -125,7 +125,7 @@ test('what revokes a login or a grant while a body arrives refuses the write, an
   }
 });
 
-test('a disabled client is refused at once, though it was let in before', async (t) => {
+test('a disabled client is refused at once, even if it has logged in before', async (t) => {
   const { service } = t.context;
   const bob = await service.register('bob', { collections: ['software'] });
   t.is((await bob.get(SERVICE_DOCUMENT)).status, 200);
@@ -135,7 +135,7 @@ test('a disabled client is refused at once, though it was let in before', async 
   await soon(t, async () => (await bob.get(SERVICE_DOCUMENT)).status === 200);
 });
 
-test('a changed password counts at once, and the old one no more', async (t) => {
+test('a changed password applies at once, and the previous one is refused', async (t) => {
   const { service } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });
   await service.administration.changePassword('carol', 'another');
@@ -143,7 +143,7 @@ test('a changed password counts at once, and the old one no more', async (t) => 
   t.is((await new TestClient(service.url, 'carol', 'another').get(SERVICE_DOCUMENT)).status, 200);
 });
 
-test('a collection that is granted or revoked counts at once', async (t) => {
+test('granting and revoking a collection applies at once', async (t) => {
   const { service, alice } = t.context;
   await service.administration.grant('alice', 'later');
   await soon(
@@ -170,7 +170,7 @@ async function soon(
   t.true(found, 'within fifteen seconds');
 }
 
-test('an address may fail 20 times in a row, then once a second', (t) => {
+test('an address is allowed 20 consecutive failed logins, then one per second', (t) => {
   let now = 1_000_000;
   const attempts = new LoginAttempts(() => now);
   for (let count = 0; count < 20; count += 1) {
@@ -190,7 +190,7 @@ test('an address may fail 20 times in a row, then once a second', (t) => {
   t.is(attempts.waitOf('10.0.0.1'), 1, 'an hour of silence gives no more than 20');
 });
 
-test('an address tries no more at the same time than it may fail', (t) => {
+test('an address has no more concurrent login attempts than allowed failures', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let count = 0; count < 20; count += 1) t.true(attempts.begin('10.0.0.1'));
   t.false(attempts.begin('10.0.0.1'));
@@ -211,7 +211,7 @@ function loginOf(client: string): ClientLogin {
   return { client, credential, credentialRevision: 0, ...granted };
 }
 
-test('a login takes its place only while it is looked at, however it ends', async (t) => {
+test('a login attempt releases its permit once verified, with any outcome', async (t) => {
   const names = Array.from({ length: 30 }, (_, number) => `client-${number}`);
   const logins = new Map(names.map((name) => [name, loginOf(name)]));
   const failed: string[] = [];
@@ -224,7 +224,7 @@ test('a login takes its place only while it is looked at, however it ends', asyn
   for (const name of names) t.is((await at(`${name}:secret`)).client, name);
 });
 
-test('a password costs one scrypt run, however its header is spelled', async (t) => {
+test('a password costs one scrypt run for all spellings of its header', async (t) => {
   let runs = 0;
   const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), async () => {
     runs += 1; // each run meets the old cost
@@ -241,7 +241,7 @@ test('a password costs one scrypt run, however its header is spelled', async (t)
   t.is(credentials.cachedLogin(basic('alice:secret ')), undefined);
 });
 
-test('a network of IPv6 counts as one address, and an address of IPv4 as itself', (t) => {
+test('an IPv6 network counts as one address, an IPv4 address as itself', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let count = 0; count < 20; count += 1) {
     attempts.failed(`2001:db8:0:1::${count.toString(16)}`);
@@ -262,7 +262,7 @@ test('a network of IPv6 counts as one address, and an address of IPv4 as itself'
   }
 });
 
-test('an address counts without the port that a proxy has added', (t) => {
+test('the port that a proxy appends is not part of an address', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let port = 1; port <= 20; port += 1) {
     attempts.failed(`192.0.2.1:${port}`);
@@ -274,7 +274,7 @@ test('an address counts without the port that a proxy has added', (t) => {
     t.is(attempts.waitOf(other), 0, other);
 });
 
-test('addresses that failed are forgotten in favour of those that fail now', (t) => {
+test('the oldest failed addresses are evicted in favour of new ones', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let count = 0; count < 20; count += 1) attempts.failed('first');
   for (let count = 0; count < 10_000; count += 1) attempts.failed(`other-${count}`);

@@ -87,7 +87,7 @@ function linkOf(parent: Parsed, rel: string): string | undefined {
   return links.find(({ attributes }) => attributes['rel'] === rel)?.attributes['href'];
 }
 
-test("a collection lists the client's own deposits, newest first, and nobody else's", async (t) => {
+test('a collection lists only the deposits of the requesting client, newest first', async (t) => {
   const { alice, bob, all } = t.context;
   const list = await listed(alice, '/1/software/');
   t.is(list.count, '23');
@@ -101,7 +101,7 @@ test("a collection lists the client's own deposits, newest first, and nobody els
   t.is((await listed(alice, '/1/papers/')).count, '5');
 });
 
-test('existing clients find what they look for: facts of each deposit, and only those that there are', async (t) => {
+test('feed entries contain the facts of each deposit that existing clients read, and no empty ones', async (t) => {
   const { alice, done, rejected, all } = t.context;
   const { deposits } = await listed(alice, '/1/software/');
   const [newest = {}] = deposits;
@@ -152,7 +152,7 @@ test('the list is an Atom feed with a complete entry for each deposit', async (t
   for (const rel of ['edit', 'edit-media', 'alternate']) t.is(linkOf(entry, rel), linkOf(receipt, rel), rel);
 });
 
-test('links lead through all pages and back, each deposit once', async (t) => {
+test('page links lead through all pages and back, with each deposit once', async (t) => {
   const { alice, all } = t.context;
   const pages = await following(alice, '/1/software/?page_size=4', 'next');
   t.deepEqual(
@@ -168,7 +168,7 @@ test('links lead through all pages and back, each deposit once', async (t) => {
   t.deepEqual(Object.keys(pages.at(-1)?.links ?? {}), ['first', 'previous', 'last']);
 });
 
-test('pages are found by their numbers, from either end, and the header has the links of the feed', async (t) => {
+test('pages are numbered from either end, and the Link header repeats the links of the feed', async (t) => {
   const { alice, service, all } = t.context;
   for (const page of [1, 2, 3, 4, 5]) {
     const answer = await alice.get(`/1/software?page=${page}&page_size=5`);
@@ -183,7 +183,7 @@ test('pages are found by their numbers, from either end, and the header has the 
   t.regex(await assertSwordError(t, beyond, 404, 'NotFound'), /no page 6 .* last page is 5/);
 });
 
-test('what comes or goes while somebody reads page after page is neither shown twice nor hides anything', async (t) => {
+test('paging neither repeats nor skips a deposit while others are created or deleted', async (t) => {
   const { service } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });
   const send = () => created(carol, paint, { ...entryHeaders(), ...partial });
@@ -205,7 +205,7 @@ test('what comes or goes while somebody reads page after page is neither shown t
   t.deepEqual(idsOf(await listed(carol, third.links['first'] ?? '')), [newest, newer, made[1]]);
 });
 
-test('the list is narrowed to a status, and to an origin; unknown ones are told from empty ones', async (t) => {
+test('the list is filtered by status and by origin; an unknown origin differs from an empty one', async (t) => {
   const { alice, all, done, rejected } = t.context;
   const others = all.filter((id) => id !== done && id !== rejected);
   const expected = [
@@ -229,7 +229,7 @@ test('the list is narrowed to a status, and to an origin; unknown ones are told 
   );
 });
 
-test('a query that makes no sense is refused with what would', async (t) => {
+test('an invalid query is refused, and the error names the valid values', async (t) => {
   const { alice } = t.context;
   const cases = [
     ['status=finished', /"finished" is not a status .* partial, deposited, .* failed/],
@@ -251,7 +251,7 @@ test('a query that makes no sense is refused with what would', async (t) => {
   t.true(wide.links['first']?.endsWith('?page=1&page_size=1000'), 'more than 1000 are never sent at once');
 });
 
-test('JSON tells the same', async (t) => {
+test('the JSON list has the same facts', async (t) => {
   const { alice, all, done, service } = t.context;
   const answer = await alice.get('/1/software/?page_size=2&page=12', { Accept: 'application/json' });
   t.is(answer.headers.get('content-type'), 'application/json');
@@ -270,7 +270,7 @@ test('JSON tells the same', async (t) => {
   t.true(JSON.stringify(list).includes(`"href":"${service.url}/1/software/${done}/status/"`));
 });
 
-test('the list is sent as what was asked for, never kept, and with HEAD without its body', async (t) => {
+test('the list is sent in the requested media type with no-store, and with HEAD without a body', async (t) => {
   const { alice } = t.context;
   const types = [
     ['application/atom+xml', 'application/atom+xml'],
@@ -291,7 +291,7 @@ test('the list is sent as what was asked for, never kept, and with HEAD without 
   await get.arrayBuffer();
 });
 
-test('a collection is listed only to those who may use it', async (t) => {
+test('a collection is listed only for clients that have access', async (t) => {
   const { alice, service } = t.context;
   await assertSwordError(t, await alice.get('/1/nowhere/'), 404, 'NotFound');
   const dave = await service.register('dave', { collections: ['papers'] });

@@ -69,7 +69,7 @@ const notHttp: Record<string, [bytes: string, status: number]> = {
 };
 
 for (const [what, [bytes, status]] of Object.entries(notHttp)) {
-  test(`${what} is answered with a SWORD error, and the connection ends`, async (t) => {
+  test(`${what} gets a SWORD error, and the connection is closed`, async (t) => {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(bytes);
     assertError(t, await connection.answers(1), status, 'ErrorBadRequest');
@@ -95,7 +95,7 @@ const longHeads: Record<string, [packets: readonly string[], status: number]> = 
 };
 
 for (const [what, [packets, status]] of Object.entries(longHeads)) {
-  test(`a head that is too long is answered by what is too long in it: ${what}`, async (t) => {
+  test(`an oversized request head is refused with the status of the part that is too long: ${what}`, async (t) => {
     using connection = await RawConnection.to(t.context.service.url);
     for (const packet of packets) {
       await connection.send(packet);
@@ -106,7 +106,7 @@ for (const [what, [packets, status]] of Object.entries(longHeads)) {
   });
 }
 
-test('a request with a length and chunks is told which header to leave out, and logged', async (t) => {
+test('a request with Content-Length and Transfer-Encoding is refused, with the header to omit, and logged', async (t) => {
   const { logger, lines } = keptLines();
   const folder = await temporaryFolder(t);
   await using service = await RunningService.startIn(folder, {}, logger);
@@ -129,13 +129,13 @@ test('a request with a length and chunks is told which header to leave out, and 
   }
 });
 
-test('a request without Host is refused like any other', async (t) => {
+test('a request without Host gets the same refusal as any other', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send('GET /1/servicedocument/ HTTP/1.1\r\n\r\n');
   assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
 });
 
-test('a request with two Hosts is refused, in either version of HTTP and on a page for everybody', async (t) => {
+test('a request with two Host headers is refused, in both HTTP versions and on public pages', async (t) => {
   for (const [target, version] of [
     ['/1/servicedocument/', '1.1'],
     ['/', '1.0'],
@@ -146,7 +146,7 @@ test('a request with two Hosts is refused, in either version of HTTP and on a pa
   }
 });
 
-test('a Host that is none is refused, on a page for everybody, too', async (t) => {
+test('an invalid Host is refused, also on a public page', async (t) => {
   const ask = async (host: string) => {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -178,7 +178,7 @@ test('a Host that is none is refused, on a page for everybody, too', async (t) =
     t.is((await ask(host)).status, 200, host);
 });
 
-test('many headers are read to the last one while they are not too many bytes', async (t) => {
+test('all headers are read if their total size is within the limit', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const many = 'X-A: b\r\n'.repeat(1900);
   await connection.send(
@@ -198,7 +198,7 @@ test('CONNECT is refused with a SWORD error', async (t) => {
   t.is((await t.context.alice.get('/1/servicedocument/')).status, 200, 'and the service lives on');
 });
 
-test('CONNECT behind other requests is refused behind their answers', async (t) => {
+test('a pipelined CONNECT is refused after the responses to earlier requests', async (t) => {
   const big = zipOf([{ name: 'noise', data: randomBytes(3 * 1024 ** 2) }]);
   const created = await t.context.alice.post('/1/software/', big, { ...archiveHeaders(), ...partial });
   const media = new URL(`${created.headers.get('location')}`).pathname.replace('metadata', 'media');
@@ -214,27 +214,24 @@ test('CONNECT behind other requests is refused behind their answers', async (t) 
   await connection.untilEnded();
 });
 
-test.serial(
-  'a wish for another protocol is passed over, and the connection ends behind the answer',
-  async (t) => {
-    const { service } = t.context;
-    await leavesNothing(t, service, async () => {
-      using connection = await RawConnection.to(service.url);
-      const wish = { Upgrade: 'h2c', Connection: 'Upgrade, HTTP2-Settings', 'HTTP2-Settings': 'AAA' };
-      const dropped = uploadHead(t, { 'Content-Length': String(helloZip.length) });
-      await connection.send(
-        `${head(t, 'GET /1/servicedocument/ HTTP/1.1', wish)}${dropped}${helloZip.toString('latin1')}`,
-      );
-      const answer = await connection.answers(1);
-      t.is(answer.status, 200);
-      t.regex(answer.head, /^connection: close$/im);
-      await connection.untilEnded();
-      await t.throwsAsync(connection.answers(2), { message: /^1 answers before the end/ });
-    });
-  },
-);
+test.serial('an Upgrade is ignored, and the connection is closed after the response', async (t) => {
+  const { service } = t.context;
+  await leavesNothing(t, service, async () => {
+    using connection = await RawConnection.to(service.url);
+    const wish = { Upgrade: 'h2c', Connection: 'Upgrade, HTTP2-Settings', 'HTTP2-Settings': 'AAA' };
+    const dropped = uploadHead(t, { 'Content-Length': String(helloZip.length) });
+    await connection.send(
+      `${head(t, 'GET /1/servicedocument/ HTTP/1.1', wish)}${dropped}${helloZip.toString('latin1')}`,
+    );
+    const answer = await connection.answers(1);
+    t.is(answer.status, 200);
+    t.regex(answer.head, /^connection: close$/im);
+    await connection.untilEnded();
+    await t.throwsAsync(connection.answers(2), { message: /^1 answers before the end/ });
+  });
+});
 
-test('a target that is no URL is a bad request, and the service lives on', async (t) => {
+test('a target that is not a URL is a bad request, and the service continues', async (t) => {
   for (const target of ['http://[/', 'http://a:b:c/x', 'http://a%00b/x', 'http://[::1/1/', 'http://:0/']) {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(head(t, `GET ${target} HTTP/1.1`));
@@ -243,7 +240,7 @@ test('a target that is no URL is a bad request, and the service lives on', async
   t.is((await t.context.alice.get('/1/servicedocument/')).status, 200);
 });
 
-test('a target with a host is served by its path', async (t) => {
+test('a target in absolute form is served by its path', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send(head(t, 'GET http://elsewhere.example/1/servicedocument/ HTTP/1.1'));
   const { status, body } = await connection.answers(1);
@@ -254,7 +251,7 @@ test('a target with a host is served by its path', async (t) => {
   );
 });
 
-test.serial('a body in another transfer coding than chunks is refused', async (t) => {
+test.serial('a body with a transfer coding other than chunked is refused', async (t) => {
   await leavesNothing(t, t.context.service, async () => {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(uploadHead(t, { 'Transfer-Encoding': 'gzip, chunked' }));
@@ -263,7 +260,7 @@ test.serial('a body in another transfer coding than chunks is refused', async (t
   });
 });
 
-test('a request that ends in its headers is told so, alone and behind another', async (t) => {
+test('a request that ends within its headers is refused with this reason, first or pipelined', async (t) => {
   for (const before of ['', head(t, 'GET /1/servicedocument/ HTTP/1.1')]) {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(`${before}GET /1/software/ HTTP/1.1\r\nHost: x\r\nAuthor`);
@@ -275,7 +272,7 @@ test('a request that ends in its headers is told so, alone and behind another', 
   }
 });
 
-test.serial('a body that ends before its declared length is refused, and nothing is kept', async (t) => {
+test.serial('a body shorter than its Content-Length is refused, and nothing is stored', async (t) => {
   const entry = { 'Content-Type': 'application/atom+xml' };
   const form = { 'Content-Type': `multipart/form-data; boundary="${BOUNDARY}"` };
   const cases = [
@@ -294,7 +291,7 @@ test.serial('a body that ends before its declared length is refused, and nothing
   });
 });
 
-test.serial('an upload that is broken off leaves nothing behind, wherever it breaks', async (t) => {
+test.serial('an upload aborted at any point leaves nothing behind', async (t) => {
   const form = { 'Content-Type': `multipart/form-data; boundary="${BOUNDARY}"` };
   const large = Buffer.concat([helloZip, Buffer.alloc(300_000)]);
   const uploads = [
@@ -316,7 +313,7 @@ test.serial('an upload that is broken off leaves nothing behind, wherever it bre
   });
 });
 
-test.serial('malformed chunks are refused, and nothing is kept', async (t) => {
+test.serial('malformed chunks are refused, and nothing is stored', async (t) => {
   await leavesNothing(t, t.context.service, async () => {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(uploadHead(t, { 'Transfer-Encoding': 'chunked' }));
@@ -327,7 +324,7 @@ test.serial('malformed chunks are refused, and nothing is kept', async (t) => {
   });
 });
 
-test.serial('chunks make a whole upload once the last one has come', async (t) => {
+test.serial('a chunked upload is complete after its last chunk', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send(uploadHead(t, { 'Transfer-Encoding': 'Chunked' }));
   for (const byte of helloZip) await connection.send(`1\r\n${String.fromCharCode(byte)}\r\n`);
@@ -336,7 +333,7 @@ test.serial('chunks make a whole upload once the last one has come', async (t) =
   t.is((await connection.answers(1)).status, 201);
 });
 
-test('a client that waits for 100 Continue gets it when all before the body is in order', async (t) => {
+test('a client that sends Expect: 100-continue gets 100 if everything before the body is valid', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send(uploadHead(t, { Expect: '100-continue', 'Content-Length': String(helloZip.length) }));
   t.is((await connection.answers(1)).status, 100);
@@ -344,7 +341,7 @@ test('a client that waits for 100 Continue gets it when all before the body is i
   t.is((await connection.answers(2)).status, 201);
 });
 
-test('a client that waits for 100 Continue with an entry or a form gets it, too', async (t) => {
+test('a client that sends Expect: 100-continue with an entry or a form gets 100', async (t) => {
   const form = formOf([archivePart(), entryPart()]);
   const bodies = [
     ['application/atom+xml', Buffer.from(helloEntry)],
@@ -361,7 +358,7 @@ test('a client that waits for 100 Continue with an entry or a form gets it, too'
   }
 });
 
-test('a body in chunks that turns out empty behind 100 Continue completes its deposit, as often as it comes', async (t) => {
+test('a chunked body that turns out empty after 100 Continue completes its deposit, also when repeated', async (t) => {
   const { service, alice } = t.context;
   const { headers } = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   const { pathname } = new URL(headers.get('location') ?? '');
@@ -384,7 +381,7 @@ test('a body in chunks that turns out empty behind 100 Continue completes its de
     t.is((await answered(post(type), '0\r\n\r\n')).status, 200);
 });
 
-test('a refusal comes instead of 100 Continue, and the connection ends', async (t) => {
+test('a refusal replaces 100 Continue, and the connection is closed', async (t) => {
   const gigabyte = { Expect: '100-continue', 'Content-Length': String(1024 ** 3) };
   const refusals = [
     [uploadHead(t, { ...gigabyte, Authorization: 'Basic eDp5' }), 401, 'Unauthorized'],
@@ -424,7 +421,7 @@ async function sendFiveMegabytes(connection: RawConnection, request: string, chu
   if (chunked) await connection.send('0\r\n\r\n');
 }
 
-test('a client that goes on sending after a refusal reads it, and can go on with the connection', async (t) => {
+test('a client that continues to send after a refusal reads it and can reuse the connection', async (t) => {
   const length = { 'Content-Length': String(FIVE_MB) };
   const form = { 'Content-Type': 'multipart/form-data; boundary=b' };
   const refusals: [Headers, number, string][] = [
@@ -447,7 +444,7 @@ test('a client that goes on sending after a refusal reads it, and can go on with
   }
 });
 
-test('a client that wants the connection closed reads the refusal, too, however much it still sends', async (t) => {
+test('a client that sends Connection: close reads the refusal while it is still sending', async (t) => {
   const close = { 'Content-Length': String(FIVE_MB), Connection: 'close' };
   const requests = [
     [uploadHead(t, { ...close, Authorization: '' }), 401, 'Unauthorized'],
@@ -463,7 +460,7 @@ test('a client that wants the connection closed reads the refusal, too, however 
   }
 });
 
-test('HTTP/1.0 is served, and the connection ends', async (t) => {
+test('HTTP/1.0 is served, and the connection is closed', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send(
     `GET /1/servicedocument/ HTTP/1.0\r\nAuthorization: ${t.context.alice.authorization}\r\n\r\n`,
@@ -472,7 +469,7 @@ test('HTTP/1.0 is served, and the connection ends', async (t) => {
   await connection.untilEnded();
 });
 
-test('HTTP/1.0 gets no interim answer, whatever it expects', async (t) => {
+test('HTTP/1.0 gets no interim response to any Expect header', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const expecting = { 'Content-Length': String(helloZip.length), Expect: '100-continue' };
   await connection.send(uploadHead(t, expecting).replace('HTTP/1.1', 'HTTP/1.0'));
@@ -481,7 +478,7 @@ test('HTTP/1.0 gets no interim answer, whatever it expects', async (t) => {
   await connection.untilEnded();
 });
 
-test.serial('requests that come at once on one connection are carried out one after the other', async (t) => {
+test.serial('pipelined requests on one connection are executed in order', async (t) => {
   const { alice } = t.context;
   using connection = await RawConnection.to(alice.url);
   const create = uploadHead(t, { 'Content-Length': String(helloZip.length) });
@@ -502,7 +499,7 @@ test.serial('requests that come at once on one connection are carried out one af
 });
 
 test.serial(
-  'of requests that come at once only the one in turn is under way, and not too many wait',
+  'only one pipelined request is executed at a time, and the number of waiting ones is limited',
   async (t) => {
     const { alice } = t.context;
     using connection = await RawConnection.to(alice.url);
@@ -515,7 +512,7 @@ test.serial(
   },
 );
 
-test('a percent-encoded unreserved character means the character', async (t) => {
+test('a percent-encoded unreserved character equals the character', async (t) => {
   const { alice } = t.context;
   const plain = await alice.get('/1/servicedocument/');
   const encoded = await alice.get('/%31/%73ervice%64ocument/');
@@ -526,7 +523,7 @@ test('a percent-encoded unreserved character means the character', async (t) => 
   t.is((await alice.get('/%6Fpenapi.json')).status, 200);
 });
 
-test('two Authorization headers are refused before either is judged', async (t) => {
+test('two Authorization headers are refused before either is verified', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const twice = `${t.context.alice.authorization}\r\nAuthorization: Basic bm86bm8=`;
   await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1', { Authorization: twice }));
@@ -535,7 +532,7 @@ test('two Authorization headers are refused before either is judged', async (t) 
   t.is((await connection.answers(2)).status, 401);
 });
 
-test('OPTIONS * names the methods of the service, without a login', async (t) => {
+test('OPTIONS * lists the methods of the service without authentication', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n');
   const answer = await connection.answers(1);
@@ -543,7 +540,7 @@ test('OPTIONS * names the methods of the service, without a login', async (t) =>
   t.regex(answer.head, /^allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
 });
 
-test('a content coding is refused with those that are accepted', async (t) => {
+test('a content coding is refused with a list of accepted ones', async (t) => {
   const refused = await t.context.alice.post('/1/software/', helloZip, {
     ...archiveHeaders(),
     'Content-Encoding': 'gzip',

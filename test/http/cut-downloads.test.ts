@@ -47,7 +47,7 @@ function openFiles({ folder }: RunningService): string[] {
   });
 }
 
-test.serial('who hangs up while several archives are sent leaves no file open', async (t) => {
+test.serial('a client that disconnects from a zip of several archives leaves no file open', async (t) => {
   const { service, alice } = t.context;
   const { media } = await deposited(alice, archive('a', BYTES), archive('b', BYTES));
   for (let turn = 0; turn < 5; turn += 1) {
@@ -62,7 +62,7 @@ test.serial('who hangs up while several archives are sent leaves no file open', 
   t.true(whole.byteLength > 2 * BYTES);
 });
 
-test.serial('an archive that was altered ends the download of several at once', async (t) => {
+test.serial('a corrupt archive aborts the download of a zip of several archives', async (t) => {
   const { service, alice } = t.context;
   const { media, digests } = await deposited(alice, archive('c', BYTES), archive('d', BYTES));
   const [, altered = ''] = digests;
@@ -83,7 +83,7 @@ test.serial('an archive that was altered ends the download of several at once', 
 });
 
 test.serial(
-  'an archive that is known to be altered before its first byte is answered as an error',
+  'an archive known to be corrupt before its first byte is sent gets an error response',
   async (t) => {
     const { service, alice } = t.context;
     const created = await alice.post('/1/software/', new Uint8Array(helloZip), {
@@ -101,24 +101,21 @@ test.serial(
   },
 );
 
-test.serial(
-  'an archive that has become longer is answered as an error, alone and among others',
-  async (t) => {
-    const { service, alice } = t.context;
-    const { media, digests } = await deposited(alice, archive('e'), archive('f'));
-    const [longer = ''] = digests;
-    const place = [longer.slice(0, 2), longer.slice(2, 4), longer];
-    await appendFile(
-      path.join(service.folder, 'archives', 'v1', 'sha256', ...place),
-      'HTTP/1.1 200 OK\r\n\r\n',
-    );
-    await assertSwordError(t, await alice.get(`${media}1/`), 500, 'InternalError');
-    await assertSwordError(t, await alice.get(media), 500, 'InternalError');
-    t.is((await alice.get(`${media}2/`)).status, 200);
-  },
-);
+test.serial('an archive longer than recorded gets an error response, alone and in a zip', async (t) => {
+  const { service, alice } = t.context;
+  const { media, digests } = await deposited(alice, archive('e'), archive('f'));
+  const [longer = ''] = digests;
+  const place = [longer.slice(0, 2), longer.slice(2, 4), longer];
+  await appendFile(
+    path.join(service.folder, 'archives', 'v1', 'sha256', ...place),
+    'HTTP/1.1 200 OK\r\n\r\n',
+  );
+  await assertSwordError(t, await alice.get(`${media}1/`), 500, 'InternalError');
+  await assertSwordError(t, await alice.get(media), 500, 'InternalError');
+  t.is((await alice.get(`${media}2/`)).status, 200);
+});
 
-test.serial('an archive that is missing is told before the zip of several begins', async (t) => {
+test.serial('a missing archive gets an error response before the zip begins', async (t) => {
   const { service, alice } = t.context;
   const { media, digests } = await deposited(alice, archive('g'), archive('h'));
   const [, missing = ''] = digests;
@@ -128,7 +125,7 @@ test.serial('an archive that is missing is told before the zip of several begins
 });
 
 test.serial(
-  'a part of an archive is its bytes, of a row and of a file, with the digest of the whole',
+  'a range of an archive has the right bytes, from a row and from a file, with the digest of the whole',
   async (t) => {
     const { alice } = t.context;
     for (const bytes of [2000, FILE_BYTES]) {
@@ -184,7 +181,7 @@ test.serial(
   },
 );
 
-test.serial('who hangs up while a part is sent leaves no file open', async (t) => {
+test.serial('a client that disconnects from a range download leaves no file open', async (t) => {
   const { service, alice } = t.context;
   const { media } = await deposited(alice, archive('s', BYTES));
   const hangUp = new AbortController();
@@ -196,7 +193,7 @@ test.serial('who hangs up while a part is sent leaves no file open', async (t) =
 });
 
 test.serial(
-  'downloads of a client are bounded, and one that ends makes room for one that resumes',
+  'concurrent downloads per client are limited, and a finished one admits a resumed one',
   async (t) => {
     const { service, alice, bob } = t.context;
     const whole = archive('t', BYTES);

@@ -89,7 +89,7 @@ const creations: Record<string, { body: Buffer | string; headers: Record<string,
   };
 
 for (const [what, { body, headers, types }] of Object.entries(creations)) {
-  test(`${what} makes a deposit`, async (t) => {
+  test(`${what} creates a deposit`, async (t) => {
     const { alice } = t.context;
     const answer = await alice.post('/1/software/', body, { ...headers, ...partial });
     t.is(answer.status, 201);
@@ -146,7 +146,7 @@ function assertReceipt(
   t.deepEqual(sources, archive === 'None' ? [] : [`${deposit}/media/`]);
 }
 
-test('a deposit is final unless its creation says that more is to come', async (t) => {
+test('a created deposit is complete unless In-Progress is true', async (t) => {
   const { alice } = t.context;
   const whole = formOf([archivePart(), entryPart()]);
   const cases = [
@@ -166,7 +166,7 @@ test('a deposit is final unless its creation says that more is to come', async (
   }
 });
 
-test('a slug ends the origin of a deposit of a client with a provider URL', async (t) => {
+test('a slug becomes the end of the origin if the client has a provider URL', async (t) => {
   const { acme } = t.context;
   const entry = entryXml(
     '<title>Anvil</title><author><name>Wile</name></author><codemeta:url>https://www.acme.example/anvil</codemeta:url>',
@@ -184,7 +184,7 @@ test('a slug ends the origin of a deposit of a client with a provider URL', asyn
   );
 });
 
-test('archives are added with 201 and the receipt, and replaced with 204; without In-Progress the deposit stays partial', async (t) => {
+test('added archives get 201 and the receipt, replaced ones 204; without In-Progress the deposit stays partial', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const media = `/1/software/${id}/media/`;
@@ -212,7 +212,7 @@ test('archives are added with 201 and the receipt, and replaced with 204; withou
   t.deepEqual(Buffer.from(await (await alice.get(media)).arrayBuffer()), helloZip);
 });
 
-test('an archive with In-Progress false completes the deposit in the same append', async (t) => {
+test('an archive with In-Progress: false completes the deposit in the same append', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const answer = await alice.post(`/1/software/${id}/media/`, helloZip, {
@@ -229,7 +229,7 @@ test('an archive with In-Progress false completes the deposit in the same append
   ]);
 });
 
-test('metadata are added with 201 and the receipt, and replaced with 204, also at atom/ and without a Content-Type', async (t) => {
+test('added metadata get 201 and the receipt, replaced ones 204, also at atom/ and without a Content-Type', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const edit = `/1/software/${id}/metadata/`;
@@ -251,7 +251,7 @@ test('metadata are added with 201 and the receipt, and replaced with 204, also a
   ]);
 });
 
-test('metadata without In-Progress are the final request', async (t) => {
+test('metadata without In-Progress complete the deposit', async (t) => {
   const { alice } = t.context;
   for (const method of ['POST', 'PUT'] as const) {
     const id = await begun(t);
@@ -260,7 +260,7 @@ test('metadata without In-Progress are the final request', async (t) => {
   }
 });
 
-test('an empty POST to the SE-IRI completes the deposit, and asked again answers the same', async (t) => {
+test('an empty POST to the SE-IRI completes the deposit, and repeated gets the same response', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const edit = `/1/software/${id}/metadata/`;
@@ -272,7 +272,7 @@ test('an empty POST to the SE-IRI completes the deposit, and asked again answers
   t.is((await eventTypes(t, id)).filter((type) => type === 'DepositCompleted').length, 1);
 });
 
-test('a body in chunks that has none completes the deposit as well', async (t) => {
+test('an empty chunked body completes the deposit as well', async (t) => {
   const { alice, service } = t.context;
   const id = await begun(t);
   const post = async (chunks: readonly string[], headers: Record<string, string>) => {
@@ -302,7 +302,7 @@ test('a body in chunks that has none completes the deposit as well', async (t) =
   t.regex(completed.body, /<deposit_status>deposited</);
 });
 
-test('a partial deposit can be deleted, and is gone everywhere', async (t) => {
+test('a partial deposit can be deleted, and then every IRI of it is gone', async (t) => {
   const { alice, service } = t.context;
   const id = await begun(t);
   const deleted = await alice.delete(`/1/software/${id}/metadata/`, { 'In-Progress': 'perhaps' });
@@ -321,7 +321,7 @@ test('a partial deposit can be deleted, and is gone everywhere', async (t) => {
   t.is((await eventsOf(service, id)).at(-1)?.type, 'DepositDeleted', 'its history stays');
 });
 
-test('the archives of a partial deposit can be removed, and others be added', async (t) => {
+test('the archives of a partial deposit can be removed, and others added', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const media = `/1/software/${id}/media/`;
@@ -334,7 +334,7 @@ test('the archives of a partial deposit can be removed, and others be added', as
   t.is((await alice.post(media, helloZip, archiveHeaders())).status, 201);
 });
 
-test('a deposit that is not partial takes no change, and says what it does take', async (t) => {
+test('a deposit that is not partial refuses changes and names the allowed ones', async (t) => {
   const { alice } = t.context;
   const id = await begun(t, final);
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
@@ -357,7 +357,7 @@ test('a deposit that is not partial takes no change, and says what it does take'
   t.deepEqual(await eventTypes(t, id), before);
 });
 
-test('If-Match lets a write through only at the revision it names', async (t) => {
+test('a write with If-Match succeeds only at the given revision', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const [edit, media] = [`/1/software/${id}/metadata/`, `/1/software/${id}/media/`];
@@ -378,7 +378,7 @@ test('If-Match lets a write through only at the revision it names', async (t) =>
   t.is((await alice.delete(edit, { 'If-Match': '*' })).status, 204);
 });
 
-test('a tag to which a proxy that compresses has added the coding names the same revision', async (t) => {
+test('an entity tag with the suffix of a compressing proxy matches the same revision', async (t) => {
   const { alice } = t.context;
   const edit = `/1/software/${await begun(t)}/metadata/`;
   const tag = (await alice.get(edit)).headers.get('etag') ?? '';
@@ -393,7 +393,7 @@ test('a tag to which a proxy that compresses has added the coding names the same
   t.is((await alice.put(edit, helloEntry, coded)).status, 204);
 });
 
-test('If-None-Match lets no write through while there is what it names', async (t) => {
+test('a write with If-None-Match is refused while the resource exists', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const [edit, media] = [`/1/software/${id}/metadata/`, `/1/software/${id}/media/`];
@@ -410,7 +410,7 @@ test('If-None-Match lets no write through while there is what it names', async (
   t.is((await alice.delete(edit, { 'If-None-Match': '"other"' })).status, 204);
 });
 
-test('If-None-Match: * does not concern a new deposit, and If-Match lets a read through only at its revision', async (t) => {
+test('If-None-Match: * does not apply to a new deposit, and If-Match applies to reads as well', async (t) => {
   const { alice } = t.context;
   const any = { ...archiveHeaders(), ...partial, 'If-None-Match': '*' };
   const created = await alice.post('/1/software/', helloZip, any);
@@ -428,7 +428,7 @@ test('If-None-Match: * does not concern a new deposit, and If-Match lets a read 
   }
 });
 
-test('PUT with Content-Range is refused: the part would replace the whole', async (t) => {
+test('PUT with Content-Range is refused, since the part would replace the whole', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const media = `/1/software/${id}/media/`;
@@ -443,7 +443,7 @@ test('PUT with Content-Range is refused: the part would replace the whole', asyn
   }
 });
 
-test('of writes at the same time with the same If-Match one gets through', async (t) => {
+test('of concurrent writes with the same If-Match exactly one succeeds', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const edit = `/1/software/${id}/metadata/`;
@@ -457,7 +457,7 @@ test('of writes at the same time with the same If-Match one gets through', async
   t.is((await eventTypes(t, id)).length, 4);
 });
 
-test('deposits created at the same time get an id each', async (t) => {
+test('concurrently created deposits get distinct ids', async (t) => {
   const { alice } = t.context;
   const body = formOf([archivePart(), entryPart()]);
   const answers = await Promise.all(
@@ -469,7 +469,7 @@ test('deposits created at the same time get an id each', async (t) => {
   t.deepEqual(new Set(answers.map(({ headers }) => headers.get('location'))).size, 20);
 });
 
-test('many final requests at the same time complete the deposit once', async (t) => {
+test('concurrent final requests complete the deposit once', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const edit = `/1/software/${id}/metadata/`;
@@ -479,7 +479,7 @@ test('many final requests at the same time complete the deposit once', async (t)
   t.is((await eventTypes(t, id)).filter((type) => type === 'DepositCompleted').length, 1);
 });
 
-test('additions at the same time are all kept', async (t) => {
+test('concurrent additions are all recorded', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const headers = { ...entryHeaders(), ...partial };
@@ -490,7 +490,7 @@ test('additions at the same time are all kept', async (t) => {
   t.is((await eventTypes(t, id)).filter((type) => type === 'MetadataAdded').length, 9);
 });
 
-test('a promised MD5 is compared, in hex of any case or base64, under both spellings', async (t) => {
+test('a declared MD5 is verified in hex of any case and base64, in both headers', async (t) => {
   const { alice } = t.context;
   const form = formOf([entryPart(), archivePart()]);
   const promises = [md5Of(helloZip), md5Of(helloZip).toUpperCase(), md5Of(helloZip, 'base64')];
@@ -511,7 +511,7 @@ test('a promised MD5 is compared, in hex of any case or base64, under both spell
   t.is(entry.status, 201);
 });
 
-test('a deposit takes as many archives as are configured', async (t) => {
+test('a deposit accepts up to the configured number of archives', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
   const media = `/1/software/${id}/media/`;
@@ -526,7 +526,7 @@ test('a deposit takes as many archives as are configured', async (t) => {
   t.regex(summary, /3/);
 });
 
-test('a deposit that has been changed very often takes only what ends it, and says so before the body comes', async (t) => {
+test('a deposit at its limit of changes accepts only final ones, and refuses others before the body', async (t) => {
   const { alice, service } = t.context;
   const [ended, left] = [await begun(t), await begun(t)];
   for (const id of [ended, left]) await changeOften(service, id, MAX_CHANGES - 2); // it began with two
@@ -556,7 +556,7 @@ test('a deposit that has been changed very often takes only what ends it, and sa
   t.is((await alice.delete(`/1/software/${left}/metadata/`)).status, 204);
 });
 
-test('the last change that a deposit may have is answered like the first time when it comes again', async (t) => {
+test('the last allowed change of a deposit gets the same response when repeated', async (t) => {
   const { alice, service } = t.context;
   const id = await begun(t);
   await changeOften(service, id, MAX_CHANGES - 3); // it began with two
@@ -588,7 +588,7 @@ async function changeOften({ service: { log } }: RunningService, id: number, tim
     ({ revision } = await log.append(stream, revision, sealed.slice(from, from + 100)));
 }
 
-test('an archive under a label that says little, and a part without a type, are what their bytes are', async (t) => {
+test('an archive with a generic type, or a part without one, is identified by its bytes', async (t) => {
   const { alice } = t.context;
   const tarGz = gzipSync(helloTar);
   const types = { 'application/zip': helloZip, 'application/x-tar': helloTar, 'application/gzip': tarGz };
@@ -609,7 +609,7 @@ test('an archive under a label that says little, and a part without a type, are 
   t.is((await alice.post('/1/software/', form, { ...formType, ...partial })).status, 201);
 });
 
-test('a file name in any script comes back in the receipt and, in both forms, with the archive', async (t) => {
+test('a file name in any script is returned in the receipt and, in both forms, with the archive', async (t) => {
   const { alice } = t.context;
   const name = 'naïve 文.zip';
   const extended = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
@@ -633,7 +633,7 @@ test('a file name in any script comes back in the receipt and, in both forms, wi
   }
 });
 
-test('a collection takes the archives that it lists', async (t) => {
+test('a collection accepts the archive types that it lists', async (t) => {
   const { alice } = t.context;
   const tar = archiveHeaders('hello.tar', 'application/x-tar');
   await assertSwordError(
@@ -652,7 +652,7 @@ test('a collection takes the archives that it lists', async (t) => {
   t.is((await alice.post('/1/zips/', helloZip, { ...archiveHeaders(), ...partial })).status, 201);
 });
 
-test('an origin is taken only from below the provider URL', async (t) => {
+test('an origin is accepted only below the provider URL', async (t) => {
   const { acme, alice } = t.context;
   const naming = (url: string) =>
     entryXml(
@@ -686,7 +686,7 @@ test('an origin is taken only from below the provider URL', async (t) => {
   );
 });
 
-test('non-ASCII metadata come back as they were sent, in whatever encoding', async (t) => {
+test('non-ASCII metadata are returned unchanged, in any encoding', async (t) => {
   const { alice } = t.context;
   const latin1 = Buffer.from(
     '<?xml version="1.0" encoding="ISO-8859-1"?><entry xmlns="http://www.w3.org/2005/Atom"><title>Café ÿ</title></entry>',
@@ -750,7 +750,7 @@ const rejections: Record<string, { parts: FormPart[]; detail: RegExp }> = {
 const AFTER_REJECTION = '\nA rejected deposit cannot be changed: correct this and make a new deposit.';
 
 for (const [what, { parts, detail }] of Object.entries(rejections)) {
-  test(`${what} ends in rejected, with the reason in the status`, async (t) => {
+  test(`${what} is rejected, with the reason in the status`, async (t) => {
     const { alice } = t.context;
     const answer = await alice.post('/1/software/', formOf(parts), { ...formType, ...final });
     t.is(answer.status, 201, 'what checks find is no error of HTTP');
@@ -772,7 +772,7 @@ for (const [what, { parts, detail }] of Object.entries(rejections)) {
   });
 }
 
-test('the service document names the domain that the urls of a client must be under', async (t) => {
+test('the service document names the domain required for the urls of a client', async (t) => {
   for (const [client, domain] of [[t.context.acme, 'acme.example'], [t.context.alice]] as const) {
     const answer = await client.get('/1/servicedocument/', { Accept: 'application/json' });
     const { client_domain: found } = (await answer.json()) as { client_domain?: string };
@@ -780,7 +780,7 @@ test('the service document names the domain that the urls of a client must be un
   }
 });
 
-test('all failures are told together: metadata, archives, url', async (t) => {
+test('all failures are reported together: metadata, archives, url', async (t) => {
   const { acme } = t.context;
   const entry = entryXml('<codemeta:url>https://elsewhere.example/</codemeta:url>');
   const parts = [archivePart(helloZip.subarray(0, -30), 'cut.zip'), entryPart(entry)];

@@ -57,7 +57,7 @@ function wholeForm(entry: string, archive = helloZip, filename = 'hello.zip'): B
   return formOf([archivePart(archive, filename), entryPart(entry)]);
 }
 
-test.serial('a good deposit would pass its checks, and is not made', async (t) => {
+test.serial('a dry run of a valid deposit passes its checks and creates nothing', async (t) => {
   const { alice } = t.context;
   await trying(t, async () => {
     for (const headers of [final, partial, {}]) {
@@ -80,7 +80,7 @@ test.serial('a good deposit would pass its checks, and is not made', async (t) =
   });
 });
 
-test.serial('what would be rejected is told with every reason', async (t) => {
+test.serial('a dry run reports every reason for a rejection', async (t) => {
   const { alice } = t.context;
   const bad = entryXml(
     '<codemeta:licence>MIT</codemeta:licence><codemeta:dateModified>soon</codemeta:dateModified>',
@@ -126,7 +126,7 @@ test.serial('what would be rejected is told with every reason', async (t) => {
   });
 });
 
-test.serial('a dry run tells what the checks then do', async (t) => {
+test.serial('a dry run reports the same as the later checks', async (t) => {
   const { alice } = t.context;
   const form = wholeForm(entryXml(`<title>T</title>${url}`), helloZip.subarray(0, -30));
   const trial = parsedBody(await (await alice.post(IRI, form, { ...formType })).text());
@@ -143,7 +143,7 @@ test.serial('a dry run tells what the checks then do', async (t) => {
   );
 });
 
-test.serial('metadata alone would be done', async (t) => {
+test.serial('a dry run of metadata alone reports a deposit that is done', async (t) => {
   const { alice } = t.context;
   const origin = 'https://alice.example/code/tried';
   const creating = entryXml(
@@ -169,7 +169,7 @@ test.serial('metadata alone would be done', async (t) => {
   });
 });
 
-test.serial('what would refuse the request refuses its dry run', async (t) => {
+test.serial('a dry run is refused like the request itself', async (t) => {
   const { alice } = t.context;
   const foreign = entryXml(
     '<title>P</title><d:create_origin><d:origin url="https://bob.example/"/></d:create_origin>',
@@ -208,7 +208,7 @@ test.serial('what would refuse the request refuses its dry run', async (t) => {
   });
 });
 
-test.serial('dry runs at the same time do not meet, and too many are told to wait', async (t) => {
+test.serial('concurrent dry runs are independent, and too many are refused with Retry-After', async (t) => {
   const { alice } = t.context;
   await trying(t, async () => {
     const answers = await Promise.all(
@@ -232,7 +232,7 @@ test.serial('dry runs at the same time do not meet, and too many are told to wai
   t.is((await alice.post(IRI, wholeForm(good), { ...formType })).status, 200, 'there is room again');
 });
 
-test.serial('slow dry runs of one client leave room for those of others', async (t) => {
+test.serial('slow dry runs of one client leave capacity for other clients', async (t) => {
   const { service, alice } = t.context;
   const bob = await service.register('bob', { collections: ['software'] });
   const slow = new Set<http.ClientRequest>();
@@ -258,7 +258,7 @@ test.serial('slow dry runs of one client leave room for those of others', async 
   await until(async () => (await statusFor(alice)) === 200);
 });
 
-test.serial('dry-run=false makes a deposit', async (t) => {
+test.serial('dry-run=false creates a deposit', async (t) => {
   const { alice } = t.context;
   const answer = await alice.post('/1/software/?dry-run=false', wholeForm(good), { ...formType, ...partial });
   t.is(answer.status, 201);

@@ -45,7 +45,7 @@ function describe(client: TestClient, reference: string): Promise<Response> {
   return client.post('/1/software/', entry, { ...entryHeaders(), ...final });
 }
 
-test('what the disk takes into no view is known as loaded all the same, and never said not to be', async (t) => {
+test('loaded deposits are found in the log while a full disk prevents updates of the views', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], providerUrl: PROVIDER });
   using full = filled(service);
@@ -58,7 +58,7 @@ test('what the disk takes into no view is known as loaded all the same, and neve
   t.is((await alice.get(`/1/resolve/${swhid}/`)).status, 200);
 });
 
-test('views that a full disk holds back answer nobody, and go on when there is room', async (t) => {
+test('views that cannot be written on a full disk are not served, and recover when space is free', async (t) => {
   await using service = await RunningService.start();
   const [ada, bob] = [
     await service.register('ada', { collections: ['software'], providerUrl: PROVIDER }),

@@ -117,7 +117,7 @@ function assertAtomFeed(t: ExecutionContext, feed: Parsed): void {
   }
 }
 
-test('the history is a feed of what has happened, oldest first, with who did it', async (t) => {
+test('the history is a feed of all events, oldest first, with their actors', async (t) => {
   const { alice, service, done } = t.context;
   const answer = await alice.get(`${done}history/`);
   t.is(answer.status, 200);
@@ -151,7 +151,7 @@ test('the history is a feed of what has happened, oldest first, with who did it'
   t.is(child(feed, `${ATOM}updated`).text, events.at(-1)?.metadata['occurredAt'] as string);
 });
 
-test('clients are told the whole of what is theirs and nothing of the inside of the service', async (t) => {
+test('a client sees its whole history and no internal data of the service', async (t) => {
   const { alice, service, done } = t.context;
   const events = await eventsOf(service, done);
   for (const Accept of [FEED, 'application/json']) {
@@ -171,7 +171,7 @@ function valueIn(events: readonly RecordedEvent[], name: string): string {
   return value.slice(0, value.indexOf('"'));
 }
 
-test('the history tells the same as JSON', async (t) => {
+test('the history as JSON has the same facts', async (t) => {
   const { alice, service, done } = t.context;
   const answer = await alice.get(`${done}history/`, { Accept: 'application/json' });
   t.is(answer.headers.get('content-type'), 'application/json');
@@ -186,7 +186,7 @@ test('the history tells the same as JSON', async (t) => {
   t.regex(JSON.stringify(entries[4]?.['details']), /"label":"reason","value":"At least one url field/);
 });
 
-test('a long history comes in pages that lead to one another', async (t) => {
+test('a long history is split into linked pages', async (t) => {
   const { alice, service } = t.context;
   const long = await created(alice, partial);
   const archive = {
@@ -237,7 +237,7 @@ test('a long history comes in pages that lead to one another', async (t) => {
   }
 });
 
-test('the receipt leads to the Statement in both its formats, and to the history', async (t) => {
+test('the receipt links to the Statement in both formats and to the history', async (t) => {
   const { alice, done, service } = t.context;
   const receipt = parsedBody(await (await alice.get(`${done}metadata/`)).text());
   const links = receipt.children
@@ -290,7 +290,7 @@ test('a client library finds state and original deposit in the Statement, as a f
   t.deepEqual(Buffer.from(await archive.arrayBuffer()), helloZip);
 });
 
-test('the Statement follows the deposit: each archive that is there, and no other', async (t) => {
+test('the Statement lists exactly the archives of the deposit at any time', async (t) => {
   const { alice, open } = t.context;
   const target = `${open}statement/`;
   const rdf = readOreStatement(parsedBody(await (await alice.get(target, { Accept: RDF })).text()));
@@ -326,7 +326,7 @@ test('the Statement follows the deposit: each archive that is there, and no othe
   t.deepEqual(readOreStatement(parsedBody(empty)).resources, []);
 });
 
-test('the media type is the one the client prefers, and none is refused', async (t) => {
+test('the media type is negotiated, and no Accept header is refused', async (t) => {
   const { alice, done } = t.context;
   const cases = [
     ['history', 'application/xml', 'application/xml'],
@@ -346,7 +346,7 @@ test('the media type is the one the client prefers, and none is refused', async 
   }
 });
 
-test('a typed link of the receipt gives its type to a client that sends no Accept, or another one', async (t) => {
+test('a typed link of the receipt has its type without an Accept header and with another one', async (t) => {
   const { alice, done } = t.context;
   const receipt = parsedBody(await (await alice.get(`${done}metadata/`)).text());
   const links = receipt.children.filter(({ name }) => name === `${ATOM}link`);
@@ -373,7 +373,7 @@ test('a typed link of the receipt gives its type to a client that sends no Accep
       await assertSwordError(t, await alice.send(method, `${done}${end}`), 405, 'MethodNotAllowed');
 });
 
-test('HEAD, OPTIONS, ETag and 405 are as with every other resource of a deposit', async (t) => {
+test('HEAD, OPTIONS, ETag and 405 work as for the other resources of a deposit', async (t) => {
   const { alice, done, open } = t.context;
   for (const end of ['history/', 'statement/']) {
     const target = `${done}${end}`;
@@ -399,7 +399,7 @@ test('HEAD, OPTIONS, ETag and 405 are as with every other resource of a deposit'
   }
 });
 
-test("nobody sees another's history or Statement, and nobody those of a deleted deposit", async (t) => {
+test('history and Statement are hidden from other clients, and gone for a deleted deposit', async (t) => {
   const { alice, bob, done } = t.context;
   const deleted = await created(alice, partial);
   t.is((await alice.delete(`${deleted}metadata/`)).status, 204);

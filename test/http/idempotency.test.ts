@@ -45,7 +45,7 @@ async function same(t: ExecutionContext, first: Response, again: Response): Prom
   t.is(await again.text(), await first.text());
 }
 
-test('a create that is repeated with its key gives the first answer again, also after the deposit went on and after a restart', async (t) => {
+test('a create repeated with its key gets the first response, also after later changes and a restart', async (t) => {
   await using service = await RunningService.start({ baseUrl: 'http://deposit.example' });
   const alice = await service.register('alice', { collections: ['software'] });
   const first = await create(alice, { ...key, ...final });
@@ -58,7 +58,7 @@ test('a create that is repeated with its key gives the first answer again, also 
   t.is((await alice.at(service.url).get('/1/software/2/status/')).status, 404);
 });
 
-test('what is repeated is answered as the first time, also where its collection takes such archives no more', async (t) => {
+test('a repeated request gets the first response even if the collection no longer accepts such archives', async (t) => {
   const { alice, service } = t.context;
   const { headers } = await create(alice, partial, 'tars');
   const place = new URL(headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
@@ -82,7 +82,7 @@ test('what is repeated is answered as the first time, also where its collection 
   t.is((await archive('/1/tars/', 'form')).status, 409, 'other content under its key');
 });
 
-test('ten creates with one key at the same time make one deposit', async (t) => {
+test('ten concurrent creates with one key create one deposit', async (t) => {
   const { alice, service } = t.context;
   const once = { 'Idempotency-Key': 'ten', ...final };
   const answers = await Promise.all(Array.from({ length: 10 }, () => create(alice, once, 'once')));
@@ -95,7 +95,7 @@ test('ten creates with one key at the same time make one deposit', async (t) => 
   t.is(created.length, 1);
 });
 
-test('one resource has one name for a key, however its path is written', async (t) => {
+test('a key applies to a resource under all spellings of its path', async (t) => {
   const { alice } = t.context;
   const place = await created(t, alice);
   const headers = { 'Idempotency-Key': 'one name', ...entryHeaders(), ...partial };
@@ -107,7 +107,7 @@ test('one resource has one name for a key, however its path is written', async (
   }
 });
 
-test('a key that comes with other content, or for something else, is a conflict; another client may have the same', async (t) => {
+test('a key reused with other content or another resource is a conflict; keys are separate per client', async (t) => {
   const { alice, bob } = t.context;
   t.is((await create(alice, { ...key, ...partial })).status, 201);
   for (const [target, headers] of [
@@ -124,7 +124,7 @@ test('a key that comes with other content, or for something else, is a conflict;
   t.is((await create(alice, { 'Idempotency-Key': 'ä', ...partial })).status, 400);
 });
 
-test('a key of a collection named atom is not that of one named metadata', async (t) => {
+test('a key of a collection named atom differs from that of one named metadata', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['atom', 'metadata'] });
   const send = (collection: string) =>
@@ -133,7 +133,7 @@ test('a key of a collection named atom is not that of one named metadata', async
   t.is((await send('metadata')).status, 409);
 });
 
-test('what is refused leaves no event, and its key can be used for something else', async (t) => {
+test('a refused request records no event, and its key can be reused', async (t) => {
   await using service = await RunningService.start({ maxArchives: 1 });
   const alice = await service.register('alice', { collections: ['software'] });
   t.is((await create(alice, partial)).status, 201);
@@ -149,7 +149,7 @@ test('what is refused leaves no event, and its key can be used for something els
   t.is((await add('second.zip')).status, 409);
 });
 
-test('archives, metadata and the completion are added once under their keys, and answered the same afterwards', async (t) => {
+test('archives, metadata and the completion are recorded once per key and get the same response again', async (t) => {
   const { alice, service } = t.context;
   const place = await created(t, alice);
   const archive = () =>

@@ -39,7 +39,7 @@ async function isLoaded(
   t.is(await isLoadedOrigin(asked, nothing, after, log), expected);
 }
 
-test('what the views do not know of is found in the log behind them, of this client and this origin alone', async (t) => {
+test('origins newer than the views are found in the log, only of this client and this origin', async (t) => {
   await using log = new MemoryEventLog();
   await loaded(log, 1, 'bob');
   await loading(log, 2, 'alice');
@@ -52,7 +52,7 @@ test('what the views do not know of is found in the log behind them, of this cli
   await isLoaded(t, alice, log, false, await log.head());
 });
 
-test('what the views know is not asked of the log', async (t) => {
+test('origins in the views need no read of the log', async (t) => {
   await using log = new MemoryEventLog();
   const known = { find: () => [{ depositId: 1 } as DepositStatusView] };
   await log[Symbol.asyncDispose]();
@@ -60,7 +60,7 @@ test('what the views know is not asked of the log', async (t) => {
   await t.throwsAsync(isLoadedOrigin(alice, nothing, undefined, log), { code: 'EVENT_LOG_UNAVAILABLE' });
 });
 
-test('a log that does not tell in time makes it unavailable, never unknown', async (t) => {
+test('a log that does not answer in time makes an origin unavailable, never unknown', async (t) => {
   const alive = setInterval(() => undefined, 1000); // the time limit alone does not keep the process running
   t.teardown(() => clearInterval(alive));
   await using log = new MemoryEventLog();

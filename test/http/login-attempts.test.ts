@@ -4,7 +4,7 @@ import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 import { secretCredential } from '../../testing/service/secret-password.ts';
 
-test('who guesses is put off, then told to wait, and hinders nobody else', async (t) => {
+test('password guessing is limited, then refused with 503, without delaying other addresses', async (t) => {
   t.timeout(300_000); // forty passwords, one after another
   await using service = await RunningService.start({ trustProxy: true });
   const bob = { client: 'bob', credential: secretCredential } as const;

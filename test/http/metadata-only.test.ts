@@ -79,7 +79,7 @@ function describe(
   return client.post(`/1/${collection}/`, entryXml(content), { ...entryHeaders(), ...headers });
 }
 
-test('metadata about an identifier are a deposit of their own, done in the request', async (t) => {
+test('metadata about an identifier are a deposit, completed within the request', async (t) => {
   const { alice, service, paint } = t.context;
   const answer = await describe(alice, mandatory + object(paint.context) + provenance(PROVIDER));
   const receipt = await answer.text();
@@ -103,7 +103,7 @@ test('metadata about an identifier are a deposit of their own, done in the reque
   t.is((await alice.delete(path)).status, 405);
 });
 
-test('what is written in another order is told in the canonical one', async (t) => {
+test('a SWHID with qualifiers in another order is returned in canonical order', async (t) => {
   const { alice, paint } = t.context;
   const [core = '', ...qualifiers] = paint.context.split(';');
   const turned = [core, ...qualifiers.toReversed()].join(';');
@@ -135,7 +135,7 @@ test('directory, revision, snapshot and origin of a deposit can be described, in
   t.is(valueIn(await (await alice.get(status)).text(), 'deposit_swh_id'), '', 'an origin has no identifier');
 });
 
-test('a content or directory inside a deposit can be described where it is', async (t) => {
+test('a content or directory inside a deposit can be described with its context', async (t) => {
   const { alice, paint } = t.context;
   const folder = directoryId(new Map([['hello.py', { mode: '100644', id: contentId(hello) }]]));
   const references = [
@@ -150,7 +150,7 @@ test('a content or directory inside a deposit can be described where it is', asy
   }
 });
 
-test('metadata alone make no version of an origin', async (t) => {
+test('a metadata-only deposit adds no version to an origin', async (t) => {
   const { alice, paint } = t.context;
   const list = `/1/software/?status=done&origin=${encodeURIComponent(paint.origin)}`;
   await describe(alice, mandatory + origin(paint.origin));
@@ -159,7 +159,7 @@ test('metadata alone make no version of an origin', async (t) => {
   t.is(body.match(/"status":/g)?.length ?? 1, 1, body);
 });
 
-test('whoever sees that a deposit is done can describe it at once', async (t) => {
+test('a deposit can be described as soon as its status is done', async (t) => {
   const { alice } = t.context;
   const rounds = Array.from({ length: 5 }, async (_, round) => {
     const { context } = await load(alice, `${PROVIDER}/round-${round}`);
@@ -180,7 +180,7 @@ test('the same request with the same key is one deposit', async (t) => {
   t.is(first.headers.get('location'), second.headers.get('location'));
 });
 
-test.serial('what is not known here, or makes no sense, is refused, and nothing stays of it', async (t) => {
+test.serial('an unknown or invalid reference is refused, and nothing is recorded', async (t) => {
   const { service, alice, bob, paint } = t.context;
   const zeros = '0'.repeat(40);
   const bad: Record<string, RegExp> = {
@@ -231,7 +231,7 @@ test.serial('what is not known here, or makes no sense, is refused, and nothing 
   });
 });
 
-test('a deposit of software takes no reference later on', async (t) => {
+test('a software deposit refuses a reference added later', async (t) => {
   const { alice, paint } = t.context;
   const opened = await alice.post('/1/software/', formOf([archivePart()]), { ...formType, ...partial });
   const path = new URL(opened.headers.get('location') ?? '').pathname;

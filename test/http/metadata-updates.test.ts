@@ -42,7 +42,7 @@ function checking(swhid: string): Record<string, string> {
   return { ...entryHeaders(), 'X-Check-SWHID': swhid };
 }
 
-test('metadata are added to a deposit that is done, which stays as it is', async (t) => {
+test('metadata can be added to a done deposit, whose status stays the same', async (t) => {
   const { alice, service } = t.context;
   const { path, swhid } = await done(t);
   const before = await (await alice.get(`${path}status/`)).text();
@@ -66,7 +66,7 @@ test('metadata are added to a deposit that is done, which stays as it is', async
   t.regex(history, /Metadata added to the finished deposit: \\"Better\\" by Ada/);
 });
 
-test('what is updated keeps what is loaded from it: a further version can be added', async (t) => {
+test('an updated deposit remains an origin to which versions can be added', async (t) => {
   const { alice } = t.context;
   const url = 'https://alice.example/code/updated';
   const entry = (name: string) =>
@@ -81,7 +81,7 @@ test('what is updated keeps what is loaded from it: a further version can be add
   t.is((await alice.put(`${path}metadata/`, entry('add_to_origin'), checking(swhid))).status, 204);
 });
 
-test('Allow tells of it where it is possible', async (t) => {
+test('Allow lists the metadata update where it is possible', async (t) => {
   const { alice } = t.context;
   const { path, swhid } = await done(t);
   const open = await deposit(t, partial);
@@ -94,7 +94,7 @@ test('Allow tells of it where it is possible', async (t) => {
   t.is(deleting.headers.get('allow'), 'GET, HEAD, PUT, OPTIONS');
 });
 
-test.serial('what is no update of this deposit is refused, and nothing stays of it', async (t) => {
+test.serial('an invalid metadata update is refused, and nothing is recorded', async (t) => {
   const { alice, service } = t.context;
   const { path, swhid } = await done(t);
   const open = await deposit(t, partial);

@@ -75,7 +75,7 @@ const parts = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('every body is read the same in whatever chunks it comes', async (t) => {
+test('every body is parsed the same in chunks of any size', async (t) => {
   const cuts = fc.array(fc.nat(2_000), { maxLength: 30 });
   const gaps = fc.record({
     preamble: fc.constantFrom('', 'preamble', '\r\n', '--b'),
@@ -115,7 +115,7 @@ test('a chunk may end at any byte', async (t) => {
   );
 });
 
-test('lines may all end with a line feed alone, and the last of a part with one always', async (t) => {
+test('all lines may end with a bare line feed, and the last line of a part always may', async (t) => {
   const parts = [
     { headers: { a: 'b', c: 'd e' }, body: 'ends with a return\r' },
     { headers: {}, body: '\r\n--b\r\n' },
@@ -143,14 +143,14 @@ test('lines may all end with a line feed alone, and the last of a part with one 
   }
 });
 
-test('a body that is cut off anywhere before its end is refused', async (t) => {
+test('a truncated body is refused at every length', async (t) => {
   const body = bodyOf(example, boundary);
   for (let end = 0; end < body.length; end += 1) {
     await t.throwsAsync(read([body.subarray(0, end)], boundary), { code: 'ErrorBadRequest' }, String(end));
   }
 });
 
-test('parts, their headers and what stands around them are bounded', async (t) => {
+test('the sizes of parts, headers, preamble and epilogue are limited', async (t) => {
   const limits = { parts: 2, headerBytes: 100, gapBytes: 50 };
   const part = { headers: {}, body: 'x' };
   const long = (bytes: number): ReadPart => ({ headers: { 'x-long': 'a'.repeat(bytes) }, body: '' });
@@ -185,7 +185,7 @@ test('an endless header, preamble or epilogue is refused long before its end', a
   }
 });
 
-test('headers that are malformed or come twice are refused; folded ones are read', async (t) => {
+test('malformed and duplicate headers are refused; folded ones are parsed', async (t) => {
   const reading = (headers: string) =>
     read([Buffer.from(`--b-b\r\n${headers}\r\n\r\nx\r\n--b-b--`)], boundary);
   for (const headers of ['no colon', 'a b: c', ': c', 'A: 1\r\na: 2', 'é: 1']) {
@@ -196,7 +196,7 @@ test('headers that are malformed or come twice are refused; folded ones are read
   ]);
 });
 
-test('a part that its reader leaves is skipped, and the source is let go with the body', async (t) => {
+test('an abandoned part is skipped, and the source is released with the body', async (t) => {
   const body = bodyOf(example, boundary);
   let released = 0;
   async function* source(): AsyncGenerator<Buffer> {
@@ -212,7 +212,7 @@ test('a part that its reader leaves is skipped, and the source is let go with th
   t.is(released, 2);
 });
 
-test('large parts pass through in the chunks they came in, never gathered', async (t) => {
+test('large parts are streamed in their original chunks without buffering', async (t) => {
   const big = Buffer.alloc(65_536, 'x');
   let pulled = 0;
   async function* source(): AsyncGenerator<Buffer> {

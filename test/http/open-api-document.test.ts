@@ -52,7 +52,7 @@ const FILE = new URL('../../docs/openapi.yaml', import.meta.url);
 const document = await describe();
 const { parameters, responses, schemas } = document.components;
 
-test('every error code is described with its title and its IRI, and no other', (t) => {
+test('exactly the error codes of the service are described, with title and IRI', (t) => {
   const names = Object.keys(responses).filter((name) => !(name in OF_HTTP));
   const described = new Set(names.flatMap(codesOf));
   t.deepEqual([...described].toSorted(), Object.keys(SWORD_ERRORS).toSorted());
@@ -64,7 +64,7 @@ test('every error code is described with its title and its IRI, and no other', (
   t.deepEqual(titles, [...new Set(Object.values(SWORD_ERRORS).map(({ title }) => title))]);
 });
 
-test('every refusal is described at its status, and each that any request can meet at every operation', (t) => {
+test('every refusal is described at its status, common ones at every operation', (t) => {
   const always = ['ErrorBadRequest', 'InternalError'];
   const behindLogin = [...always, 'Unauthorized', 'TooManyRequests', 'ServiceUnavailable'];
   for (const { id, isOpen, refusals } of operations(document)) {
@@ -80,7 +80,7 @@ test('every refusal is described at its status, and each that any request can me
   }
 });
 
-test('every route is described, without credentials those that need none, and with HEAD and OPTIONS', (t) => {
+test('every route is described, public ones without credentials, with HEAD and OPTIONS', (t) => {
   const templates = Object.entries({ ...OPEN_ROUTES, ...ROUTES }).map(([name, route]) => {
     const template = route.replace(/[:*](\w+)/g, '{$1}');
     return [name in OPEN_ROUTES ? template : `${template}/`, name] as const;
@@ -103,7 +103,7 @@ test('every route is described, without credentials those that need none, and wi
   }
 });
 
-test('every document is described in the media types in which it is offered', (t) => {
+test('every document is described in all its media types', (t) => {
   const typesOf = (offers: readonly { readonly contentType: string }[]) =>
     offers.map(({ contentType }) => contentType);
   const documents = typesOf(DOCUMENT_OFFERS);
@@ -138,7 +138,7 @@ test('every document is described in the media types in which it is offered', (t
   t.deepEqual(Object.keys(bytes?.content ?? {}), ARCHIVE_TYPES);
 });
 
-test('every body is described in the media types that are accepted', (t) => {
+test('every body is described in all accepted media types', (t) => {
   const [archives, entries] = [[...ARCHIVE_TYPES, ...UNSPECIFIC_TYPES], [...ENTRY_TYPES]];
   const forms = ['multipart/form-data', 'multipart/related'];
   const accepted: Readonly<Record<string, readonly string[]>> = {
@@ -166,7 +166,7 @@ test('every body is described in the media types that are accepted', (t) => {
   }
 });
 
-test('words and numbers of the code are the same in the description', (t) => {
+test('constants of the code have the same values in the description', (t) => {
   const { status, packaging, acceptPackaging, pageSize, deposit, tusResumable, uploadChecksum } = parameters;
   t.deepEqual(status?.schema['enum'], STATUSES);
   const withStatus = ['Receipt', 'Status', 'Content', 'ListedDeposit'];
@@ -193,7 +193,7 @@ test('words and numbers of the code are the same in the description', (t) => {
   t.true(uploadChecksum?.description.startsWith(`${CHECKSUM_ALGORITHMS.join(', ')}, a blank`));
 });
 
-test('In-Progress is described as it is read, in any case', (t) => {
+test('In-Progress is described as it is parsed, in any case', (t) => {
   for (const name of ['inProgress', 'inProgressOfArchives']) {
     const pattern = new RegExp(String(document.components.parameters[name]?.schema['pattern']), 'u');
     for (const value of ['true', 'True', 'FALSE']) t.true(pattern.test(value), `${name} ${value}`);
@@ -201,7 +201,7 @@ test('In-Progress is described as it is read, in any case', (t) => {
   }
 });
 
-test('numbers have the maxima up to which they are read', async (t) => {
+test('numbers are described with the maxima that are parsed', async (t) => {
   const maximumOf = (name: string, { components } = document): unknown =>
     components.parameters[name]?.schema['maximum'];
   t.deepEqual(
@@ -212,7 +212,7 @@ test('numbers have the maxima up to which they are read', async (t) => {
   t.is(maximumOf('uploadLength', off), Number.MAX_SAFE_INTEGER);
 });
 
-test('the patterns of identifiers and digests accept what is read, and nothing else', (t) => {
+test('the patterns of identifiers and digests match exactly what is parsed', (t) => {
   const id = 'a'.repeat(40);
   const digest = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64');
   const readers: Readonly<Record<string, readonly [(text: string) => unknown, readonly string[]]>> = {
@@ -281,7 +281,7 @@ function isRead(read: () => unknown): boolean {
   }
 }
 
-test('the values of the service are filled in; marks and shared parts are left out', async (t) => {
+test('the values of the service are substituted; markers and shared parts are omitted', async (t) => {
   t.is(document.info.title, 'deposit-service');
   t.is(document.info.version, '1.2.3');
   t.deepEqual(document.servers, [{ url: 'https://deposit.example' }]);
@@ -299,7 +299,7 @@ test('the values of the service are filled in; marks and shared parts are left o
   t.notRegex(shown.replace(/"(\/[^"]*)":/g, ''), /\{[a-z]\w*\}/i, 'but in paths');
 });
 
-test('every reference leads somewhere, and every component is referred to', (t) => {
+test('every reference resolves, and every component is referenced', (t) => {
   const referred = new Set(referencesIn(document));
   const { components } = document;
   const named = (['parameters', 'headers', 'responses', 'schemas'] as const).flatMap((kind) =>
@@ -337,7 +337,7 @@ const PARTS: Readonly<Record<OptionalModule, readonly string[]>> = {
 };
 
 for (const module of OPTIONAL_MODULES) {
-  test(`without ${module} nothing of it is described, and all else is`, async (t) => {
+  test(`without ${module} only its part of the description is missing`, async (t) => {
     const without = await describe({ modules: new Set(OPTIONAL_MODULES.filter((name) => name !== module)) });
     const left = new Set(factsOf(without));
     const gone = factsOf(document).filter((fact) => !left.has(fact));
@@ -361,7 +361,7 @@ for (const module of OPTIONAL_MODULES) {
   });
 }
 
-test('the marks in the file name optional capabilities, and no other key begins as they do', async (t) => {
+test('the markers in the file name optional capabilities, and no other key begins like them', async (t) => {
   const text = (await readFile(FILE, 'utf8')).replace(/^\s*#.*$/gm, '');
   const marks = [...text.matchAll(/x-module: ([\w-]+)/g)].map(([, name = '']) => name);
   t.deepEqual([...new Set(marks)].toSorted(), OPTIONAL_MODULES.toSorted());

@@ -97,7 +97,7 @@ test('the description is valid OpenAPI 3.1, and its schemas are valid JSON Schem
   t.deepEqual(described.document['servers'], [{ url: service.url }]);
 });
 
-test('the description is found from the page and the service document, needs no credentials and can be kept', async (t) => {
+test('the description is linked from the page and the service document, is public and cacheable', async (t) => {
   const { service, alice } = t.context;
   const iri = `${service.url}/openapi.json`;
   for (const answer of [await fetch(service.url), await alice.get('/1/servicedocument/')]) {
@@ -118,7 +118,7 @@ test('the description is found from the page and the service document, needs no 
   assertErrorDocument(t, await posted.text(), 'MethodNotAllowed');
 });
 
-test('every path of the router and every method that it knows is described, and no other', async (t) => {
+test('exactly the paths and methods of the router are described', async (t) => {
   const { described, alice, everything } = t.context;
   const routes = Object.values({ ...OPEN_ROUTES, ...ROUTES });
   const asRoute = (template: string): string =>
@@ -137,7 +137,7 @@ test('every path of the router and every method that it knows is described, and 
   }
 });
 
-test('every operation does what is described, and answers JSON with the same facts where that is preferred', async (t) => {
+test('every operation works as described, and answers JSON with the same facts if preferred', async (t) => {
   const { described, world, everything } = t.context;
   const seen = new Set<string>();
   for (const id of described.operations.keys()) {
@@ -155,7 +155,7 @@ test('every operation does what is described, and answers JSON with the same fac
   t.deepEqual(unseen, [], 'described, but no request was answered so');
 });
 
-test('every document can be had as JSON: all that is read but bytes, streams of events and IRIs of one type', (t) => {
+test('every document is available as JSON, except bytes, event streams and IRIs of one type', (t) => {
   const without = [...t.context.described.operations.values()].filter(({ method, responses }) => {
     const content = responses['200']?.content ?? responses['201']?.content;
     return method === 'get' && !(JSON_TYPE in (content ?? {}));
@@ -164,7 +164,7 @@ test('every document can be had as JSON: all that is read but bytes, streams of 
   t.deepEqual(without.map(({ id }) => id).toSorted(), expected);
 });
 
-test('what is refused is refused as described, in XML and in JSON', async (t) => {
+test('refusals are as described, in XML and in JSON', async (t) => {
   const { described, service, alice, everything } = t.context;
   const stranger = anonymous(service);
   for (const { id, isOpen, parameters } of described.operations.values()) {
@@ -241,7 +241,7 @@ test('the described maxima are those of the service', async (t) => {
   }
 });
 
-test('news are as described, wherever they are told', async (t) => {
+test('status-change events are as described, in all their channels', async (t) => {
   const { described, alice, world } = t.context;
   const { body } = await described.call('followDeposit', alice, {
     path: { collection, deposit: world.done.deposit },

@@ -74,7 +74,7 @@ test('a further deposit is a new version of its origin, with identifiers of its 
   );
 });
 
-test('the same slug again is a further version, too', async (t) => {
+test('repeating the same slug creates a further version', async (t) => {
   const { alice } = t.context;
   const plain = entryXml('<title>Paint</title><author><name>Ada</name></author>');
   for (const _ of [1, 2]) await done(t, alice, await depositing(alice, plain, { ...final, Slug: 'brush' }));
@@ -86,7 +86,7 @@ test('the same slug again is a further version, too', async (t) => {
   );
 });
 
-test('whoever sees that a deposit is done can add to its origin at once', async (t) => {
+test('a version can be added to an origin as soon as the deposit is done', async (t) => {
   const { alice } = t.context;
   const rounds = Array.from({ length: 6 }, async (_, round) => {
     const origin = `${PROVIDER}/round-${round}`;
@@ -97,43 +97,38 @@ test('whoever sees that a deposit is done can add to its origin at once', async 
   await Promise.all(rounds);
 });
 
-test.serial(
-  'nothing is added to an origin from which nothing has been loaded, and nothing stays of it',
-  async (t) => {
-    const { service, alice } = t.context;
-    const bob = await service.register('bob', { collections: ['software'], providerUrl: PROVIDER });
-    const [bobs, open, rejected] = [`${PROVIDER}/bobs`, `${PROVIDER}/open`, `${PROVIDER}/rejected`];
-    await done(t, bob, await depositing(bob, entry('create_origin', bobs)));
-    const started = await depositing(alice, entry('create_origin', open), partial);
-    const path = new URL(started.headers.get('location') ?? '').pathname;
-    const bare = await alice.post('/1/software/', entry('create_origin', rejected), {
-      ...entryHeaders(),
-      ...final,
-    });
-    await alice.waitFor(bare.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'rejected');
-    await leavesNothing(t, service, async () => {
-      for (const origin of [bobs, open, rejected, `${PROVIDER}/never`, `${PROVIDER}/paint/`]) {
-        const xml = entry('add_to_origin', origin);
-        const answers = [
-          alice.post('/1/software/', xml, { ...entryHeaders(), ...partial }),
-          alice.post('/1/software/', formOf([entryPart(xml), archivePart()]), { ...formType, ...final }),
-          alice.post('/1/software/', formOf([archivePart(), entryPart(xml)]), { ...formType, ...final }),
-          alice.post(path, xml, entryHeaders()),
-          alice.put(path, xml, entryHeaders()),
-        ];
-        for (const answer of await Promise.all(answers)) {
-          const summary = await assertSwordError(t, answer, 404, 'NotFound', origin);
-          t.true(
-            summary.includes(`the origin ${origin}: this client has no deposit from there that is done`),
-          );
-        }
+test.serial('adding to an origin without loaded versions is refused, and nothing is recorded', async (t) => {
+  const { service, alice } = t.context;
+  const bob = await service.register('bob', { collections: ['software'], providerUrl: PROVIDER });
+  const [bobs, open, rejected] = [`${PROVIDER}/bobs`, `${PROVIDER}/open`, `${PROVIDER}/rejected`];
+  await done(t, bob, await depositing(bob, entry('create_origin', bobs)));
+  const started = await depositing(alice, entry('create_origin', open), partial);
+  const path = new URL(started.headers.get('location') ?? '').pathname;
+  const bare = await alice.post('/1/software/', entry('create_origin', rejected), {
+    ...entryHeaders(),
+    ...final,
+  });
+  await alice.waitFor(bare.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'rejected');
+  await leavesNothing(t, service, async () => {
+    for (const origin of [bobs, open, rejected, `${PROVIDER}/never`, `${PROVIDER}/paint/`]) {
+      const xml = entry('add_to_origin', origin);
+      const answers = [
+        alice.post('/1/software/', xml, { ...entryHeaders(), ...partial }),
+        alice.post('/1/software/', formOf([entryPart(xml), archivePart()]), { ...formType, ...final }),
+        alice.post('/1/software/', formOf([archivePart(), entryPart(xml)]), { ...formType, ...final }),
+        alice.post(path, xml, entryHeaders()),
+        alice.put(path, xml, entryHeaders()),
+      ];
+      for (const answer of await Promise.all(answers)) {
+        const summary = await assertSwordError(t, answer, 404, 'NotFound', origin);
+        t.true(summary.includes(`the origin ${origin}: this client has no deposit from there that is done`));
       }
-    });
-    t.is((await alice.get(path)).status, 200, 'the deposit that was to be changed is as it was');
-  },
-);
+    }
+  });
+  t.is((await alice.get(path)).status, 200, 'the deposit that was to be changed is as it was');
+});
 
-test('an origin of a deposit in another collection of the client is its origin all the same', async (t) => {
+test('a version can be added to an origin of another collection of the client', async (t) => {
   const { alice } = t.context;
   const origin = `${PROVIDER}/moved`;
   const form = formOf([archivePart(), entryPart(entry('create_origin', origin))]);
@@ -142,7 +137,7 @@ test('an origin of a deposit in another collection of the client is its origin a
   t.is((await depositing(alice, entry('add_to_origin', origin), partial)).status, 201);
 });
 
-test('an origin to be both created and added to is a bad request; one that is not the client’s is forbidden', async (t) => {
+test('both creating and adding to an origin is a bad request; a foreign origin is forbidden', async (t) => {
   const { alice, service } = t.context;
   const origin = (name: string) => `<d:${name}><d:origin url="${PROVIDER}/both"/></d:${name}>`;
   const both = entryXml(`<title>P</title>${origin('create_origin')}${origin('add_to_origin')}`);

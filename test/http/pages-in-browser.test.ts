@@ -36,7 +36,7 @@ async function pagesOf(alice: TestClient): Promise<readonly string[]> {
 
 for (const scheme of ['light', 'dark'] as const)
   for (const width of [1280, 360])
-    test(`axe finds nothing on any page in ${scheme} at ${width} px, and none is wider than that`, async (t, open) => {
+    test(`axe finds no violation on any page in ${scheme} at ${width} px, and no page is wider`, async (t, open) => {
       const { alice, service } = t.context;
       const httpCredentials = { username: 'alice', password: 'secret' };
       const tab = await open({ httpCredentials, scheme, width });

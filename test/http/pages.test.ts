@@ -45,7 +45,7 @@ const PAGES = [
   '/openapi.json',
 ];
 
-test('a browser gets a page for people, without script, of the facts that programs get', async (t) => {
+test('a browser gets an HTML page without scripts, with the facts of the other formats', async (t) => {
   const { alice } = t.context;
   for (const path of PAGES) {
     const answer = await alice.get(path, { Accept: BROWSER });
@@ -74,7 +74,7 @@ const NO_PAGES: Readonly<Record<string, RegExp>> = {
   events: /^text\/event-stream/,
 };
 
-test('every route answers a browser with a page, except with the bytes of archives and with streams of events', async (t) => {
+test('every route answers a browser with a page, except archive bytes and event streams', async (t) => {
   const { alice } = t.context;
   const swhid = /swh:1:dir:[0-9a-f]{40}/.exec(await (await alice.get('/1/software/1/status/')).text())?.[0];
   const values = { collection: 'software', deposit: '1', file: '1', upload: 'none', swhid: swhid ?? '' };
@@ -93,7 +93,7 @@ test('every route answers a browser with a page, except with the bytes of archiv
   }
 });
 
-test('the description of all operations is a page, too, with an entity tag of its own', async (t) => {
+test('the description of all operations is a page with its own entity tag', async (t) => {
   const { alice } = t.context;
   const page = await alice.get('/openapi.json', { Accept: BROWSER });
   const text = await page.text();
@@ -105,7 +105,7 @@ test('the description of all operations is a page, too, with an entity tag of it
   t.is(json.status, 200, 'the tag of the page is not that of the JSON');
 });
 
-test('only a client that prefers HTML to every type of XML and JSON gets a page', async (t) => {
+test('only a client that prefers HTML to all XML and JSON types gets a page', async (t) => {
   const { alice } = t.context;
   const cases = [
     [undefined, 'application/xml'],
@@ -127,7 +127,7 @@ test('only a client that prefers HTML to every type of XML and JSON gets a page'
     }
 });
 
-test('a page has a tag of its own, and XML a policy under which viewers may add their style', async (t) => {
+test('a page has its own entity tag, and XML a policy that allows the styles of viewers', async (t) => {
   const { alice } = t.context;
   const [page, xml] = [
     await alice.get('/1/software/1/status/', { Accept: BROWSER }),
@@ -145,7 +145,7 @@ test('a page has a tag of its own, and XML a policy under which viewers may add 
   );
 });
 
-test('what browsers and crawlers ask for unasked needs no credentials', async (t) => {
+test('the resources that browsers and crawlers request on their own are public', async (t) => {
   const { service } = t.context;
   t.is((await fetch(`${service.url}/favicon.ico`)).status, 404);
   const robots = await fetch(`${service.url}/robots.txt`);

@@ -23,7 +23,7 @@ const LOCAL = {
   trustProxy: false,
 } as const;
 
-test('a service without its store is not ready and says so, and is ready when the store is back', async (t) => {
+test('a service without its store is not ready and gives the reason, and is ready when the store returns', async (t) => {
   await using service = await RunningService.start();
   const ready = () => fetch(`${service.url}/health/ready`);
   t.is((await ready()).status, 200);
@@ -45,7 +45,7 @@ test('a service without its store is not ready and says so, and is ready when th
   t.pass();
 });
 
-test('views that do not get on are no ready ones: the reason names a view, how many events and how old', async (t) => {
+test('views that do not progress are not ready: the reason has the view, the event count and their age', async (t) => {
   await using log = new MemoryEventLog();
   const event = (id: string, occurredAt: string) => {
     return { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 1, occurredAt } };
@@ -67,7 +67,7 @@ test('views that do not get on are no ready ones: the reason names a view, how m
   await t.throwsAsync(at(position, 'The log is away.'), { message: 'The log is away.' });
 });
 
-test('a request that comes before the service can answer is answered as soon as it can', async (t) => {
+test('a request received before the server has a handler is answered once it has one', async (t) => {
   const server = await Server.listen(LOCAL);
   const early = fetch(server.url);
   await pause(50);
@@ -83,7 +83,7 @@ test('a request that comes before the service can answer is answered as soon as 
   await unanswered;
 });
 
-test('an answer that a stop cuts off does not look whole in HTTP/1.0, either', async (t) => {
+test('a response that a shutdown aborts ends with a reset, also in HTTP/1.0', async (t) => {
   const { folder, ...tls } = await tlsFiles();
   t.teardown(() => rm(folder, { recursive: true }));
   const asked = { ALPNProtocols: ['http/1.0'] };
@@ -102,7 +102,7 @@ test('an answer that a stop cuts off does not look whole in HTTP/1.0, either', a
   }
 });
 
-test('a server that stops sends the answers that it has, and waits for nobody who takes none', async (t) => {
+test('a server that shuts down sends pending responses, and does not wait for clients that stop reading', async (t) => {
   const answer = Buffer.alloc(20_000_000);
   const [ask, connect] = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'];
   for (const [graceMs, sent] of [
@@ -129,7 +129,7 @@ test('a server that stops sends the answers that it has, and waits for nobody wh
   }
 });
 
-test('while the service stops it says that it is not ready', async (t) => {
+test('the service is not ready during its shutdown', async (t) => {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   using connection = await RawConnection.to(service.url);

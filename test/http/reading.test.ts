@@ -53,7 +53,7 @@ async function created(client: TestClient, body: Buffer, headers: Record<string,
   return Number(child(parsedBody(await answer.text()), `${DEPOSIT}deposit_id`).text);
 }
 
-test('the service document lists the collections of the client that asks, and no others', async (t) => {
+test('the service document lists exactly the collections of the client', async (t) => {
   const { service, alice, bob } = t.context;
   for (const [client, names] of [
     [alice, ['software', 'papers']],
@@ -77,7 +77,7 @@ test('the service document lists the collections of the client that asks, and no
   }
 });
 
-test('the status of a deposit is answered with 201, of a done one with its identifiers under both names', async (t) => {
+test('the status gets 201, and for a done deposit its identifiers under both names', async (t) => {
   const { alice, service, doneId } = t.context;
   const answer = await alice.get(`/1/software/${doneId}/status/`);
   t.is(answer.status, 201);
@@ -101,7 +101,7 @@ test('the status of a deposit is answered with 201, of a done one with its ident
   }
 });
 
-test('a status that may still change says when to ask again', async (t) => {
+test('a status that may still change has Retry-After', async (t) => {
   const { alice, partialId } = t.context;
   const answer = await alice.get(`/1/software/${partialId}/status/`);
   t.regex(answer.headers.get('retry-after') ?? '', /^\d+$/);
@@ -111,7 +111,7 @@ test('a status that may still change says when to ask again', async (t) => {
   t.deepEqual(texts(entry, `${DEPOSIT}deposit_ref_id`), []);
 });
 
-test('the content of a deposit is told with its date for people and for machines', async (t) => {
+test('the content of a deposit shows its date in human- and machine-readable form', async (t) => {
   const { alice, doneId } = t.context;
   const answer = await alice.get(`/1/software/${doneId}/content/`);
   t.is(answer.status, 200);
@@ -127,7 +127,7 @@ test('the content of a deposit is told with its date for people and for machines
   t.regex(child(entry, `${ATOM}updated`).text, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 });
 
-test('the Edit-IRI gives the receipt, also as atom/', async (t) => {
+test('the Edit-IRI returns the receipt, also as atom/', async (t) => {
   const { alice, partialId } = t.context;
   const answers = await Promise.all(
     ['metadata/', 'atom/'].map((end) => alice.get(`/1/software/${partialId}/${end}`)),
@@ -141,7 +141,7 @@ test('the Edit-IRI gives the receipt, also as atom/', async (t) => {
   t.is(child(parsedBody(receipt ?? ''), `${DEPOSIT}deposit_archive`).text, 'hello.zip');
 });
 
-test('the EM-IRI gives one archive back byte for byte', async (t) => {
+test('the EM-IRI returns one archive byte for byte', async (t) => {
   const { alice, doneId } = t.context;
   const answer = await alice.get(`/1/software/${doneId}/media/`);
   t.is(answer.status, 200);
@@ -151,7 +151,7 @@ test('the EM-IRI gives one archive back byte for byte', async (t) => {
   t.deepEqual(Buffer.from(await answer.arrayBuffer()), helloZip);
 });
 
-test('the EM-IRI gives several archives as a zip of them, told apart when they share a name', async (t) => {
+test('the EM-IRI returns several archives as a zip, with distinct names for equal ones', async (t) => {
   const { alice } = t.context;
   const id = await created(alice, formOf([archivePart()]), partial);
   const media = `/1/software/${id}/media/`;
@@ -165,7 +165,7 @@ test('the EM-IRI gives several archives as a zip of them, told apart when they s
   t.deepEqual([...members.values()], [helloZip, helloTar, helloTar]);
 });
 
-test('who holds the archive holds neither the zip nor the list that may be had in its place', async (t) => {
+test('the entity tag of the archive matches neither the zip nor the list at the same IRI', async (t) => {
   const { alice } = t.context;
   const form = formOf([archivePart(helloTar, 'hello.tar', 'application/x-tar')]);
   const media = `/1/software/${await created(alice, form, partial)}/media/`;
@@ -185,7 +185,7 @@ test('who holds the archive holds neither the zip nor the list that may be had i
   t.is((await alice.delete(media, { 'If-Match': tags[1] ?? '' })).status, 204, 'of the deposit as it is');
 });
 
-test('an archive is what its bytes are, however it was labelled', async (t) => {
+test('an archive is returned with the type of its bytes, whatever its declared type was', async (t) => {
   const { alice } = t.context;
   const cases = [
     [helloTar, 'application/zip', 'application/x-tar', BINARY],
@@ -204,7 +204,7 @@ test('an archive is what its bytes are, however it was labelled', async (t) => {
   }
 });
 
-test('who holds a document in one format does not hold it in another, and may change the deposit by any', async (t) => {
+test('each format has its own entity tag for reads, and any of them is valid for writes', async (t) => {
   const { alice } = t.context;
   const form = formOf([archivePart(), entryPart()]);
   const deposit = `/1/software/${await created(alice, form, partial)}/`;
@@ -241,7 +241,7 @@ test('who holds a document in one format does not hold it in another, and may ch
   }
 });
 
-test('a collection that takes only one kind of archive looks at the bytes, not at their label', async (t) => {
+test('a collection that accepts one archive type checks the bytes, not the declared type', async (t) => {
   const { administration } = t.context.service;
   const accept = ['application/zip'];
   await administration.collection({ type: 'OpenCollection', collection: 'zips' });
@@ -253,7 +253,7 @@ test('a collection that takes only one kind of archive looks at the bytes, not a
   t.is((await send(helloZip)).status, 201);
 });
 
-test('what a client holds of a receipt is not the receipt any more when its collection is treated otherwise', async (t) => {
+test('a conditional read of a receipt gets the new one after the settings of its collection change', async (t) => {
   const { service, alice } = t.context;
   const made = await alice.post('/1/papers/', new Uint8Array(helloZip), { ...archiveHeaders(), ...partial });
   const iri = new URL(made.headers.get('location') ?? '').pathname;
@@ -280,7 +280,7 @@ async function membersOf(zip: Buffer): Promise<Map<string, Buffer>> {
   return members;
 }
 
-test('the EM-IRI of a deposit without an archive holds nothing', async (t) => {
+test('the EM-IRI of a deposit without an archive is empty', async (t) => {
   const { alice } = t.context;
   const id = await created(alice, formOf([entryPart()]), partial);
   await assertSwordError(t, await alice.get(`/1/software/${id}/media/`), 404, 'NotFound');
@@ -306,7 +306,7 @@ test('HEAD is answered like GET, without the body', async (t) => {
   t.is(await missing.text(), '');
 });
 
-test('OPTIONS tells what is possible with the resource in its present state', async (t) => {
+test('OPTIONS lists the methods allowed in the current state of the resource', async (t) => {
   const { alice, partialId, doneId } = t.context;
   const everything = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
   const expected = [
@@ -328,7 +328,7 @@ test('OPTIONS tells what is possible with the resource in its present state', as
   await assertSwordError(t, await alice.send('OPTIONS', '/1/software/999999/status/'), 404, 'NotFound');
 });
 
-test('a method that a resource does not have is refused with those it has', async (t) => {
+test('an unsupported method is refused with the allowed ones', async (t) => {
   const { alice, partialId } = t.context;
   const cases = [
     ['POST', '/1/servicedocument/', 'GET, HEAD, OPTIONS'],
@@ -346,7 +346,7 @@ test('a method that a resource does not have is refused with those it has', asyn
   }
 });
 
-test('a path is served the same with its trailing slash and without, and never in other letters', async (t) => {
+test('a path is served with and without a trailing slash, and is case-sensitive', async (t) => {
   const { alice, partialId } = t.context;
   for (const target of [
     'servicedocument',
@@ -360,7 +360,7 @@ test('a path is served the same with its trailing slash and without, and never i
   await assertSwordError(t, await alice.post('/1/Software/', null), 404, 'NotFound');
 });
 
-test("another client's deposit, or one under another collection, does not exist", async (t) => {
+test('a deposit of another client, or under another collection, is not found', async (t) => {
   const { alice, bob, partialId } = t.context;
   for (const end of ['metadata/', 'atom/', 'media/', 'status/', 'content/']) {
     const others = await bob.get(`/1/software/${partialId}/${end}`);
@@ -377,7 +377,7 @@ test("another client's deposit, or one under another collection, does not exist"
   t.is((await alice.get(`/1/software/${partialId}/status/`)).status, 201, 'and it is still there');
 });
 
-test('a collection that is not granted is answered like one that does not exist', async (t) => {
+test('a collection without a grant is answered like an unknown one', async (t) => {
   const { alice, bob } = t.context;
   const body = formOf([archivePart(), entryPart()]);
   const [foreign, unknown] = await Promise.all(
@@ -391,7 +391,7 @@ test('a collection that is not granted is answered like one that does not exist'
   await assertSwordError(t, await alice.get('/1/robots/1/status/'), 404, 'NotFound');
 });
 
-test('only digits without a leading zero name a deposit', async (t) => {
+test('a deposit number has only digits and no leading zero', async (t) => {
   const { alice } = t.context;
   const ids = [
     '0',
@@ -413,7 +413,7 @@ test('only digits without a leading zero name a deposit', async (t) => {
   }
 });
 
-test('a path that names nothing is a SWORD error, also when its percent-encoding is broken', async (t) => {
+test('an unknown path gets a SWORD error, also with invalid percent-encoding', async (t) => {
   const { alice } = t.context;
   for (const target of [
     '/index.html',
@@ -433,7 +433,7 @@ test('a path that names nothing is a SWORD error, also when its percent-encoding
   await assertSwordError(t, echoed, 404, 'NotFound', 'what is echoed is escaped');
 });
 
-test('the body comes in the media type that the client prefers, and XML is never refused', async (t) => {
+test('the media type is negotiated, and XML is never refused', async (t) => {
   const { alice, partialId } = t.context;
   const cases = [
     ['application/atom+xml', 'application/atom+xml'],
@@ -461,7 +461,7 @@ test('the body comes in the media type that the client prefers, and XML is never
   t.like(await answer.json(), { deposit_id: partialId, deposit_status: 'partial' });
 });
 
-test('what a client holds already is not sent again', async (t) => {
+test('a read with a current entity tag gets 304', async (t) => {
   const { alice, partialId } = t.context;
   for (const end of ['metadata/', 'media/', 'status/', 'content/']) {
     const target = `/1/software/${partialId}/${end}`;
@@ -475,13 +475,13 @@ test('what a client holds already is not sent again', async (t) => {
   }
 });
 
-test('On-Behalf-Of does not matter to reads', async (t) => {
+test('On-Behalf-Of is ignored on reads', async (t) => {
   const { alice, partialId } = t.context;
   const answer = await alice.get(`/1/software/${partialId}/status/`, { 'On-Behalf-Of': 'carol' });
   t.is(answer.status, 201);
 });
 
-test('no answer to an authenticated request is kept by a cache or sniffed', async (t) => {
+test('responses to authenticated requests have no-store and nosniff', async (t) => {
   const { alice, doneId } = t.context;
   for (const target of [
     '/1/servicedocument/',
@@ -498,7 +498,7 @@ test('no answer to an authenticated request is kept by a cache or sniffed', asyn
   }
 });
 
-test('health needs no credentials and tells ready once the views have caught up', async (t) => {
+test('health is public and reports ready once the views have caught up', async (t) => {
   const { url } = t.context.service;
   await until(async () => (await fetch(`${url}/health/ready`)).ok); // on a busy machine a check of the disk may take too long
   for (const [state, facts] of Object.entries({ live: {}, ready: { parked: 0 } })) {
@@ -512,7 +512,7 @@ test('health needs no credentials and tells ready once the views have caught up'
   t.is((await fetch(`${url}/health/other`)).status, 401);
 });
 
-test('IRIs are made of the configured base URL, whatever Host says', async (t) => {
+test('IRIs have the configured base URL, with any Host header', async (t) => {
   await using service = await RunningService.start({ baseUrl: 'https://deposit.example/archive' });
   const carol = await service.register('carol', { collections: ['software'] });
   const answer = await carol.post('/1/software/', formOf([entryPart()]), { ...formType, ...partial });

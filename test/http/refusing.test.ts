@@ -431,7 +431,7 @@ refuses('what is larger than the limits is refused, by its declaration or as it 
   ];
 });
 
-test.serial('what is larger than the limits is refused as it comes in chunks', async (t) => {
+test.serial('a chunked body is refused as soon as it exceeds the limit', async (t) => {
   const { alice, service } = t.context;
   const bigEntry = Buffer.from(entryXml(`<title>${'a'.repeat(MAX_ENTRY)}</title>`));
   const bodies = [
@@ -664,30 +664,27 @@ refuses('a slug is percent-encoded UTF-8 without control characters', () => [
   ['broken', createArchive({ Slug: '%E0%A4' }), 400, 'ErrorBadRequest'],
 ]);
 
-test.serial(
-  'an archive more than a deposit may have is refused before its bytes are asked for',
-  async (t) => {
-    const { alice } = t.context;
-    const first = await alice.post('/1/software/', new Uint8Array(helloZip), {
-      ...archiveHeaders(),
-      ...partial,
-    });
-    const media = new URL(first.headers.get('location') ?? '').pathname.replace('metadata/', 'media/');
-    for (let number = 2; number <= MAX_ARCHIVES; number += 1)
-      t.is((await alice.post(media, new Uint8Array(helloZip), archiveHeaders())).status, 201);
-    const headers = { ...archiveHeaders(), Authorization: alice.authorization };
-    const request = http.request(new URL(media, alice.url), { method: 'POST', headers });
-    request.setHeader('Content-Length', helloZip.length);
-    request.flushHeaders();
-    request.once('continue', () => t.fail('its bytes were asked for'));
-    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
-    t.is(answer.statusCode, 400);
-    answer.resume();
-    request.destroy();
-  },
-);
+test.serial('an archive above the allowed number is refused before its bytes are requested', async (t) => {
+  const { alice } = t.context;
+  const first = await alice.post('/1/software/', new Uint8Array(helloZip), {
+    ...archiveHeaders(),
+    ...partial,
+  });
+  const media = new URL(first.headers.get('location') ?? '').pathname.replace('metadata/', 'media/');
+  for (let number = 2; number <= MAX_ARCHIVES; number += 1)
+    t.is((await alice.post(media, new Uint8Array(helloZip), archiveHeaders())).status, 201);
+  const headers = { ...archiveHeaders(), Authorization: alice.authorization };
+  const request = http.request(new URL(media, alice.url), { method: 'POST', headers });
+  request.setHeader('Content-Length', helloZip.length);
+  request.flushHeaders();
+  request.once('continue', () => t.fail('its bytes were asked for'));
+  const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+  t.is(answer.statusCode, 400);
+  answer.resume();
+  request.destroy();
+});
 
-test.serial('a refusal tells what is accepted, in the values of this service', async (t) => {
+test.serial('a refusal names the accepted values of this service', async (t) => {
   const { alice } = t.context;
   const large = await assertSwordError(
     t,

@@ -56,14 +56,14 @@ async function* worked(body: AsyncIterable<Buffer>, ms: number): AsyncGenerator<
 
 const sized = (bytes: number): string => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
 
-test('a client that stalls is refused, and reads why', async (t) => {
+test('a client that stalls is refused and receives the reason', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 50 });
   await connection.send(`${sized(10)}abc`);
   t.like(await outcome, { code: 'ErrorBadRequest' });
   t.is((await connection.answers(1)).status, 400);
 });
 
-test('a client that drips is refused, though it never stalls', async (t) => {
+test('a client below the minimum rate is refused, even if it never stalls', async (t) => {
   const { connection, outcome } = await reading(t, { base: 100, bytesPerMs: 10, idle: 60_000 });
   await connection.send(sized(1_000));
   const drip = setInterval(() => void connection.send('a'), 10);
@@ -71,7 +71,7 @@ test('a client that drips is refused, though it never stalls', async (t) => {
   t.like(await outcome, { code: 'ErrorBadRequest' });
 });
 
-test('a larger body may take longer', async (t) => {
+test('a larger body has a longer time limit', async (t) => {
   const { connection, outcome } = await reading(t, { base: 10, bytesPerMs: 0.001, idle: 60_000 });
   await connection.send(sized(20));
   for (let sent = 0; sent < 20; sent += 1) {
@@ -81,7 +81,7 @@ test('a larger body may take longer', async (t) => {
   t.deepEqual(await outcome, { bytes: 20 });
 });
 
-test('each chunk starts the idle time anew', async (t) => {
+test('each chunk restarts the idle timeout', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 1000 });
   await connection.send(sized(8));
   for (let sent = 0; sent < 8; sent += 1) {
@@ -91,7 +91,7 @@ test('each chunk starts the idle time anew', async (t) => {
   t.deepEqual(await outcome, { bytes: 8 });
 });
 
-test('a store that is slow is no fault of the client', async (t) => {
+test('the time of a slow store does not count against the client', async (t) => {
   const { connection, outcome } = await reading(t, { base: 400, bytesPerMs: 1, idle: 400 }, 600);
   await connection.send(`${sized(4)}ab`);
   await new Promise((resolve) => setTimeout(resolve, 700)); // during all but 100 ms of it the service works on `ab`
@@ -99,7 +99,7 @@ test('a store that is slow is no fault of the client', async (t) => {
   t.deepEqual(await outcome, { bytes: 4 });
 });
 
-test('time in which the process was stopped is no fault of a client whose bytes have come', async (t) => {
+test('the time in which the process was suspended does not count if the bytes have arrived', async (t) => {
   const { connection, outcome } = await reading(t, { base: 200, bytesPerMs: 1, idle: 200 });
   await connection.send(`${sized(4)}ab`);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -108,7 +108,7 @@ test('time in which the process was stopped is no fault of a client whose bytes 
   t.deepEqual(await outcome, { bytes: 4 });
 });
 
-test('a client that goes away is no error of the service', async (t) => {
+test('a client that disconnects is not logged as an error of the service', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 60_000 });
   await connection.send(`${sized(10)}abc`);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -145,13 +145,13 @@ async function working(t: ExecutionContext) {
   return { connection, outcome: outcome.promise };
 }
 
-test('expensive work ends when its client closes the connection', async (t) => {
+test('expensive work is aborted when its client closes the connection', async (t) => {
   const { connection, outcome } = await working(t);
   connection.reset();
   t.like(await outcome, { code: 'CLIENT_GONE' });
 });
 
-test('expensive work ends soon after its client has closed its side of the connection', async (t) => {
+test('expensive work is aborted soon after its client half-closes the connection', async (t) => {
   const { connection, outcome } = await working(t);
   connection.halfClose();
   t.like(await outcome, { code: 'CLIENT_GONE' });

@@ -174,7 +174,7 @@ const CONTENTS: readonly (readonly [path: string, data: string | Buffer])[] = [
 ];
 
 for (const [path, data] of CONTENTS) {
-  test(`the content ${path.slice(0, 40)} comes back as it was deposited, with its path and without`, async (t) => {
+  test(`the content ${path.slice(0, 40)} is returned as deposited, with its path and without`, async (t) => {
     const { alice, own } = t.context;
     const expected = Buffer.from(data);
     const swhid = `swh:1:cnt:${contentId(expected)}`;
@@ -188,7 +188,7 @@ for (const [path, data] of CONTENTS) {
   });
 }
 
-test('bytes of every type of object give its id again, also with git', async (t) => {
+test('the returned bytes of every object type hash to its id, also with git', async (t) => {
   const { alice, own } = t.context;
   const hasGit = spawnSync('git', ['--version']).status === 0;
   const objects = [
@@ -210,7 +210,7 @@ test('bytes of every type of object give its id again, also with git', async (t)
   t.true((await bytesOf(t, alice, own.dir)).equals(directoryBody(tree)));
 });
 
-test('a directory comes as a tar with the same identifier, the same each time', async (t) => {
+test('a directory is returned as a reproducible tar with the same identifier', async (t) => {
   const { alice, own } = t.context;
   for (const names of [[], ['demo'], ['demo', 'src'], ['demo', 'deep']]) {
     const swhid = `swh:1:dir:${idAt(...names)}`;
@@ -227,7 +227,7 @@ test('a directory comes as a tar with the same identifier, the same each time', 
   t.is(modes.get('demo/empty'), '40000');
 });
 
-test('the tar of a directory unpacks with the tar of the system', async (t) => {
+test("the tar of a directory is extracted by the system's tar", async (t) => {
   const { alice, own } = t.context;
   if (spawnSync('tar', ['--version']).status !== 0) return t.pass('no tar here');
   const input = await bytesOf(t, alice, own.dir, TAR);
@@ -240,7 +240,7 @@ test('the tar of a directory unpacks with the tar of the system', async (t) => {
   );
 });
 
-test('the document tells what it is and the deposits that have it, newest first', async (t) => {
+test('the document lists the object and the deposits that contain it, newest first', async (t) => {
   const { alice, own, other, service } = t.context;
   const answer = await alice.get(`/1/resolve/${own.dir}/`);
   t.is(answer.status, 200);
@@ -273,7 +273,7 @@ test('the document tells what it is and the deposits that have it, newest first'
   );
 });
 
-test('origin, visit and anchor narrow down which deposit is meant, and lines and bytes are told', async (t) => {
+test('origin, visit and anchor select the deposit, and lines and bytes are returned', async (t) => {
   const { alice, own, other } = t.context;
   const json = async (target: string) => {
     const answer = await alice.get(target.startsWith('http') ? target : `/1/resolve/${target}`, {
@@ -322,7 +322,7 @@ test('origin, visit and anchor narrow down which deposit is meant, and lines and
   t.like(found, { path: '/demo/src/again.sh', mode: '100755' });
 });
 
-test('what another client has, is not there, or is where it is not said to be, is answered alike', async (t) => {
+test('objects of another client, unknown ones and wrong paths get the same response', async (t) => {
   const { alice, bob, own, other, bobs } = t.context;
   const readme = `swh:1:cnt:${idAt('demo', 'readme.md')}`;
   const nobodys = '0'.repeat(40);
@@ -359,7 +359,7 @@ test('what another client has, is not there, or is where it is not said to be, i
   t.is((await bob.get(`/1/resolve/${own.dir}`)).status, 200, 'bob has deposited the same');
 });
 
-test('a content or directory inside a deposit is found in the newest trees without being told where', async (t) => {
+test('a content or directory inside a deposit is found in the newest trees without a context', async (t) => {
   const { alice, own, other } = t.context;
   const [readme, demo] = [`swh:1:cnt:${idAt('demo', 'readme.md')}`, `swh:1:dir:${idAt('demo')}`];
   const answer = await alice.get(`/1/resolve/${readme}`, { Accept: 'application/json' });
@@ -377,7 +377,7 @@ test('a content or directory inside a deposit is found in the newest trees witho
   );
 });
 
-test('what is no SWHID is a bad request', async (t) => {
+test('an invalid SWHID is a bad request', async (t) => {
   const { alice, own } = t.context;
   for (const target of [
     'x',
@@ -397,7 +397,7 @@ test('what is no SWHID is a bad request', async (t) => {
   await assertSwordError(t, await alice.put(`/1/resolve/${own.dir}`, 'x'), 405, 'MethodNotAllowed');
 });
 
-test('HEAD tells of the bytes without reading them, and what a client holds is not sent again', async (t) => {
+test('HEAD describes the bytes without reading them, and a current entity tag gets 304', async (t) => {
   const { alice, own } = t.context;
   const target = `/1/resolve/swh:1:cnt:${idAt('demo', 'stored.bin')};anchor=${own.rev}`;
   const head = await alice.send('HEAD', target, { headers: { Accept: BYTES } });
@@ -409,7 +409,7 @@ test('HEAD tells of the bytes without reading them, and what a client holds is n
   t.deepEqual([tar.status, tar.headers.get('content-type')], [200, TAR]);
 });
 
-test('what is damaged in the store is not given out as if it were whole', async (t) => {
+test('a corrupt object is not returned as if it were complete', async (t) => {
   const service = await RunningService.start();
   await using _service = service;
   const dana = await service.register('dana', { collections: ['software'] });
@@ -434,7 +434,7 @@ test('what is damaged in the store is not given out as if it were whole', async 
   await assertSwordError(t, missing, 500, 'InternalError');
 });
 
-test('what a client may deposit no more, it may not resolve either', async (t) => {
+test('a client without a grant for the collection cannot resolve its objects either', async (t) => {
   const { service } = t.context;
   const carol = await service.register('carol', { collections: ['papers', 'software'] });
   const { rev } = await deposited(carol, 'revoked');

@@ -37,7 +37,7 @@ const kinds: Record<string, readonly (string | undefined)[]> = {
   statement: [undefined, 'application/rdf+xml', 'application/json'],
 };
 
-test('the second answer is the first one, byte for byte, and counted, logged and numbered like it', async (t) => {
+test('a cached response equals the first one byte for byte, and is counted, logged and numbered', async (t) => {
   const { service } = t.context;
   const { client, path } = await depositor(t.context.service);
   for (const [kind, types] of Object.entries(kinds)) {
@@ -71,7 +71,7 @@ function lineOf(requestId: string): Line | undefined {
   return lines.find((line) => line['requestId'] === requestId);
 }
 
-test('whoever is no more who was answered is judged anew', async (t) => {
+test('a cached response is used only for the same valid login with unchanged grants', async (t) => {
   const { service } = t.context;
   const { url, administration } = service;
   const { client, path } = await depositor(t.context.service);
@@ -110,7 +110,7 @@ test('whoever is no more who was answered is judged anew', async (t) => {
   t.deepEqual(await statusOf(changed), [401, false]);
 });
 
-test('an answer is given again only while the deposit is what it was', async (t) => {
+test('a cached response is used only while the deposit is unchanged', async (t) => {
   const { url } = t.context.service;
   const { client, path } = await depositor(t.context.service);
   for (const kind of Object.keys(kinds)) {
@@ -133,7 +133,7 @@ test('an answer is given again only while the deposit is what it was', async (t)
   }
 });
 
-test('what asks for more than the document is left to Koa, also when that is remembered', async (t) => {
+test('requests for more than the document are passed to Koa, even if it is cached', async (t) => {
   const { url } = t.context.service;
   const { client, path } = await depositor(t.context.service);
   const own = { Authorization: client.authorization };
@@ -175,7 +175,7 @@ async function headOf(url: string, request: string): Promise<[RawAnswer, ...bool
   return [{ status: Number(head.slice(9, 12)), head, body }, ...passedBy];
 }
 
-test('connections are kept, closed and filled in order by remembered answers as by others', async (t) => {
+test('cached responses keep, close and pipeline connections like others', async (t) => {
   const { url } = t.context.service;
   const { client, path } = await depositor(t.context.service);
   const own = { Authorization: client.authorization };
@@ -219,7 +219,7 @@ test('connections are kept, closed and filled in order by remembered answers as 
   }
 });
 
-test('a view that cannot be read is told with 500, and ends nothing', async (t) => {
+test('an unreadable view is answered with 500, and the service continues', async (t) => {
   const { url } = t.context.service;
   const { client, path } = await depositor(t.context.service);
   const request = head(`${path}/status/`, { Authorization: client.authorization });
@@ -237,7 +237,7 @@ test('a view that cannot be read is told with 500, and ends nothing', async (t) 
   t.deepEqual([lasting(again), isKnownAgain], [lasting(first), true]);
 });
 
-test('where requests are traced, the second one is like the first', async (t) => {
+test('with tracing a cached response has the same spans as the first one', async (t) => {
   const exporter = new InMemorySpanExporter();
   new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
   await using service = await RunningService.start({ tracing: true });

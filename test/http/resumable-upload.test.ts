@@ -58,7 +58,7 @@ test.before(async (t) => {
 
 test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
-test('what is possible is told on OPTIONS and in the service document', async (t) => {
+test('the capabilities are listed on OPTIONS and in the service document', async (t) => {
   const { alice, service } = t.context;
   const options = await alice.send('OPTIONS', '/1/software/uploads/');
   t.is(options.status, 204);
@@ -92,7 +92,7 @@ test('what is possible is told on OPTIONS and in the service document', async (t
   t.is(facts.workspace.collections.find(({ name }) => name === 'software')?.resumable_uploads, iri);
 });
 
-test('an upload comes in chunks, each at the offset where the last one ended', async (t) => {
+test('an upload arrives in chunks, each at the offset of the end of the last one', async (t) => {
   const { service, uploads } = t.context;
   const metadata = metadataOf({ filename: 'large.tar', note: '' });
   const created = await uploads.create(10, metadata);
@@ -118,7 +118,7 @@ test('an upload comes in chunks, each at the offset where the last one ended', a
   t.is(await uploads.offset(upload), 10);
 });
 
-test('the first piece may come with the creation', async (t) => {
+test('the creation may contain the first chunk', async (t) => {
   const { alice, uploads } = t.context;
   const send = (body: string, headers: Record<string, string>): Promise<Response> =>
     alice.post('/1/software/uploads/', body, { ...pieceHeaders(0), 'Upload-Length': '10', ...headers });
@@ -132,7 +132,7 @@ test('the first piece may come with the creation', async (t) => {
   await assertSwordError(t, wrong, 460, 'UploadChecksumMismatch');
 });
 
-test('a client that has nothing to say of an upload may send an empty Upload-Metadata', async (t) => {
+test('a client may send an empty Upload-Metadata', async (t) => {
   const { uploads } = t.context;
   const answer = await uploads.create(10, { 'Upload-Metadata': '' });
   t.is(answer.status, 201);
@@ -140,7 +140,7 @@ test('a client that has nothing to say of an upload may send an empty Upload-Met
   t.is(head.headers.get('upload-metadata'), null);
 });
 
-test('metadata of an upload are refused in one pass, however many blanks they hold', (t) => {
+test('metadata of an upload are validated in linear time, with any number of blanks', (t) => {
   t.throws(() => parseUploadMetadata(`a${' '.repeat(1_000_000)}!`), { message: /malformed/ });
   t.deepEqual(
     [...parseUploadMetadata(' a  YQ== ,b ').values],
@@ -151,7 +151,7 @@ test('metadata of an upload are refused in one pass, however many blanks they ho
   );
 });
 
-test('there is no dry run of an upload', async (t) => {
+test('uploads have no dry run', async (t) => {
   const headers = { ...TUS, 'Upload-Length': '10' };
   const answer = await t.context.alice.post('/1/software/uploads/?dry-run=true', null, headers);
   await assertSwordError(t, answer, 400, 'ErrorBadRequest');
@@ -173,7 +173,7 @@ const creations: Record<string, [headers: Record<string, string>, status: number
 };
 
 for (const [what, [headers, status, name]] of Object.entries(creations)) {
-  test(`an upload is not begun with ${what}`, async (t) => {
+  test(`an upload is not created with ${what}`, async (t) => {
     const answer = await t.context.uploads.create(10, headers);
     await assertSwordError(t, answer, status, name);
     t.is(answer.headers.get('tus-resumable'), '1.0.0');
@@ -181,7 +181,7 @@ for (const [what, [headers, status, name]] of Object.entries(creations)) {
   });
 }
 
-test('a piece that is not as it should be changes nothing', async (t) => {
+test('an invalid chunk changes nothing', async (t) => {
   const { alice, uploads } = t.context;
   const upload = await uploads.begin(10);
   await uploads.patch(upload, 0, 'abcd');
@@ -223,7 +223,7 @@ test('a piece that is not as it should be changes nothing', async (t) => {
   t.is(await uploads.offset(upload), 10);
 });
 
-test('a mismatch is answered with 460 Checksum Mismatch, as the protocol spells it', async (t) => {
+test('a checksum mismatch gets 460 Checksum Mismatch, as in the protocol', async (t) => {
   const upload = new URL(await t.context.uploads.begin(2));
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send(patchHead(t, upload, 2, checksumOf('sha1', Buffer.from('xx'))));
@@ -231,7 +231,7 @@ test('a mismatch is answered with 460 Checksum Mismatch, as the protocol spells 
   t.regex((await connection.answers(1)).head, /^HTTP\/1\.1 460 checksum mismatch\r\n/i);
 });
 
-test('an upload is of its client and its collection: for others there is none', async (t) => {
+test('an upload belongs to its client and collection, and is not found for others', async (t) => {
   const { alice, bob, uploads } = t.context;
   const upload = await uploads.begin(10);
   const elsewhere = upload.replace('/software/', '/other/');
@@ -260,7 +260,7 @@ test('an upload is of its client and its collection: for others there is none', 
   await assertSwordError(t, foreign, 400, 'ErrorBadRequest');
 });
 
-test('a client that cannot send PATCH and DELETE says them in a header', async (t) => {
+test('a client that cannot send PATCH and DELETE uses a header to override the method', async (t) => {
   const { alice, uploads } = t.context;
   const upload = await uploads.begin(2);
   const instead = (method: string) => ({ ...pieceHeaders(0), 'X-HTTP-Method-Override': method });
@@ -280,7 +280,7 @@ test('a client that cannot send PATCH and DELETE says them in a header', async (
   await assertSwordError(t, await alice.post(upload, null, instead('PUT')), 405, 'MethodNotAllowed');
 });
 
-test('an upload that is removed is gone, with all its files', async (t) => {
+test('a removed upload is gone, with all its files', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.whole(Buffer.from('abcd'));
   t.is((await uploads.delete(upload)).status, 204);
@@ -301,7 +301,7 @@ function patchHead(
   return `PATCH ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 }
 
-test('what has arrived of a piece that is cut off stays, unless it came with a checksum', async (t) => {
+test('the received part of an aborted chunk is retained, unless it has a checksum', async (t) => {
   const { service, uploads } = t.context;
   const bytes = largeTar.subarray(0, 300_000);
   for (const [headers, kept] of [
@@ -322,7 +322,7 @@ test('what has arrived of a piece that is cut off stays, unless it came with a c
   }
 });
 
-test('who is busy and goes on somewhat later than connections are said to be kept loses no piece by it', async (t) => {
+test('a client that continues shortly after the announced keep-alive time loses no chunk', async (t) => {
   const upload = new URL(await t.context.uploads.begin(2));
   using connection = await RawConnection.to(t.context.service.url);
   const head = (offset: number) => patchHead(t, upload, 1, pieceHeaders(offset));
@@ -334,7 +334,7 @@ test('who is busy and goes on somewhat later than connections are said to be kep
 });
 
 // Runs alone: a request that waits two seconds for others would count as stalled.
-test.serial('one request at a time adds to an upload; one that has stalled gives way', async (t) => {
+test.serial('one request at a time adds to an upload; a stalled one is superseded', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);
   using connection = await RawConnection.to(service.url);
@@ -352,7 +352,7 @@ test.serial('one request at a time adds to an upload; one that has stalled gives
   t.is((await bytesOf(service, upload)).toString(), 'a'.repeat(400) + 'b'.repeat(600));
 });
 
-test('an upload is removed though a request adds to it', async (t) => {
+test('an upload is removed even while a request adds to it', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);
   using connection = await RawConnection.to(service.url);
@@ -364,7 +364,7 @@ test('an upload is removed though a request adds to it', async (t) => {
   t.deepEqual(await filesOf(service, upload), []);
 });
 
-test('an upload that an older log, restored since, has in no deposit of its client is there no more', async (t) => {
+test('an upload used by a deposit that a restored log does not have is not found', async (t) => {
   await using service = await RunningService.start({ uploadLimits: LIMITS });
   const options = { collections: ['software'] };
   const [alice, bob] = [await service.register('alice', options), await service.register('bob', options)];
@@ -390,7 +390,7 @@ test('an upload that an older log, restored since, has in no deposit of its clie
   }
 });
 
-test('an archive too large to come at once is deposited by naming its upload', async (t) => {
+test('an archive too large for one request is deposited by naming its upload', async (t) => {
   const { alice, service, uploads } = t.context;
   const plain = await alice.post(
     '/1/software/',
@@ -426,7 +426,7 @@ test('an archive too large to come at once is deposited by naming its upload', a
   await alice.waitFor(edit.replace('metadata', 'status'), 'done');
 });
 
-test('an archive is added or replaced by naming an upload, by its id and with the name given at its creation', async (t) => {
+test('an archive is added or replaced by naming an upload, by its id and with the name of its creation', async (t) => {
   const { alice, uploads } = t.context;
   const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
   const media = (created.headers.get('location') ?? '').replace('metadata', 'media');
@@ -448,7 +448,7 @@ test('an archive is added or replaced by naming an upload, by its id and with th
   ]);
 });
 
-test('a request that is refused leaves the upload as it was', async (t) => {
+test('a refused request leaves the upload unchanged', async (t) => {
   const { alice, service, uploads } = t.context;
   const zip = { ...archiveHeaders(), ...partial };
   const upload = await uploads.whole(helloZip, metadataOf({ filename: 'a\u202eb.zip' }));
@@ -524,7 +524,7 @@ test('a request that is refused leaves the upload as it was', async (t) => {
   t.is(await uploads.offset(noArchive), 600);
 });
 
-test('a request with an Idempotency-Key that names an upload is answered again when it is repeated', async (t) => {
+test('a repeated request with an Idempotency-Key that names an upload gets the same response', async (t) => {
   const { alice, uploads } = t.context;
   const ask = async (upload: string, headers: Record<string, string>): Promise<Response> =>
     alice.post('/1/software/', null, { ...archiveHeaders(), ...partial, Upload: upload, ...headers });
@@ -542,7 +542,7 @@ test('a request with an Idempotency-Key that names an upload is answered again w
   t.is((await ask(other, {})).status, 201, 'what was refused can be named still');
 });
 
-test('of many requests that name the same upload at once, one has it', async (t) => {
+test('of concurrent requests that name the same upload exactly one uses it', async (t) => {
   const { alice, service, uploads } = t.context;
   const upload = await uploads.whole(largeTar);
   const headers = { ...archiveHeaders('large.tar', 'application/x-tar'), ...partial, Upload: upload };
@@ -558,7 +558,7 @@ test('of many requests that name the same upload at once, one has it', async (t)
   t.is(created.filter(({ data }) => data['slug'] === slug).length, 1);
 });
 
-test('what a client and all clients may have open is bounded', async (t) => {
+test('the number of open uploads is limited, per client and in total', async (t) => {
   const limits = { maxSize: 3000, perClient: 2, totalSize: 4000, expiry: 3_600_000 };
   await using service = await RunningService.start({ uploadLimits: limits });
   const alice = new TusUploads(await service.register('alice', { collections: ['software'] }));
@@ -578,7 +578,7 @@ test('what a client and all clients may have open is bounded', async (t) => {
   );
 });
 
-test('of uploads that were used a client finds the last ones, however many there are, and others lose none by it', async (t) => {
+test('a client finds its last used uploads, at any total number and independently of other clients', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'uploads-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const options = { folder, limits: LIMITS, logger: silentLogger, remembered: 2 };
@@ -602,7 +602,7 @@ test('of uploads that were used a client finds the last ones, however many there
   t.is((await readdir(folder)).filter((name) => name.endsWith('.json')).length, 4);
 });
 
-test('an upload to which nothing comes expires, and its files go', async (t) => {
+test('an idle upload expires, and its files are removed', async (t) => {
   await using service = await RunningService.start({ uploadLimits: { ...LIMITS, expiry: 700 } });
   const uploads = new TusUploads(await service.register('alice', { collections: ['software'] }));
   const abandoned = await uploads.begin(10);
@@ -615,7 +615,7 @@ test('an upload to which nothing comes expires, and its files go', async (t) => 
   t.deepEqual(await filesOf(service, abandoned), []);
 });
 
-test('a service without resumable uploads knows nothing of them', async (t) => {
+test('a service without resumable uploads has none of their routes', async (t) => {
   await using service = await RunningService.start({ uploadLimits: { ...LIMITS, maxSize: 0 } });
   const alice = await service.register('alice', { collections: ['software'] });
   await assertSwordError(t, await new TusUploads(alice).create(10), 404, 'NotFound');
@@ -624,7 +624,7 @@ test('a service without resumable uploads knows nothing of them', async (t) => {
   await assertSwordError(t, named, 404, 'NotFound');
 });
 
-test('a deposit that takes no more archives leaves the upload to another', async (t) => {
+test('a deposit that accepts no more archives leaves the upload to another deposit', async (t) => {
   const { alice, service, uploads } = t.context;
   const upload = await uploads.whole(helloZip);
   const full = await alice.post('/1/software/', new Uint8Array(helloZip), {
@@ -639,7 +639,7 @@ test('a deposit that takes no more archives leaves the upload to another', async
   t.is((await alice.put(media, null, named)).status, 204);
 });
 
-test('after a restart each upload is where it was; what was not verified, or belongs to none, is gone', async (t) => {
+test('after a restart each upload has its offset; unverified bytes and orphaned files are removed', async (t) => {
   await using service = await RunningService.start({ uploadLimits: LIMITS });
   const alice = await service.register('alice', { collections: ['software'] });
   const uploads = new TusUploads(alice);
@@ -716,7 +716,7 @@ function idOfDeposit({ headers }: Response): number {
   return Number(/\/(\d+)\/metadata/.exec(headers.get('location') ?? '')?.[1]);
 }
 
-test('the client of the protocol brings an upload to its end over connections that break', async (t) => {
+test("the protocol's client completes an upload over failing connections", async (t) => {
   const { alice, service, uploads } = t.context;
   await using proxy = await FaultProxy.start(Number(new URL(service.url).port));
   const endpoint = `http://127.0.0.1:${proxy.port}/1/software/uploads/`;
@@ -738,7 +738,7 @@ test('the client of the protocol brings an upload to its end over connections th
   t.is((await alice.post('/1/software/', null, { Upload: upload, ...partial })).status, 201);
 });
 
-test('the client of the protocol sends the first piece with the creation, in small ones, without PATCH, and ends one', async (t) => {
+test("the protocol's client creates with the first chunk, sends small ones, overrides PATCH and terminates", async (t) => {
   const { alice, service, uploads } = t.context;
   const headers = { Authorization: alice.authorization };
   const bytes = largeTar.subarray(0, 300_000);
@@ -754,7 +754,7 @@ test('the client of the protocol sends the first piece with the creation, in sma
   t.is((await uploads.head(upload)).status, 404);
 });
 
-test('what was acknowledged survives SIGKILL, and no byte more counts', async (t) => {
+test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-uploads-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await registerDrill(folder);

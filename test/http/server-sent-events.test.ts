@@ -56,7 +56,7 @@ async function assertRefused(t: ExecutionContext, answer: Response, status: numb
   assertErrorDocument(t, await answer.text(), name);
 }
 
-test('whoever waits for a deposit is told how it is, then of each change as it happens, until it is done', async (t) => {
+test('a deposit stream sends the current status, then each change, until the deposit is done', async (t) => {
   const { alice } = t.context;
   const id = await deposit(alice, 'software', whole, partial);
   await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
@@ -74,7 +74,7 @@ test('whoever waits for a deposit is told how it is, then of each change as it h
   );
 });
 
-test('what is told has the facts of the State-IRI', async (t) => {
+test('a stream event has the facts of the State-IRI', async (t) => {
   const { alice } = t.context;
   const id = await deposit(alice);
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
@@ -102,7 +102,7 @@ test('what is told has the facts of the State-IRI', async (t) => {
     t.true((await alice.get(link)).ok, link);
 });
 
-test('Last-Event-ID resumes behind any event, without loss and without repetition', async (t) => {
+test('Last-Event-ID resumes after any event, without loss or repetition', async (t) => {
   const { alice } = t.context;
   const id = await deposit(alice, 'software', whole, partial);
   const path = `/1/software/${id}/events/`;
@@ -126,7 +126,7 @@ test('Last-Event-ID resumes behind any event, without loss and without repetitio
   t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'other metadata are no news');
 });
 
-test('the stream of a rejected deposit ends for a minute, and tells of its next check when it is resumed', async (t) => {
+test('the stream of a rejected deposit closes with a one-minute retry, and reports its next check when resumed', async (t) => {
   const { alice, service } = t.context;
   const bare = new Uint8Array(formOf([archivePart(), entryPart(entryXml('<title>No author</title>'))]));
   const id = await deposit(alice, 'software', bare);
@@ -150,7 +150,7 @@ test('the stream of a rejected deposit ends for a minute, and tells of its next 
   t.deepEqual(await again.statuses(2), ['deposited', 'rejected']);
 });
 
-test('a deposit that is deleted says so, and then is not there', async (t) => {
+test('a deletion is reported on the stream, and then the deposit is not found', async (t) => {
   const { alice } = t.context;
   const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
   const id = Number(/<deposit_id>(\d+)</.exec(await created.text())?.[1]);
@@ -164,7 +164,7 @@ test('a deposit that is deleted says so, and then is not there', async (t) => {
   await assertRefused(t, await alice.get(`/1/software/${id}/events/`), 404, 'NotFound');
 });
 
-test('who was not there when a deposit was deleted is told of it when he resumes, and then not to come again', async (t) => {
+test('a client that resumes after a deletion gets the event, and then a response that ends its retries', async (t) => {
   const { alice, bob } = t.context;
   const id = await deposit(alice, 'software', whole, partial);
   const path = `/1/software/${id}/events/`;
@@ -186,7 +186,7 @@ test('who was not there when a deposit was deleted is told of it when he resumes
   await assertRefused(t, await alice.get('/1/software/999999/events/', resume), 404, 'NotFound');
 });
 
-test('a collection tells of all deposits of the client, and of nobody else’s', async (t) => {
+test('a collection stream reports exactly the deposits of the client', async (t) => {
   const { alice, bob } = t.context;
   await using events = await EventSource.open(alice, '/1/alice/events/');
   await using others = await EventSource.open(bob, '/1/software/events/');
@@ -210,7 +210,7 @@ test('a collection tells of all deposits of the client, and of nobody else’s',
   t.deepEqual(owners, new Set(['bob']));
 });
 
-test('the stream of a collection resumes where it was, whatever happened meanwhile', async (t) => {
+test('a collection stream resumes where it ended, after any events', async (t) => {
   const { alice, bob } = t.context;
   await using events = await EventSource.open(alice, '/1/alices/events/');
   const id = await deposit(alice, 'alices');
@@ -232,7 +232,7 @@ test('the stream of a collection resumes where it was, whatever happened meanwhi
   );
 });
 
-test('the id of an event of a collection hides its place in the log, and serves its client and collection alone', async (t) => {
+test('the event id of a collection hides the log position, and is valid only for its client and collection', async (t) => {
   const { alice, bob, service } = t.context;
   await using events = await EventSource.open(alice, '/1/software/events/');
   const id = await deposit(alice);
@@ -262,7 +262,7 @@ test('the id of an event of a collection hides its place in the log, and serves 
   }
 });
 
-test('streams are for those who may see the deposit, and are read only', async (t) => {
+test('streams require access to the deposit, and are read-only', async (t) => {
   const { alice, bob } = t.context;
   const id = await deposit(alice);
   await assertRefused(t, await bob.get(`/1/software/${id}/events/`), 404, 'NotFound');
@@ -277,7 +277,7 @@ test('streams are for those who may see the deposit, and are read only', async (
   t.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream;charset=utf-8']);
 });
 
-test('a token that is of no event is refused, not passed over', async (t) => {
+test('an invalid Last-Event-ID is refused, not ignored', async (t) => {
   const { alice } = t.context;
   const id = await deposit(alice);
   const bad = ['x', '-1', '1000', '1.5', '9'.repeat(30)];
@@ -291,7 +291,7 @@ test('a token that is of no event is refused, not passed over', async (t) => {
   }
 });
 
-test('a client has so many streams open and no more, until one of them ends', async (t) => {
+test('the number of open streams per client is limited', async (t) => {
   const carol = await t.context.service.register('carol', { collections: ['software'] });
   const open = [];
   for (let count = 0; count < 20; count += 1) open.push(await EventSource.open(carol, '/1/software/events/'));
@@ -307,7 +307,7 @@ test('a client has so many streams open and no more, until one of them ends', as
   for (const stream of open) await stream[Symbol.asyncDispose]();
 });
 
-test('the stream of a client that ends its side of the connection ends at once, and makes room', async (t) => {
+test('a stream ends at once when its client half-closes the connection, and releases its permit', async (t) => {
   const { service, alice } = t.context;
   const id = await deposit(alice, 'software', whole, partial);
   using connection = await RawConnection.to(service.url);
@@ -324,7 +324,7 @@ test('the stream of a client that ends its side of the connection ends at once, 
   t.regex(other.text, /event: status[^]*0\r\n\r\n$/, 'told how it is');
 });
 
-test('the streams of a client end when it is disabled, before they tell anything more', async (t) => {
+test('the streams of a client end when it is disabled, before they send anything else', async (t) => {
   const { service } = t.context;
   const dora = await service.register('dora', { collections: ['software'] });
   const id = await deposit(dora, 'software', whole, partial);
@@ -335,7 +335,7 @@ test('the streams of a client end when it is disabled, before they tell anything
   t.deepEqual(await events.rest(), []);
 });
 
-test('however much is left to be told, it ends where the client may not be told any more', async (t) => {
+test('a stream with pending events ends where the client loses access', async (t) => {
   const { alice, service } = t.context;
   const id = await deposit(alice);
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
@@ -367,7 +367,7 @@ test('however much is left to be told, it ends where the client may not be told 
   );
 });
 
-test('a service that stops ends its streams in good order, and a client resumes with the next one', async (t) => {
+test('a service that shuts down closes its streams, and clients resume with the next one', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await using all = await EventSource.open(alice, '/1/software/events/');

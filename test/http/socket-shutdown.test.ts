@@ -56,7 +56,7 @@ async function closesAll(server: Pick<Server, 'connections'>): Promise<void> {
 }
 
 test.serial(
-  'what comes behind a declared length is the next request, and is answered behind this one',
+  'bytes after the declared length are the next request, and are answered after this one',
   async (t) => {
     const { service, alice } = t.context;
     const before = await countDeposits(service);
@@ -71,7 +71,7 @@ test.serial(
   },
 );
 
-test('who sends far too much behind his request reads its answer, too', async (t) => {
+test('a client that sends far too much after its request reads the response', async (t) => {
   const { service, alice } = t.context;
   using connection = await RawConnection.to(service.url);
   await connection.send(upload(alice));
@@ -81,7 +81,7 @@ test('who sends far too much behind his request reads its answer, too', async (t
   t.is(connection.error, undefined, 'the connection was never reset');
 });
 
-test('several whole requests are answered before what is wrong behind them', async (t) => {
+test('complete pipelined requests are answered before a malformed one after them', async (t) => {
   const { service, alice } = t.context;
   using connection = await RawConnection.to(service.url);
   await connection.send(`${upload(alice)}${ask(alice)}${upload(alice).slice(0, -1)}`);
@@ -92,7 +92,7 @@ test('several whole requests are answered before what is wrong behind them', asy
   await connection.untilEnded();
 });
 
-test('a refused body that breaks off is not answered a second time', async (t) => {
+test('a refused body that is aborted gets no second response', async (t) => {
   const { service, alice } = t.context;
   const length = String(helloZip.length + 1);
   using connection = await RawConnection.to(service.url);
@@ -103,7 +103,7 @@ test('a refused body that breaks off is not answered a second time', async (t) =
   await t.throwsAsync(connection.answers(2), { message: /^1 answers before the end/ });
 });
 
-test('who says that nothing more comes from him is answered, and the connection ends', async (t) => {
+test('a half-closed connection is answered, then closed', async (t) => {
   const { service, alice } = t.context;
   for (const [request, statuses] of [
     [upload(alice), [201]],
@@ -120,7 +120,7 @@ test('who says that nothing more comes from him is answered, and the connection 
   }
 });
 
-test('a reading that has nothing to tell is given up when its client may have gone', async (t) => {
+test('an idle streamed response is aborted when its half-closed client may have disconnected', async (t) => {
   const server = Object.assign(
     http.createServer((_req, res) => res.write('begun')),
     { httpAllowHalfOpen: true },
@@ -137,7 +137,7 @@ test('a reading that has nothing to tell is given up when its client may have go
   t.false(connection.text.endsWith('0\r\n\r\n'), 'and not as if it were whole');
 });
 
-test('whoever may take longer for headers than a connection may be idle is told when that is over', async (t) => {
+test('a header timeout longer than the idle timeout is answered with 408', async (t) => {
   const server = await serve(null, 300, () => Promise.resolve(), 100);
   t.teardown(() => server.close(0));
   for (const begun of ['', 'GET / HTTP/1.1\r\nHost: x\r\n']) {
@@ -223,7 +223,7 @@ async function serve(
 /** The beginning of a record with a ClientHello. */
 const CUT_HELLO = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]);
 
-test('who never agrees on TLS is cut off after the time of headers', async (t) => {
+test('a connection without a completed TLS handshake is closed after the header timeout', async (t) => {
   const server = await serveTls(t, 150);
   using silent = await RawConnection.to(server.url);
   using cut = await RawConnection.to(server.url);
@@ -238,7 +238,7 @@ test('who never agrees on TLS is cut off after the time of headers', async (t) =
   t.pass();
 });
 
-test('a server that stops waits for answers, and not for who never agrees on TLS', async (t) => {
+test('a server that shuts down waits for responses, but not for incomplete TLS handshakes', async (t) => {
   const [asked, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const server = await serveTls(t, 60_000, () => {
     asked.resolve();
@@ -257,7 +257,7 @@ test('a server that stops waits for answers, and not for who never agrees on TLS
   await stopped;
 });
 
-test('over TLS who speaks HTTP/1.0 alone is answered', async (t) => {
+test('a client that offers only HTTP/1.0 in ALPN is answered over TLS', async (t) => {
   const server = await serveTls(t, 5000);
   using connection = await RawConnection.overTls(server.url, CERTIFICATE, { ALPNProtocols: ['http/1.0'] });
   await connection.send('GET / HTTP/1.0\r\n\r\n');
@@ -266,7 +266,7 @@ test('over TLS who speaks HTTP/1.0 alone is answered', async (t) => {
   await server.close(60_000);
 });
 
-test('over TLS, too, who says that nothing more comes from him is answered', async (t) => {
+test('a half-closed connection over TLS is answered, then closed', async (t) => {
   const server = await serveTls(t, 5000);
   using connection = await RawConnection.overTls(server.url, CERTIFICATE);
   await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -277,7 +277,7 @@ test('over TLS, too, who says that nothing more comes from him is answered', asy
   await server.close(60_000);
 });
 
-test('a service that is told to stop still takes the upload that it has begun to take', async (t) => {
+test('a service that shuts down still accepts the upload that it is receiving', async (t) => {
   await using service = await RunningService.start();
   const bob = await service.register('bob', { collections: ['software'] });
   const request = upload(bob);
@@ -291,7 +291,7 @@ test('a service that is told to stop still takes the upload that it has begun to
   await stopped;
 });
 
-test('a connection of a proxy outlasts the idle ones that proxies keep, that of anybody else does not', async (t) => {
+test('a connection of a trusted proxy has a longer idle timeout than the proxy, other connections do not', async (t) => {
   for (const [trustProxy, seconds] of [
     [true, 130],
     [false, 10],
@@ -303,7 +303,7 @@ test('a connection of a proxy outlasts the idle ones that proxies keep, that of 
   }
 });
 
-test('a service that is told to stop answers what is on its way to it, and has its client connect anew', async (t) => {
+test('a service that shuts down answers requests in transit, and has their clients reconnect', async (t) => {
   await using service = await RunningService.start();
   const bob = await service.register('bob', { collections: ['software'] });
   using connection = await RawConnection.to(service.url);
@@ -356,7 +356,7 @@ function unread(url: string, client: string): Socket {
   return socket;
 }
 
-test('a client that reads none of its lists waits for itself alone, and what it has ends with it', async (t) => {
+test('a client that reads none of its lists delays only itself, and its disconnect frees them', async (t) => {
   const answers = new LongAnswers({ ...LISTS, stalledAfterMs: 600_000 }); // gives way to none here
   const begun: string[] = [];
   let made = 0;
@@ -406,7 +406,7 @@ async function serveLists(t: ExecutionContext<Context>, limits: Partial<LongAnsw
   return { url, begun, read };
 }
 
-test('answers that are not read give way to those that wait, of the client itself and of others', async (t) => {
+test('unread responses are aborted if others wait for their permits, of the same client and of others', async (t) => {
   const { url, begun, read } = await serveLists(t, { limit: 4, stalledAfterMs: 300 });
   for (const waiting of ['alice', 'bob']) {
     const sockets = Array.from({ length: 4 }, () => unread(url, 'alice'));
@@ -417,7 +417,7 @@ test('answers that are not read give way to those that wait, of the client itsel
   }
 });
 
-test('an answer that is not read stays while no other one waits for its permit', async (t) => {
+test('an unread response is retained while no other one waits for its permit', async (t) => {
   const { url, begun, read } = await serveLists(t, { stalledAfterMs: 50 });
   const socket = unread(url, 'alice');
   await until(async () => begun.length === 1);
@@ -432,7 +432,7 @@ test('an answer that is not read stays while no other one waits for its permit',
   t.pass();
 });
 
-test('an answer that is read slowly is sent to its end, though another one waits', async (t) => {
+test('a slowly read response is sent completely, even if another one waits', async (t) => {
   const { url, begun, read } = await serveLists(t, { limit: 1, ownerLimit: 1, stalledAfterMs: 1000 });
   const socket = unread(url, 'alice');
   await until(async () => begun.length === 1);
@@ -452,7 +452,7 @@ test('an answer that is read slowly is sent to its end, though another one waits
   t.is(await other, 20 * 1024 ** 2);
 });
 
-test('other work goes on while a long list is made, also if the system buffers all of it', async (t) => {
+test('other requests are served while a long list is rendered, also if the system buffers all of it', async (t) => {
   const answers = new LongAnswers(LISTS);
   let [turns, isCounting] = [0, true];
   const count = (): void => {
@@ -474,7 +474,7 @@ test('other work goes on while a long list is made, also if the system buffers a
   t.true(turns >= 20, `${turns} turns of the event loop`);
 });
 
-test('too many lists of a client are refused, and others are served', async (t) => {
+test('excess concurrent lists of a client are refused, and other clients are served', async (t) => {
   const answers = new LongAnswers(LISTS);
   const url = await serveApp(t, (app) =>
     app.use(async (ctx) => {
@@ -493,7 +493,7 @@ test('too many lists of a client are refused, and others are served', async (t) 
   for (const socket of sockets) socket.destroy();
 });
 
-test('bodies that are not read are bounded, for each client', async (t) => {
+test('unread bodies are limited per client', async (t) => {
   const body = 'x'.repeat(7 * 1024 ** 2);
   const url = await serveApp(t, (app) => {
     app.use(limitUnsent());
@@ -515,7 +515,7 @@ test('bodies that are not read are bounded, for each client', async (t) => {
   });
 });
 
-test('empty lines after an answer do not keep a connection', async (t) => {
+test('empty lines after a response do not keep a connection open', async (t) => {
   const server = await Server.listen({
     host: '127.0.0.1',
     port: 0,

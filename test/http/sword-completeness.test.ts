@@ -82,7 +82,7 @@ async function filesOf(client: TestClient, deposit: string): Promise<(readonly [
 }
 
 test.serial(
-  'digests of RFC 9530 are verified like an MD5: what differs is refused and leaves nothing',
+  'RFC 9530 digests are verified like an MD5: a mismatch is refused and stores nothing',
   async (t) => {
     const { alice, service } = t.context;
     const open = await begun(alice);
@@ -126,7 +126,7 @@ test.serial(
   },
 );
 
-test('algorithms that are not known are ignored, and the last of two digests counts', async (t) => {
+test('unknown digest algorithms are ignored, and of duplicate digests the last one applies', async (t) => {
   const { alice } = t.context;
   for (const value of [
     'md5=:AAAA:, unixsum=30637, a;b="x, y"',
@@ -154,7 +154,7 @@ test.serial('a part of a form has its own digests', async (t) => {
   });
 });
 
-test.serial('with an upload in place of a body a digest is of what it stands for', async (t) => {
+test.serial('the digests of a request that names an upload apply to the upload', async (t) => {
   const { alice, service } = t.context;
   const uploads = new TusUploads(alice);
   const upload = { ...archiveHeaders(), ...partial, Upload: await uploads.whole(helloZip) };
@@ -166,7 +166,7 @@ test.serial('with an upload in place of a body a digest is of what it stands for
   t.is((await alice.post('/1/software/', null, { ...upload, ...digests })).status, 201);
 });
 
-test('archives come back with their digests, and the receipt tells them', async (t) => {
+test('archives are returned with their digests, and the receipt lists them', async (t) => {
   const { alice } = t.context;
   const md5 = hash('md5', helloZip);
   const deposit = await begunWith(alice, { 'Content-MD5': md5 });
@@ -196,7 +196,7 @@ test('archives come back with their digests, and the receipt tells them', async 
 });
 
 for (const [client, bodyOf] of Object.entries(swordClients)) {
-  test(`what the ${client} sends makes a deposit, adds to it and replaces it`, async (t) => {
+  test(`the request of ${client} creates a deposit, adds to it and replaces it`, async (t) => {
     const { alice } = t.context;
     const { contentType, body } = bodyOf({ entry: helloEntry, archive: helloZip, filename: 'hello.zip' });
     const headers = { 'Content-Type': contentType, ...partial };
@@ -234,7 +234,7 @@ const related = (parameters = '') => ({
 });
 const payload = ['Content-Type: application/zip', 'Content-Disposition: attachment; filename=hello.zip'];
 
-test('the root of a multipart/related body is an entry by the type of the whole, wherever it stands', async (t) => {
+test('the root of multipart/related is an entry by the type parameter, in any position', async (t) => {
   const { alice } = t.context;
   const root = [['Content-ID: <root@alice.example>'], helloEntry] as const;
   const archive = [[...payload, 'Content-ID: <zip@alice.example>'], helloZip] as const;
@@ -254,7 +254,7 @@ test('the root of a multipart/related body is an entry by the type of the whole,
   await assertSwordError(t, withEntry, 415, 'ErrorContent');
 });
 
-test('an entry that looks like base64 for long and is none is refused, and nobody waits for that', async (t) => {
+test('a long invalid entry that resembles base64 is refused without delaying others', async (t) => {
   const { alice } = t.context;
   const entry = `${'A'.repeat(100)}${' '.repeat(1_000_000)}!`;
   const answer = await alice.post('/1/software/', formOf([entryPart(entry)]), formType);
@@ -262,7 +262,7 @@ test('an entry that looks like base64 for long and is none is refused, and nobod
 });
 
 test.serial(
-  'base64 is undone in whatever lines it comes, and its digests are those of the bytes',
+  'base64 is decoded with lines of any length, and the digests are those of the decoded bytes',
   async (t) => {
     const { alice, service } = t.context;
     const open = await begun(alice);
@@ -294,7 +294,7 @@ test.serial(
   },
 );
 
-test.serial('a body that ends its lines now one way, now another is refused', async (t) => {
+test.serial('a body with mixed line endings is refused', async (t) => {
   const { alice, service } = t.context;
   const { contentType, body } = swordClients['third Python client']({
     entry: helloEntry,
@@ -312,7 +312,7 @@ test.serial('a body that ends its lines now one way, now another is refused', as
   });
 });
 
-test('an archive keeps its number and its IRI, whatever becomes of the others', async (t) => {
+test('an archive keeps its number and its IRI when others change', async (t) => {
   const { alice } = t.context;
   const deposit = await begun(alice);
   const added = await alice.post(`${deposit}media/`, helloTar, tarHeaders('second.tar'));
@@ -346,7 +346,7 @@ test('an archive keeps its number and its IRI, whatever becomes of the others', 
 });
 
 test.serial(
-  'a File-IRI takes what the EM-IRI takes, only while the deposit is partial and matched',
+  'a File-IRI accepts the same archives as the EM-IRI, only for a partial deposit and a matching If-Match',
   async (t) => {
     const { alice, bob, service } = t.context;
     const deposit = await begun(alice);
@@ -383,7 +383,7 @@ test.serial(
   },
 );
 
-test('two who remove the same archive at once: one does, the other finds it gone', async (t) => {
+test('of two concurrent removals of one archive one succeeds, the other gets not found', async (t) => {
   const { alice } = t.context;
   const deposit = await begun(alice);
   await alice.post(`${deposit}media/`, docsTar, tarHeaders('docs.tar'));
@@ -392,7 +392,7 @@ test('two who remove the same archive at once: one does, the other finds it gone
   t.deepEqual(await filesOf(alice, deposit), [['docs.tar', 2]]);
 });
 
-test('the EM-IRI lists the archives for who wants a feed, and gives them to everybody else', async (t) => {
+test('the EM-IRI returns the list of archives to feed readers, and the archives to other clients', async (t) => {
   const { alice } = t.context;
   const deposit = await begun(alice);
   await alice.post(`${deposit}media/`, docsTar, tarHeaders('docs.tar'));
@@ -434,7 +434,7 @@ test('the EM-IRI lists the archives for who wants a feed, and gives them to ever
   await assertSwordError(t, await alice.get(`${empty}media/`), 404, 'NotFound');
 });
 
-test('the content comes in the packaging that is asked for, or is refused', async (t) => {
+test('the content is returned in the requested packaging, or the request is refused', async (t) => {
   const { alice } = t.context;
   const tar = await created(alice, helloTar, { ...tarHeaders('hello.tar'), ...partial });
   const get = (packaging?: string) =>
@@ -463,7 +463,7 @@ test('the content comes in the packaging that is asked for, or is refused', asyn
   t.deepEqual(texts(await receiptOf(alice, tar), `${SWORD}packaging`), [SIMPLE_ZIP, BINARY]);
 });
 
-test('the receipt gives back the Dublin Core terms of the metadata that count, in whatever encoding', async (t) => {
+test('the receipt repeats the Dublin Core terms of the effective metadata, in any encoding', async (t) => {
   const { alice } = t.context;
   const dc = (content: string, encoding = 'utf-8') =>
     entryXml(content)
@@ -498,7 +498,7 @@ test('the receipt gives back the Dublin Core terms of the metadata that count, i
   t.like(json, { dcterms: { 0: { name: 'subject', value: '0' }, length: 100 } });
 });
 
-test('after a restart the terms are read where entries are kept; a receipt goes without them if need be', async (t) => {
+test('after a restart the terms are read from the store; without it a receipt omits them', async (t) => {
   await using service = await RunningService.start();
   const before = await service.register('alice', { collections: ['software'] });
   const entry = Buffer.from(
@@ -552,7 +552,7 @@ test('each collection has a service document of its own', async (t) => {
   t.is(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
 });
 
-test('a page without credentials leads clients and people to the service document', async (t) => {
+test('a public page leads clients and people to the service document', async (t) => {
   const { service, alice } = t.context;
   const answer = await fetch(`${service.url}/`);
   const page = await answer.text();
@@ -586,7 +586,7 @@ test('a page without credentials leads clients and people to the service documen
   );
 });
 
-test('an archive in base64 may be as large as one without, and no larger', async (t) => {
+test('an archive in base64 has the same size limit as one without', async (t) => {
   const maxUploadSize = 1024 ** 2;
   await using service = await RunningService.start({ maxUploadSize, maxEntrySize: 1000 });
   const alice = await service.register('alice', { collections: ['software'] });

@@ -13,7 +13,7 @@ import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } }, { maxWrites: 2 });
 
-test('more uploads at a time than are taken are refused early, and taken when others have ended', async (t) => {
+test('uploads above the concurrency limit are refused early, and accepted when others have ended', async (t) => {
   const { service, alice } = t.context;
   const head = headOf(alice);
   const slow = await Promise.all([RawConnection.to(service.url), RawConnection.to(service.url)]);
@@ -39,7 +39,7 @@ test('more uploads at a time than are taken are refused early, and taken when ot
   t.is((await another()).status, 201);
 });
 
-test('one client leaves room for the changes of others', async (t) => {
+test('one client leaves write capacity for other clients', async (t) => {
   await using service = await RunningService.start({ maxWrites: 4 });
   const alice = await service.register('alice', { collections: ['software'] });
   const bob = await service.register('bob', { collections: ['software'] });
@@ -62,7 +62,7 @@ test('one client leaves room for the changes of others', async (t) => {
   t.is((await create(alice)).status, 201);
 });
 
-test('two clients leave room for the changes of a third, however slow their bodies are', async (t) => {
+test('two clients with slow bodies leave write capacity for a third', async (t) => {
   await using service = await RunningService.start({ maxWrites: 16 });
   const collections = ['software'];
   const alice = await service.register('alice', { collections });
