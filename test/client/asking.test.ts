@@ -33,7 +33,7 @@ test.after.always(async (t) => {
   await rm(t.context.home, { recursive: true, force: true });
 });
 
-test('the status of a deposit is told to people and to programs, by its number and by its Edit-IRI', async (t) => {
+test('the status of a deposit is printed as text and as JSON, by number and by Edit-IRI', async (t) => {
   const { depositor, service } = t.context;
   const id = await depositDone(t.context.alice);
   const { code, out } = await depositor.run(['status', id]);
@@ -97,7 +97,7 @@ test('deposits are listed over all pages, all of them or those of one status', a
   t.regex(err, /of \d+ deposits listed\.$/m);
 });
 
-test('the history of a deposit is told event by event', async (t) => {
+test('the history of a deposit is printed event by event', async (t) => {
   const { depositor } = t.context;
   const id = await depositDone(t.context.alice);
   const { results } = await depositor.json(['history', id]);
@@ -126,7 +126,7 @@ test('the history of a deposit is told event by event', async (t) => {
   t.regex(out, /^#0 {2}\S+Z {2}alice\n {4}Deposit created in the collection software\.\n/);
 });
 
-test('an archive is fetched byte for byte, and verified against the identifier of the deposit', async (t) => {
+test('an archive is fetched byte for byte and verified against the identifier of the deposit', async (t) => {
   const { depositor, home } = t.context;
   const id = await depositDone(t.context.alice, helloTar, 'fetched.tar');
   const facts = await depositor.facts(['fetch', id]);
@@ -141,7 +141,7 @@ test('an archive is fetched byte for byte, and verified against the identifier o
   t.regex(piped.err, /The identifier matches the deposit: swh:1:dir:/);
 });
 
-test('several archives are fetched as a zip, and their identifier is that of the deposit', async (t) => {
+test('several archives are fetched as a zip with the identifier of the deposit', async (t) => {
   const { depositor, alice, home } = t.context;
   const id = await depositBegun(t.context.alice);
   const second = tarOf([{ name: 'hello/hello.py', data: 'later' }]);
@@ -152,7 +152,7 @@ test('several archives are fetched as a zip, and their identifier is that of the
   t.true((await stat(path.join(home, 'both.zip'))).size > helloZip.length);
 });
 
-test('a partial deposit is deleted, one that is done is not', async (t) => {
+test('delete removes a partial deposit and refuses one that is done', async (t) => {
   const { depositor } = t.context;
   const [open, finished] = [await depositBegun(t.context.alice), await depositDone(t.context.alice)];
   t.deepEqual(await depositor.facts(['delete', open]), { deposit: Number(open), deleted: true });
@@ -168,7 +168,7 @@ test('a partial deposit is deleted, one that is done is not', async (t) => {
   );
 });
 
-test('a login is tried, kept for this user alone, and goes to no other server', async (t) => {
+test('a login is verified, stored readable only by its user, and sent to no other server', async (t) => {
   const { service, home } = t.context;
   const newcomer = new CommandLineDepositor(await mkdtemp(path.join(home, 'newcomer-')));
   const login = ['login', '--server', service.url, '--user', 'alice', '--password-stdin'];
@@ -202,12 +202,12 @@ test('a login is tried, kept for this user alone, and goes to no other server', 
   }
 });
 
-test('a user without a collection is told so', async (t) => {
+test('a user without a collection gets a message', async (t) => {
   const { code, err } = await t.context.depositor.run(['list', '--user', 'nobody']);
   t.deepEqual([code, err], [1, 'This user has no collection on the server.\n']);
 });
 
-test('there is help for every command, and wrong usage has an exit code of its own', async (t) => {
+test('every command has a help text, and wrong usage has its own exit code', async (t) => {
   const { depositor } = t.context;
   const help = await depositor.run(['--help']);
   t.is(help.code, 0);

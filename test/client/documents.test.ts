@@ -26,7 +26,7 @@ import { entryFacts, readEntry } from '../../testing/documents/read-entry.ts';
 
 const xml = (text: string) => readXml(Buffer.from(text), 'The answer');
 
-test('an answer is read whatever prefixes it uses', (t) => {
+test('a response is parsed with any namespace prefixes', (t) => {
   const root = xml(
     '<?xml version="1.0"?><!-- c --><f:a xmlns:f="urn:1" xmlns="urn:2" x="1&#10;&quot;&#x1F3A8;"><b f:y="2">p &amp;lt; <![CDATA[<raw> &amp; ]]><c xmlns="urn:3">q</c></b><f:b/></f:a>',
   );
@@ -57,7 +57,7 @@ const unreadable: Record<string, string | Buffer> = {
 };
 
 for (const [what, document] of Object.entries(unreadable)) {
-  test(`an answer with ${what} is refused`, (t) => {
+  test(`a response with ${what} is refused`, (t) => {
     const error = t.throws(() => readXml(Buffer.from(document), 'The answer'), {
       instanceOf: UnreadableAnswer,
     });
@@ -65,12 +65,12 @@ for (const [what, document] of Object.entries(unreadable)) {
   });
 }
 
-test('many references cost no more than their bytes', (t) => {
+test('parsing many character references is linear in their bytes', (t) => {
   const root = xml(`<a>${'&amp;'.repeat(200_000)}</a>`);
   t.is(root.text.length, 200_000);
 });
 
-test('a service document is read for what it says, and what it leaves out is not made up', (t) => {
+test('a service document is parsed completely, and missing values stay undefined', (t) => {
   const read = (body: string) => readServiceDocument({ body: Buffer.from(body), iri: 'http://x/' });
   const full = read(
     '<service xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:s="http://purl.org/net/sword/terms/" xmlns:d="urn:d"><s:maxUploadSize>100</s:maxUploadSize><d:maxResumableUploadSize>200</d:maxResumableUploadSize><d:clientDomain>x.example</d:clientDomain><workspace><collection href="http://x/1/soft%20ware/"><a:title>T</a:title><accept>application/zip</accept><accept>application/atom+xml;type=entry</accept><d:resumableUploads>http://x/u/</d:resumableUploads><d:dryRun>true</d:dryRun></collection><collection/></workspace></service>',
@@ -99,7 +99,7 @@ test('a service document is read for what it says, and what it leaves out is not
   });
 });
 
-test('what is no service document is not taken for one', (t) => {
+test('a document that is not a service document is refused', (t) => {
   for (const body of ['<feed xmlns="http://www.w3.org/2005/Atom"/>', '<html/>']) {
     const answer = { body: Buffer.from(body), iri: 'http://x/' };
     t.throws(() => readServiceDocument(answer), {
@@ -108,7 +108,7 @@ test('what is no service document is not taken for one', (t) => {
   }
 });
 
-test('digests are read in every form in which they are announced', (t) => {
+test('announced digests are parsed in every format', (t) => {
   const empty = 'd41d8cd98f00b204e9800998ecf8427e';
   const md5 = { algorithm: 'md5', header: 'content-md5', digest: empty } as const;
   t.deepEqual(announcedDigests({ 'content-md5': empty.toUpperCase() }), [md5]);
@@ -130,7 +130,7 @@ test('links in a header are found by their relation', (t) => {
   t.is(linkInHeader(`${'<'.repeat(9)}http://x/a>; rel=next`, 'next'), 'http://x/a', 'no target has a <');
 });
 
-test('addresses are relative to the document that names them, and one that is none ends with a sentence', (t) => {
+test('addresses are resolved against their document, and an invalid one gets an error message', (t) => {
   const iri = 'http://x/1/servicedocument/';
   const service = (href: string) => ({
     iri,
@@ -155,11 +155,11 @@ test('addresses are relative to the document that names them, and one that is no
   t.is(linkOfAnswer({ iri, headers }, 'next'), `${iri}page2`);
 });
 
-test('what others say cannot steer the terminal', (t) => {
+test('control characters from a server are escaped for the terminal', (t) => {
   t.is(printable('a\x1b[2Jb\u009bc\u202ed\te\nf'), 'a\\u001b[2Jb\\u009bc\\u202ed\\u0009e\nf');
 });
 
-test('metadata of the options are what a service reads, whatever they hold', (t) => {
+test('metadata from options are readable by the service, with any characters', (t) => {
   const given = {
     name: 'Paint & <Co> "2"',
     author: ['Ada Lovelace <ada@example.org>', 'Grace\u0001'],
@@ -182,7 +182,7 @@ test('metadata of the options are what a service reads, whatever they hold', (t)
     t.throws(() => entryFrom(wrong), { instanceOf: UsageFault });
 });
 
-test('metadata of a file are taken byte for byte', async (t) => {
+test('metadata from a file are read byte for byte', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'entry-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const file = path.join(folder, 'entry.xml');
@@ -190,7 +190,7 @@ test('metadata of a file are taken byte for byte', async (t) => {
   t.deepEqual(Buffer.from(entryFrom({ metadata: file })?.bytes ?? []), readFileSync(file));
 });
 
-test('names of files become ASCII that servers take', (t) => {
+test('file names are converted to ASCII that servers accept', (t) => {
   const names = {
     'naïve.zip': 'naive.zip',
     '日本.tar': '__.tar',
@@ -202,7 +202,7 @@ test('names of files become ASCII that servers take', (t) => {
   t.is(asciiName(`${'x'.repeat(300)}.zip`).length, 255);
 });
 
-test('a file that changes while its folder is packed ends the packing', async (t) => {
+test('a file that changes while its folder is packed aborts the packing', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'changing-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const options = { mtime: new Date(0), onRead: () => undefined };
@@ -221,7 +221,7 @@ test('a file that changes while its folder is packed ends the packing', async (t
   }
 });
 
-test('a folder that is written to has no identifier', async (t) => {
+test('a folder that changes while it is read has no identifier', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'changing-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const file = path.join(folder, 'file');
@@ -242,7 +242,7 @@ test('a folder that is written to has no identifier', async (t) => {
   }
 });
 
-test('an archive that is not what its folder is was packed in vain', async (t) => {
+test('an archive that differs from its folder is refused', async (t) => {
   const source = await mkdtemp(path.join(tmpdir(), 'source-'));
   t.teardown(() => rm(source, { recursive: true }));
   using folder = new TemporaryFolder();

@@ -38,7 +38,7 @@ test.after.always(async (t) => {
   await rm(t.context.home, { recursive: true, force: true });
 });
 
-test('the command that was killed on its way is given again, and sends only the rest', async (t) => {
+test('repeating a killed upload sends only the remaining bytes', async (t) => {
   const { service, home } = t.context;
   let isDeaf = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
@@ -59,7 +59,7 @@ test('the command that was killed on its way is given again, and sends only the 
   t.is((await depositsOf(service, depositor)).length, 1);
 });
 
-test('the command that was killed when its archive had just been recorded goes on with that deposit', async (t) => {
+test('repeating an upload killed after its archive was recorded continues with that deposit', async (t) => {
   const { service, home } = t.context;
   let holds = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
@@ -76,7 +76,7 @@ test('the command that was killed when its archive had just been recorded goes o
   t.is((await depositsOf(service, depositor)).length, 1);
 });
 
-test('an archive is sent again when the deposit that was made of it has been deleted', async (t) => {
+test('an archive is uploaded again if the deposit with it was deleted', async (t) => {
   const { service, home } = t.context;
   let holds = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
@@ -94,7 +94,7 @@ test('an archive is sent again when the deposit that was made of it has been del
   t.is((await depositsOf(service, depositor)).length, 2);
 });
 
-test('uploads that nobody goes on with make room for another one, those of other programs do not', async (t) => {
+test('abandoned uploads are removed for a new one at the limit, those of other programs are not', async (t) => {
   const { service, home } = t.context;
   let holds = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
@@ -115,7 +115,7 @@ test('uploads that nobody goes on with make room for another one, those of other
   t.is(left.status, 200);
 });
 
-test('Ctrl-C says what is stored and how to resume, and the same command packs and hashes nothing again', async (t) => {
+test('Ctrl-C prints the stored bytes and how to resume, and the next run reuses archive and hash', async (t) => {
   const { service, home } = t.context;
   let holds = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
@@ -143,7 +143,7 @@ test('Ctrl-C says what is stored and how to resume, and the same command packs a
   t.deepEqual(await readdir(path.join(home, '.cache/sword-deposit/prepared')), [], 'deposited: forgotten');
 });
 
-test('Ctrl-C before the answer says that the deposit may exist', async (t) => {
+test('Ctrl-C before the response warns that the deposit may exist', async (t) => {
   const { service, home } = t.context;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
     CREATION.test(line) ? 'held' : answer,
@@ -193,7 +193,7 @@ function authorization({ user }: CommandLineDepositor) {
   return { Authorization: `Basic ${btoa(`${user}:secret`)}` };
 }
 
-test('an upload is given up when its sender is gone, by the user who has begun it, and forgotten after a month', async (t) => {
+test('an upload is abandoned when its process has ended, only for its user, and expires after a month', async (t) => {
   const home = await mkdtemp(path.join(tmpdir(), 'kept-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   process.env['XDG_CONFIG_HOME'] = home;

@@ -53,7 +53,7 @@ function losing(
 const NO_KEYS = { drops: ['idempotency-key'] };
 const CREATION = /^POST \/1\/software\/$/;
 
-test('a creation that was cut off on its way is sent again, since it cannot have been recorded', async (t) => {
+test('a creation whose request was aborted is repeated, since it cannot be recorded', async (t) => {
   let broken = 0;
   const breaksAfter = (line: string) => (CREATION.test(line) && broken++ === 0 ? 1000 : undefined);
   await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
@@ -67,7 +67,7 @@ test('a creation that was cut off on its way is sent again, since it cannot have
   t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
-test('a creation whose answer was lost is not sent again to a server that would not recognise it', async (t) => {
+test('a creation whose response was lost is not repeated without support for idempotency keys', async (t) => {
   let lost = 0;
   await using proxy = await AlteringProxy.start(
     t.context.service.url,
@@ -84,7 +84,7 @@ test('a creation whose answer was lost is not sent again to a server that would 
   t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
-test('a server that recognises repetitions gets it again, and makes one deposit', async (t) => {
+test('a creation whose response was lost is repeated with its idempotency key and creates one deposit', async (t) => {
   const telling = '<idempotencyKey>true</idempotencyKey></collection>';
   let lost = 0;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
@@ -99,7 +99,7 @@ test('a server that recognises repetitions gets it again, and makes one deposit'
   t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
-test('what is added is added once, though its answer was lost, also by a server that knows no keys', async (t) => {
+test('an addition whose response was lost is recorded once, also without idempotency keys', async (t) => {
   const depositor = await newDepositor(t);
   const id = String((await depositor.facts(['upload', 'hello.tar', '--partial']))['deposit']);
   await using adding = await losing(t, /^POST .*\/media\/$/, NO_KEYS);
@@ -122,7 +122,7 @@ test('what is added is added once, though its answer was lost, also by a server 
   ]);
 });
 
-test('a deletion whose answer was lost is not refused', async (t) => {
+test('a deletion whose response was lost succeeds when repeated', async (t) => {
   await using proxy = await losing(t, /^DELETE /);
   const depositor = await newDepositor(t, proxy.url);
   const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
@@ -131,7 +131,7 @@ test('a deletion whose answer was lost is not refused', async (t) => {
   t.regex(deleted.err, /retrying/);
 });
 
-test('a download that was cut off begins anew', async (t) => {
+test('an aborted download starts again', async (t) => {
   let breaks = true;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
     if (!line.endsWith('/media/') || !line.startsWith('GET') || !breaks) return answer;
@@ -146,7 +146,7 @@ test('a download that was cut off begins anew', async (t) => {
   t.false(breaks);
 });
 
-test('a large archive goes on where its connection broke', async (t) => {
+test('an upload of a large archive resumes where its connection failed', async (t) => {
   let broken = 0;
   const breaksAfter = (line: string) =>
     line.startsWith('PATCH') && broken++ < 2 ? 3 * 1024 ** 2 : undefined;
@@ -172,7 +172,7 @@ test('a large archive goes on where its connection broke', async (t) => {
   t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), [], 'nothing is kept of it');
 });
 
-test('an upload that the server has lost begins anew', async (t) => {
+test('an upload that the server has lost starts again', async (t) => {
   let refusals = 2;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
     /^(PATCH|HEAD) /.test(line) && refusals-- > 0 ? { ...answer, status: 404, body: '' } : answer,
@@ -184,7 +184,7 @@ test('an upload that the server has lost begins anew', async (t) => {
   t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
-test('what is left behind is told, with its number', async (t) => {
+test('an incomplete deposit that remains on the server is reported with its number', async (t) => {
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
     /^POST .*\/media\/$/.test(line) ? { ...answer, status: 400, body: '' } : answer,
   );

@@ -26,7 +26,7 @@ const archive = (source: string, length = 1): PreparedArchive => ({
 });
 const entry = { bytes: Buffer.from('<entry/>'), contentType: 'application/atom+xml' };
 
-test('an archive is called what the collection takes', (t) => {
+test('an archive gets the type that the collection accepts', (t) => {
   t.is(archiveType('zip', collection), 'application/zip');
   t.is(archiveType('tar.gz', collection), 'application/gzip');
   t.is(archiveType('tar.xz', { ...collection, accept: [] }), 'application/x-tar');
@@ -35,7 +35,7 @@ test('an archive is called what the collection takes', (t) => {
   });
 });
 
-test('large archives are resumable uploads where that is possible', (t) => {
+test('large archives are resumable uploads if the server supports them', (t) => {
   const service = { maxUploadSize: 1000, maxResumableUploadSize: null, clientDomain: null, collections: [] };
   t.is(carriageOf({ length: 1000 }, service, collection), 'whole');
   t.is(carriageOf({ length: 1001 }, service, collection), 'resumable');
@@ -61,7 +61,7 @@ function assertPlan(
   t.deepEqual(words, expected);
 }
 
-test('an upload is planned so that its last request is the final one', (t) => {
+test('an upload plan ends with the final request', (t) => {
   const [a, b, large] = [archive('a'), archive('b'), archive('large')];
   assertPlan(t, NEW, [a, entry], ['create a +entry final']);
   assertPlan(t, NEW, [a, b, entry], ['create a +entry', 'add-archive b final']);
@@ -78,7 +78,7 @@ test('an upload is planned so that its last request is the final one', (t) => {
   );
 });
 
-test('what makes no sense is refused', (t) => {
+test('invalid combinations of upload options are refused', (t) => {
   const senseless: [UploadOptions, string[], typeof entry | null, RegExp][] = [
     [NEW, [], null, /Nothing to upload/],
     [NEW, ['a'], null, /needs metadata/],
@@ -92,7 +92,7 @@ test('what makes no sense is refused', (t) => {
   t.notThrows(() => assertSensible({ ...NEW, deposit: '7' }, [], entry));
 });
 
-test('exclusions with a slash are matched with the path, others with each name', (t) => {
+test('exclusions with a slash match the path, others each name', (t) => {
   const isExcluded = exclusion(['*.o', 'build/', 'src/gen/**', './top', 'caf\u00e9']);
   const excluded = [
     'a.o',
@@ -112,7 +112,7 @@ test('exclusions with a slash are matched with the path, others with each name',
   t.deepEqual(['o', 'a.o.c', 'rebuild', 'x/src/gen/a', 'x/top', '.gitignore'].filter(isExcluded), []);
 });
 
-test('wildcards of exclusions stand for what is hidden, too', (t) => {
+test('wildcards of exclusions match hidden files, too', (t) => {
   const cases: [pattern: string, excluded: string[], kept: string[]][] = [
     ['*.key', ['.prod.key', '.key', 'a/.b/.key', 'a.key'], ['key', '.key.pub']],
     ['?env', ['.env', 'a/.env', 'xenv'], ['env', '..env']],

@@ -33,7 +33,7 @@ test.after.always(async (t) => {
   await rm(t.context.home, { recursive: true, force: true });
 });
 
-test('a server that lists no deposits is said to list none', async (t) => {
+test('list fails with a message if the server does not list deposits', async (t) => {
   const { depositor, service } = t.context;
   await using old = await AlteringProxy.start(service.url, (answer, line) =>
     line.startsWith('GET /1/software/') ? { ...answer, status: 405, body: '' } : answer,
@@ -43,7 +43,7 @@ test('a server that lists no deposits is said to list none', async (t) => {
   t.regex(err, /^The server does not list deposits: it does not support GET .*\.$/m);
 });
 
-test('a server that does not announce dry runs is sent none, since it would create the deposit', async (t) => {
+test('no dry run is sent to a server that does not announce them, since it would create the deposit', async (t) => {
   const { depositor, service } = t.context;
   await using other = await AlteringProxy.start(service.url, (answer) => ({
     ...answer,
@@ -60,7 +60,7 @@ test('a server that does not announce dry runs is sent none, since it would crea
   );
 });
 
-test('a server that gives no receipt for the asking, and calls its namespaces otherwise, is understood all the same', async (t) => {
+test('a server with other prefixes and without a receipt on GET is supported', async (t) => {
   const { depositor, service } = t.context;
   const id = await depositDone(t.context.alice);
   await using other = await AlteringProxy.start(service.url, (answer, line) => {
@@ -75,7 +75,7 @@ test('a server that gives no receipt for the asking, and calls its namespaces ot
   t.like(facts, { deposit: Number(id), status: 'done' });
 });
 
-test('what is not what the server announced, or not what was deposited, is found out', async (t) => {
+test('a download that differs from the announced digest or from the deposit is detected', async (t) => {
   const { depositor, service, home } = t.context;
   const id = await depositDone(t.context.alice, helloTar, 'true.tar');
   const other = tarOf([{ name: 'hello/hello.py', data: 'print("other")\n' }]).toString();
@@ -100,7 +100,7 @@ test('what is not what the server announced, or not what was deposited, is found
   await t.throwsAsync(readFile(path.join(home, 'lie.tar')));
 });
 
-test('an identifier other than the one that was computed here has an exit code of its own', async (t) => {
+test('an identifier that differs from the locally computed one has its own exit code', async (t) => {
   const { depositor, service, home } = t.context;
   await writeFile(path.join(home, 'mine.tar'), helloTar);
   await using wrong = await AlteringProxy.start(service.url, (answer) => ({
@@ -113,7 +113,7 @@ test('an identifier other than the one that was computed here has an exit code o
   t.regex(out, /The identifier DIFFERS from the one computed here: swh:1:dir:[0-9a-f]*[1-9a-f]/);
 });
 
-test('a server that cannot be reached, or is none, is told with an exit code of its own', async (t) => {
+test('an unreachable server has its own exit code, and a server without SWORD an error message', async (t) => {
   const { depositor, service } = t.context;
   const refused = await depositor.run(['list', '--server', 'http://127.0.0.1:1']);
   t.deepEqual([refused.code, refused.out], [5, '']);
@@ -128,7 +128,7 @@ test('a server that cannot be reached, or is none, is told with an exit code of 
   t.regex(String(error['message']), /cannot be read: it has a DOCTYPE, which is not allowed/);
 });
 
-test('a server that is not ready is asked again, as long as the patience lasts', async (t) => {
+test('a request to a server that is not ready is retried until the timeout', async (t) => {
   let refusals = 2;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer) =>
     refusals-- > 0 ? { ...answer, status: 503, body: '' } : answer,
@@ -149,7 +149,7 @@ const tricks: Record<string, (response: ServerResponse) => void> = {
   'gives its document by the byte': (response) => often(response, () => response.write(' ')),
 };
 for (const [trick, answer] of Object.entries(tricks)) {
-  test(`a server that ${trick} is waited for no longer than the patience lasts`, async (t) => {
+  test(`a server that ${trick} is abandoned at the timeout`, async (t) => {
     await using server = await listening((request, response) => {
       if (request.url === '/first') response.end();
       else answer(response);
@@ -165,7 +165,7 @@ for (const [trick, answer] of Object.entries(tricks)) {
   });
 }
 
-test('what got lost in silence is asked for again while there is patience', async (t) => {
+test('a request without a response is retried until the timeout', async (t) => {
   let asked = 0;
   await using server = await listening((_request, response) => {
     if ((asked += 1) !== 2) response.end(); // the second one never answers
@@ -176,7 +176,7 @@ test('what got lost in silence is asked for again while there is patience', asyn
   t.is(asked, 3);
 });
 
-test('an archive that flows is waited for, however long it takes', async (t) => {
+test('a transfer that progresses has no time limit', async (t) => {
   await using server = await listening((request, response) => {
     if (request.method === 'POST') request.resume().once('end', () => response.end());
     else often(response, (times) => (times > 10 ? response.end() : response.write('.')));
@@ -233,7 +233,7 @@ function often(response: ServerResponse, work: (times: number) => unknown): void
   response.once('close', () => clearInterval(timer));
 }
 
-test('a password is sent to no other server than the one that was named', async (t) => {
+test('a password is sent only to the named server', async (t) => {
   const { depositor, service } = t.context;
   await using elsewhere = await AlteringProxy.start(service.url, (answer) => answer);
   await using leading = await AlteringProxy.start(service.url, (answer) => ({
@@ -321,7 +321,7 @@ const forms: Record<string, Foreign> = {
   'forms alone': { created: (base) => ({ body: foreignReceipt(base), location: true }), acceptsForms: true },
 };
 for (const [name, form] of Object.entries(forms)) {
-  test(`another SWORD 2.0 server, with ${name}, gets a deposit at the service document as it is given`, async (t) => {
+  test(`another SWORD 2.0 server, with ${name}, gets a deposit at the given service document`, async (t) => {
     await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
     await using server = await foreignServer(form);
     const { code, results } = await t.context.depositor.json([...seven, '--server', server.sd]);
@@ -344,7 +344,7 @@ for (const [name, form] of Object.entries(forms)) {
   });
 }
 
-test('a deposit whose receipt cannot be read is named in the error', async (t) => {
+test('a deposit with an unreadable receipt is named in the error', async (t) => {
   await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
   for (const [body, location, message] of [
     ['<entry>', true, /404/],
@@ -360,7 +360,7 @@ test('a deposit whose receipt cannot be read is named in the error', async (t) =
   }
 });
 
-test('this service takes what the client sends to other servers', async (t) => {
+test('this service accepts the requests that the client sends to other servers', async (t) => {
   const { depositor, service, home } = t.context;
   await writeFile(path.join(home, 'mine.tar'), helloTar);
   await using plain = await AlteringProxy.start(service.url, (answer) => ({

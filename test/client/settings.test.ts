@@ -11,7 +11,7 @@ import { isExposed, readLogin } from '../../client/settings.ts';
 import { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
-test('a password is said to be exposed wherever plain http leaves this machine', (t) => {
+test('a password sent by plain http to another host causes a warning', (t) => {
   const exposed = [
     'http://localhost.evil.example/',
     'http://127.evil.example/',
@@ -30,7 +30,7 @@ test('a password is said to be exposed wherever plain http leaves this machine',
   );
 });
 
-test('a password is asked for at the terminal, and who gives none is told so', async (t) => {
+test('a password is requested at the terminal, and an empty one is refused', async (t) => {
   const typed = (keys: string) => {
     const keyboard = Object.assign(new PassThrough(), { isTTY: true });
     keyboard.write(keys);
@@ -44,7 +44,7 @@ test('a password is asked for at the terminal, and who gives none is told so', a
     await t.throwsAsync(typed(key), { instanceOf: UsageFault, message: 'No password entered.' }, name);
 });
 
-test('a kept password goes to the server that it was kept for, as the user it was kept for', async (t) => {
+test('a stored password is sent only to its server, as its user', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'login-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const name of Object.keys(process.env)) if (name.startsWith('SWORD_')) delete process.env[name];
@@ -62,7 +62,7 @@ test('a kept password goes to the server that it was kept for, as the user it wa
     await t.throwsAsync(readLogin(options), { message: /^No password given/ }, JSON.stringify(options));
 });
 
-test('the time of what is packed is one that a tar can hold', (t) => {
+test('the modification time of packed files must fit into a tar header', (t) => {
   t.is(packingTime(undefined).getTime(), 0);
   t.is(packingTime('2147483647').getTime(), 2_147_483_647_000);
   for (const epoch of ['2147483648', '-1', '1.5', 'now'])

@@ -80,7 +80,7 @@ async function write(folder: string, tree: Tree): Promise<void> {
   }
 }
 
-test('the identifier of a folder is told before it is sent, and is that of the deposit', async (t) => {
+test('the identifier of a folder is printed before its upload and equals that of the deposit', async (t) => {
   const { alice } = t.context;
   const folder = path.join(alice.home, 'unusual');
   await write(folder, unusual);
@@ -100,7 +100,7 @@ test('the identifier of a folder is told before it is sent, and is that of the d
   t.regex(out, /^The identifier matches the one computed here\.$/m);
 });
 
-test('a folder is packed to the same bytes again, whoever owns its files and whenever they were written', async (t) => {
+test('packing a folder is reproducible, whatever the owners and times of its files', async (t) => {
   const { alice } = t.context;
   const tree = { b: ['100644', 'b'], a: { c: ['100755', 'c'] } } as const;
   await write(path.join(alice.home, 'first/paint'), tree);
@@ -121,7 +121,7 @@ test('a folder is packed to the same bytes again, whoever owns its files and whe
   );
 });
 
-test('of several archives the later ones lie over the earlier ones, and the identifier is that of the whole', async (t) => {
+test('later archives overwrite members of earlier ones, and the identifier is that of the merged tree', async (t) => {
   const { alice } = t.context;
   await writeFile(path.join(alice.home, 'one.tar'), helloTar);
   await writeFile(path.join(alice.home, 'über "zwei".zip'), zipOf([{ name: 'hello/more.py', data: 'more' }]));
@@ -144,7 +144,7 @@ test('of several archives the later ones lie over the earlier ones, and the iden
   );
 });
 
-test('a deposit comes in parts: an archive, metadata, another archive, then the word that it is complete', async (t) => {
+test('a deposit is made in parts: an archive, metadata, another archive, then the completion', async (t) => {
   const { alice } = t.context;
   await writeFile(path.join(alice.home, 'hello.zip'), helloZip);
   const begun = await alice.facts(['upload', 'hello.zip', '--partial']);
@@ -175,7 +175,7 @@ test('a deposit comes in parts: an archive, metadata, another archive, then the 
   );
 });
 
-test('archives and metadata of a partial deposit are replaced, and the identifier is known again', async (t) => {
+test('archives and metadata of a partial deposit are replaced, and the identifier is computed again', async (t) => {
   const { alice } = t.context;
   await writeFile(path.join(alice.home, 'wrong.tar'), tarOf([{ name: 'wrong', data: 'w' }]));
   await writeFile(path.join(alice.home, 'right.tar'), tarOf([{ name: 'right', data: 'r' }]));
@@ -195,7 +195,7 @@ test('archives and metadata of a partial deposit are replaced, and the identifie
   t.like(replaced, { status: 'done', title: 'Paint', swhid: swhidOf(directoryOf(whole)), swhidAgrees: true });
 });
 
-test('what was rejected is told with its reasons, and with an exit code of its own', async (t) => {
+test('a rejection is printed with its reasons and has its own exit code', async (t) => {
   const { acme } = t.context;
   await writeFile(path.join(acme.home, 'hello.zip'), helloZip);
   const upload = ['upload', 'hello.zip', ...described, '--collection', 'other', '--wait'];
@@ -214,7 +214,7 @@ test('what was rejected is told with its reasons, and with an exit code of its o
   t.is((await acme.run([...upload, '--url', 'https://acme.example/paint'])).code, 0);
 });
 
-test('what the service would reject is not sent, unless it is insisted', async (t) => {
+test('a deposit that the service would reject is not sent without --force', async (t) => {
   const { carol } = t.context;
   const climbing = zipOf([{ name: '../evil', data: 'x' }]);
   await writeFile(path.join(carol.home, 'climbing.zip'), climbing);
@@ -227,7 +227,7 @@ test('what the service would reject is not sent, unless it is insisted', async (
   t.regex(forced.out, /path traversal/);
 });
 
-test.serial('a dry run has the server check the deposit, which is not created', async (t) => {
+test.serial('a dry run checks the deposit on the server and creates nothing', async (t) => {
   const { acme } = t.context;
   await write(path.join(acme.home, 'tried'), { a: ['100644', 'a'] });
   const tried = ['upload', 'tried', ...described, '--collection', 'other', '--dry-run'];
@@ -248,7 +248,7 @@ test.serial('a dry run has the server check the deposit, which is not created', 
   }
 });
 
-test('what cannot be deposited is refused with a sentence before anything is sent', async (t) => {
+test('invalid sources and options are refused with a message before anything is sent', async (t) => {
   const { alice, acme } = t.context;
   await write(path.join(alice.home, 'pipes'), { a: ['100644', 'a'] });
   execFileSync('mkfifo', [path.join(alice.home, 'pipes/fifo')]);
@@ -272,7 +272,7 @@ test('what cannot be deposited is refused with a sentence before anything is sen
   t.regex(several.err, /You have several collections, choose one with --collection: software, other/);
 });
 
-test('metadata from a file are sent as they are, whatever their encoding', async (t) => {
+test('metadata from a file are sent unchanged, in any encoding', async (t) => {
   const { alice } = t.context;
   const latin1 = entryXml('<title>Caf\u00e9</title><author><name>Ren\u00e9</name></author>').replace(
     'utf-8',
