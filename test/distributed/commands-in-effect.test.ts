@@ -29,7 +29,7 @@ async function nameOf({ service }: RunningService, folder: string): Promise<stri
   return nodes.find((name) => name.endsWith(`:${folder}`)) ?? 'not registered';
 }
 
-test('a client that a command has added logs in at once on every node, whichever command comes first', async (t) => {
+test('a client added by a command can log in at once on every node, whichever command is first', async (t) => {
   await using nodes = await DistributedNodes.start();
   const running = [await nodes.add(['http', 'reactors']), await nodes.add(['http'])];
   const elsewhere = await temporaryFolder(t); // commands need no service on their data folder
@@ -43,7 +43,7 @@ test('a client that a command has added logs in at once on every node, whichever
   );
 });
 
-test('a node that is paused is named, answers when it goes on, and is no longer asked when it has stopped', async (t) => {
+test('a paused node is named, confirms when it resumes, and is no longer asked once it has stopped', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const folder = await temporaryFolder(t);
@@ -80,7 +80,7 @@ test('a node that is paused is named, answers when it goes on, and is no longer 
   t.deepEqual(await confirmations(node.service.log), new Map([[await nameOf(node, node.folder), true]]));
 });
 
-test('a node that was killed is named until it starts again under its name or an operator forgets it', async (t) => {
+test('a killed node is named until it restarts under its name or an operator removes it', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const { log } = node.service;
@@ -114,7 +114,7 @@ test('a node that was killed is named until it starts again under its name or an
   t.pass();
 });
 
-test('a question names exactly the nodes that were registered before it', async (t) => {
+test('a confirmation request names exactly the nodes registered before it', async (t) => {
   await using nodes = await DistributedNodes.start();
   const { service } = await nodes.add(['http']);
   const { log } = service;
@@ -134,7 +134,7 @@ test('a question names exactly the nodes that were registered before it', async 
   }
 });
 
-test('nodes of an embedded log are none: its commands ask the service of the data folder', async (t) => {
+test('an embedded log has no list of nodes: its commands ask the service of the data folder', async (t) => {
   const { code, err } = await runScript(await temporaryFolder(t), 'nodes', ['list']);
   t.is(code, 1);
   t.regex(
@@ -143,7 +143,7 @@ test('nodes of an embedded log are none: its commands ask the service of the dat
   );
 });
 
-test('the log of nodes is proven as every other stream', async (t) => {
+test('the stream of nodes is verified like every other stream', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http', 'reactors']);
   const added = await addClient(nodes, node.folder, 'alice');

@@ -9,7 +9,7 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
-test('two nodes that serve and two that load share the work: each deposit is done once, and known on both at once', async (t) => {
+test('two HTTP nodes and two worker nodes share the work: each deposit is loaded once and visible on both', async (t) => {
   await using nodes = await DistributedNodes.start();
   const one = await nodes.add(['http']);
   const other = await nodes.add(['http']);
@@ -28,7 +28,7 @@ test('two nodes that serve and two that load share the work: each deposit is don
   t.is(nodes.double.groups.get('reactors')?.consumers, 2);
 });
 
-test('a node whose views are behind knows every deposit all the same, and as it is now', async (t) => {
+test('a node whose views are behind answers every deposit with its current state', async (t) => {
   await using nodes = await DistributedNodes.start();
   const [one, other] = [await nodes.add(['http']), await nodes.add(['http'])];
   const alice = await nodes.register(one, other);

@@ -15,7 +15,7 @@ import { type RunningService, until } from '../../testing/service/running-servic
 
 const NO_FAULT = { kind: 'delay', milliseconds: 0 } as const;
 
-test('appends that were committed and never answered, or answered with a time-out, double nothing', async (t) => {
+test('appends committed without a response, or with a timeout, are recorded once', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 400 });
   const node = await nodes.add(['http', 'reactors']);
   const depositor = nodes.depositorOver(await nodes.register(node), node);
@@ -32,7 +32,7 @@ test('appends that were committed and never answered, or answered with a time-ou
   t.deepEqual(await nodes.outcome(depositor, node), ALL_HELD);
 });
 
-test('a 503 whose append was committed leaves a deposit that nobody knows of, and its repetition makes its own', async (t) => {
+test('a committed append answered with 503 leaves an unseen deposit, and the repetition creates another', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 1500, retryTimeout: 1500 });
   const node = await nodes.add(['http', 'reactors']);
   const alice = await nodes.register(node);
@@ -51,7 +51,7 @@ test('a 503 whose append was committed leaves a deposit that nobody knows of, an
   t.deepEqual(await nodes.outcome(depositor, node), { ...ALL_HELD, orphans: ['1'] });
 });
 
-test('subscriptions dropped again and again, and a leader that is not to be found, cost no deposit', async (t) => {
+test('dropped subscriptions and a missing leader lose no deposit', async (t) => {
   await using nodes = await DistributedNodes.start();
   const [one, other] = [await nodes.add(['http']), await nodes.add(['http'])];
   const reactors = [await nodes.add(['reactors']), await nodes.add(['reactors'])];
@@ -70,7 +70,7 @@ test('subscriptions dropped again and again, and a leader that is not to be foun
   await becomeReady(t, [one, other, ...reactors]);
 });
 
-test('while the log is down requests are answered 503 and nodes are not ready; afterwards all goes on by itself', async (t) => {
+test('while the log is down requests get 503 and nodes are not ready; afterwards they recover', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 3000, retryTimeout: 500 });
   const [one, other] = [await nodes.add(['http']), await nodes.add(['http'])];
   const reactors = await nodes.add(['reactors']);
@@ -101,7 +101,7 @@ const archiveOfManyNames = tarOf(
   Array.from({ length: 600 }, (_, file) => ({ name: `${'a'.repeat(90)}${file}`, data: '' })),
 );
 
-test('what a node was loading when it was killed, another node loads, once', async (t) => {
+test('a deposit whose loading node was killed is loaded by another node, once', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const depositor = nodes.depositorOver(await nodes.register(node), node);

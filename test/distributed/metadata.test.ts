@@ -11,7 +11,7 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
-test('a node whose views are behind knows what another has told to be done, and nothing else', async (t) => {
+test('a node whose views are behind accepts metadata for a deposit done on another node, and no other', async (t) => {
   await using nodes = await DistributedNodes.start({ quietTime: 60_000 }); // before a node checks its silent views
   const behind = await nodes.add(['http']);
   const options = { collections: ['software'], providerUrl: 'https://forge.example/code' };

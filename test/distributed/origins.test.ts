@@ -20,7 +20,7 @@ function form(relation: string, origin: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(formOf([archivePart(), entryPart(xml)]));
 }
 
-test('a node whose views are behind lets add to an origin that another has told to be done, and to no other', async (t) => {
+test('a node whose views are behind accepts a version of an origin done on another node, and of no other', async (t) => {
   await using nodes = await DistributedNodes.start({ quietTime: 60_000 }); // before a node checks its silent views
   const behind = await nodes.add(['http']);
   const options = { collections: ['software'], providerUrl: 'https://forge.example/code' };

@@ -8,7 +8,7 @@ import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { until } from '../../testing/service/running-service.ts';
 
-test('nodes of each role tell what they do; without their log they go on telling, and say what they cannot', async (t) => {
+test('nodes of each role report their state, also without their log, and name what they cannot report', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 2000, retryTimeout: 3000 });
   const [serving, loading] = [await nodes.add(['http']), await nodes.add(['reactors'])];
   const alice = await nodes.register(serving);

@@ -22,7 +22,7 @@ import { until } from '../../testing/service/running-service.ts';
 
 const MIB = 1024 ** 2;
 
-test('a store that goes down in the middle of an upload: 503, no event, no object; it works again when the store is back', async (t) => {
+test('a store that fails during an upload causes 503 without event or object, and recovers', async (t) => {
   await using nodes = await DistributedNodes.start();
   await using proxy = await FaultProxy.start(nodes.s3.port);
   const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port, maxUploadSize: 40 * MIB });
@@ -66,7 +66,7 @@ test('a store that goes down in the middle of an upload: 503, no event, no objec
   await until(async () => (await fetch(`${node.url}/health/ready`)).ok);
 });
 
-test('a store that no longer accepts the key: writes are answered 503 and the node is not ready, until it does again', async (t) => {
+test('a store that rejects the key causes 503 and an unready node until it accepts the key again', async (t) => {
   await using nodes = await DistributedNodes.start();
   await using proxy = await FaultProxy.start(nodes.s3.port);
   const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port });
@@ -85,7 +85,7 @@ test('a store that no longer accepts the key: writes are answered 503 and the no
   t.deepEqual(await nodes.outcome(depositor, node), ALL_HELD);
 });
 
-test('a node is stopped soon while its store says nothing to what it is putting', async (t) => {
+test('a node stops soon while a put to its store hangs', async (t) => {
   await using nodes = await DistributedNodes.start();
   await using proxy = await FaultProxy.start(nodes.s3.port);
   const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port });
@@ -101,7 +101,7 @@ test('a node is stopped soon while its store says nothing to what it is putting'
   t.true(Date.now() - begun < 15_000, 'the store may say nothing for 30 seconds');
 });
 
-test('a start removes what killed processes of its folder have left of archives, and nothing young', async (t) => {
+test('a start removes old leftovers of killed processes from folder and bucket, and no recent ones', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http', 'reactors']);
   const incoming = path.join(node.folder, 'incoming', 'incoming');
@@ -119,7 +119,7 @@ test('a start removes what killed processes of its folder have left of archives,
   await until(async () => !bucket.objects.has('incoming/left') && bucket.uploads.size === 0);
 });
 
-test('a store that says nothing ends a start within ten seconds', async (t) => {
+test('a start with a store that does not respond fails within ten seconds', async (t) => {
   await using s3 = await S3Server.start();
   await using proxy = await FaultProxy.start(s3.port);
   proxy.inject({ kind: 'silent' });
@@ -129,7 +129,7 @@ test('a store that says nothing ends a start within ten seconds', async (t) => {
   t.regex(outputs, /cannot use the bucket deposits at \S+: it did not answer within 10000 ms\.\n$/);
 });
 
-test('a service whose store cannot be used does not start: it says why and where in a sentence, and ends with 1', async (t) => {
+test('a service whose store is unusable does not start: it prints the reason and exits with 1', async (t) => {
   await using s3 = await S3Server.start();
   await using strict = await S3Server.start({ mayMakeBuckets: false });
   const { accessKey, secretKey } = s3.options;

@@ -24,7 +24,7 @@ async function deposited(client: TestClient, node: RunningService) {
   return { id, iri: `/1/software/${id}/status/`, sha256, key };
 }
 
-test('objects that a bucket has lost or that are damaged reject nothing on any node, and their deposits go on when the objects are back', async (t) => {
+test('missing or corrupt objects reject nothing on any node, and deposits continue when the objects return', async (t) => {
   await using nodes = await DistributedNodes.start();
   const http = await nodes.add(['http']);
   const alice = await nodes.register(http);
@@ -54,7 +54,7 @@ test('objects that a bucket has lost or that are damaged reject nothing on any n
   await until(async () => (await parked()).length === 0);
 });
 
-test('eight objects with a flipped bit are parked as probably damaged, and keep no other client waiting', async (t) => {
+test('eight objects with a flipped bit are parked as probably corrupt, without delaying other clients', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const alice = await nodes.register(node);
