@@ -20,7 +20,7 @@ export function appendingContract(engine: LogEngine): void {
 }
 
 function expectingRevisions(engine: LogEngine): void {
-  test.serial('an append answers with the revision and the position of its last event', async (t) => {
+  test.serial('an append returns the revision and the position of its last event', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const first = await log.append(stream('a'), 'none', [newEvent()]);
     const second = await log.append(stream('a'), 0, newEvents(3));
@@ -31,7 +31,7 @@ function expectingRevisions(engine: LogEngine): void {
     t.true(first.position < second.position);
   });
 
-  test.serial('an append of several events that is refused leaves none of them', async (t) => {
+  test.serial('a refused append of several events stores none of them', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const kept = newEvent();
     await log.append(stream('a'), 'none', [kept]);
@@ -40,7 +40,7 @@ function expectingRevisions(engine: LogEngine): void {
     t.deepEqual(idsOf(await listOf(log.readStream(stream('a')))), [kept.id]);
   });
 
-  test.serial('a refused append says where the stream was expected and where it is', async (t) => {
+  test.serial('a refused append reports the expected and the actual revision', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const name = stream('a');
     const absent = await t.throwsAsync<WrongExpectedRevision>(log.append(name, 4, [newEvent()]));
@@ -58,7 +58,7 @@ function expectingRevisions(engine: LogEngine): void {
   });
 
   test.serial(
-    'an append without events, with a bad id or a negative revision is a mistake of the caller',
+    'an append without events, with an invalid id or a negative revision is an error of the caller',
     async (t) => {
       const { log, stream } = await logUnderTest(t, engine);
       await t.throwsAsync(log.append(stream('a'), 'none', []), { instanceOf: TypeError });
@@ -70,7 +70,7 @@ function expectingRevisions(engine: LogEngine): void {
     },
   );
 
-  test.serial('what the caller changes after the call is not stored', async (t) => {
+  test.serial("changes of the caller's objects after the call are not stored", async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const list = ['before'];
     const appending = log.append(stream('a'), 'none', [newEvent({ list })]);
@@ -89,7 +89,7 @@ function expectingRevisions(engine: LogEngine): void {
     await t.throwsAsync(listOf(log.readStream(stream('a'))), { instanceOf: EventLogUnavailable });
   });
 
-  test.serial('appends under way when the log is closed are finished', async (t) => {
+  test.serial('appends in progress are finished when the log is closed', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const appends = upTo(20).map((number) => log.append(stream(`s${number}`), 'none', [newEvent()]));
     await log[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ function expectingRevisions(engine: LogEngine): void {
 }
 
 function appendingAgain(engine: LogEngine): void {
-  test.serial('the same append again is answered like the first time and adds nothing', async (t) => {
+  test.serial('a repeated append gets the first result and adds nothing', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const [one, several] = [newEvents(1), newEvents(3)];
     const first = await log.append(stream('a'), 'none', one);
@@ -110,7 +110,7 @@ function appendingAgain(engine: LogEngine): void {
     t.deepEqual(revisionsOf(await listOf(log.readStream(stream('a')))), upTo(6));
   });
 
-  test.serial('the same append twice at once is one append with two equal answers', async (t) => {
+  test.serial('the same append twice concurrently is one append with two equal results', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const events = newEvents(2);
     const [first, second] = await Promise.all([
@@ -121,21 +121,24 @@ function appendingAgain(engine: LogEngine): void {
     t.is((await listOf(log.readStream(stream('a')))).length, 2);
   });
 
-  test.serial('the same ids where others stand, or only in part, are refused', async (t) => {
-    const { log, stream } = await logUnderTest(t, engine);
-    const [a, b, c, d] = newEvents(4) as [NewEvent, NewEvent, NewEvent, NewEvent];
-    await log.append(stream('a'), 'none', [a, b]);
-    await log.append(stream('a'), 1, [c]);
-    const refused = { instanceOf: WrongExpectedRevision };
-    await t.throwsAsync(log.append(stream('a'), 0, [a, b]), refused, 'elsewhere in the stream');
-    await t.throwsAsync(log.append(stream('a'), 'none', [b, a]), refused, 'in another order');
-    await t.throwsAsync(log.append(stream('a'), 'none', [a, d]), refused, 'the first alike');
-    await t.throwsAsync(log.append(stream('a'), 'none', [d, b]), refused, 'the last alike');
-    await t.throwsAsync(log.append(stream('a'), 1, [c, d]), refused, 'longer than what is there');
-    t.deepEqual(idsOf(await listOf(log.readStream(stream('a')))), idsOf([a, b, c]));
-  });
+  test.serial(
+    'an append that repeats ids elsewhere in the stream, or only some of them, is refused',
+    async (t) => {
+      const { log, stream } = await logUnderTest(t, engine);
+      const [a, b, c, d] = newEvents(4) as [NewEvent, NewEvent, NewEvent, NewEvent];
+      await log.append(stream('a'), 'none', [a, b]);
+      await log.append(stream('a'), 1, [c]);
+      const refused = { instanceOf: WrongExpectedRevision };
+      await t.throwsAsync(log.append(stream('a'), 0, [a, b]), refused, 'elsewhere in the stream');
+      await t.throwsAsync(log.append(stream('a'), 'none', [b, a]), refused, 'in another order');
+      await t.throwsAsync(log.append(stream('a'), 'none', [a, d]), refused, 'the first alike');
+      await t.throwsAsync(log.append(stream('a'), 'none', [d, b]), refused, 'the last alike');
+      await t.throwsAsync(log.append(stream('a'), 1, [c, d]), refused, 'longer than what is there');
+      t.deepEqual(idsOf(await listOf(log.readStream(stream('a')))), idsOf([a, b, c]));
+    },
+  );
 
-  test.serial('a stream that is there does not answer for another that is not', async (t) => {
+  test.serial('a repeated append is recognised only in its own stream', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const events = newEvents(2);
     await log.append(stream('a'), 'none', events);
@@ -145,7 +148,7 @@ function appendingAgain(engine: LogEngine): void {
 }
 
 function appendingAtOnce(engine: LogEngine): void {
-  test.serial('of a hundred appends at one expected revision exactly one wins', async (t) => {
+  test.serial('of a hundred appends at one expected revision exactly one succeeds', async (t) => {
     const { log, stream, another } = await logUnderTest(t, engine);
     const logs = [log, await another()];
     await log.append(stream('a'), 'none', [newEvent()]);
@@ -159,7 +162,7 @@ function appendingAtOnce(engine: LogEngine): void {
   });
 
   test.serial(
-    'two instances may write one stream in turns, and each knows what the other wrote',
+    'two instances may alternate in one stream, and each sees the events of the other',
     async (t) => {
       const { log, stream, another } = await logUnderTest(t, engine);
       const other = await another();
@@ -175,7 +178,7 @@ function appendingAtOnce(engine: LogEngine): void {
     },
   );
 
-  test.serial('many streams grow at once without gaps, each in its own order', async (t) => {
+  test.serial('concurrent streams grow without gaps, each in its own order', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const written = upTo(40).map((number) => ({ name: stream(`s${number}`), events: newEvents(5) }));
     await Promise.all(written.map(({ name, events }) => appendEach(log, name, events)));
@@ -187,7 +190,7 @@ function appendingAtOnce(engine: LogEngine): void {
     }
   });
 
-  test.serial('appends that are not waited for keep the order of their calls', async (t) => {
+  test.serial('appends that are not awaited keep the order of their calls', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const events = newEvents(50);
     await Promise.all(
@@ -198,7 +201,7 @@ function appendingAtOnce(engine: LogEngine): void {
 }
 
 function appendingAcrossReopening(engine: LogEngine): void {
-  test.serial('events, revisions and positions are the same after the log was opened again', async (t) => {
+  test.serial('events, revisions and positions are the same after the log is reopened', async (t) => {
     const { log, stream, own, reopened } = await logUnderTest(t, engine);
     await appendEach(log, stream('a'), newEvents(3));
     const before = await listOf(log.readAll(own));
@@ -208,7 +211,7 @@ function appendingAcrossReopening(engine: LogEngine): void {
     t.deepEqual(revisionsOf(await listOf(again.readStream(stream('a')))), upTo(4));
   });
 
-  test.serial('the same append again is answered alike after the log was opened again', async (t) => {
+  test.serial('a repeated append gets the first result after the log is reopened', async (t) => {
     const { log, stream, reopened } = await logUnderTest(t, engine);
     const events = newEvents(2);
     const first = await log.append(stream('a'), 'none', events);

@@ -50,7 +50,7 @@ const SUBJECTS = {
 };
 
 for (const [engine, make] of Object.entries(SUBJECTS)) {
-  test(`${engine}: what a group has not done with is told to those who receive and to those who look on`, async (t) => {
+  test(`${engine}: the events not acknowledged by a group are reported to its receivers and to observers`, async (t) => {
     const { log, open } = await make(t);
     const [receiving, looking] = [open(), open()];
     t.deepEqual(await looking.status(GROUP, PREFIX), {
@@ -92,7 +92,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
 }
 
 for (const [engine, make] of Object.entries(SUBJECTS)) {
-  test(`${engine}: what was begun is counted, and not what waited beside it`, async (t) => {
+  test(`${engine}: started work counts as an attempt, waiting deliveries do not`, async (t) => {
     const { log, open, isShared } = await make(t);
     await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3']);
     for (let deaths = 0; deaths < CRASHES_BEFORE_ISOLATION; deaths += 1) {
@@ -145,7 +145,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
 }
 
 for (const [engine, make] of Object.entries(SUBJECTS)) {
-  test(`${engine}: a group that was received before goes on from there, wherever it was to begin now`, async (t) => {
+  test(`${engine}: a group that has received before resumes there, whatever its new start position`, async (t) => {
     const { log, open, isShared } = await make(t);
     const [, begin, , later] = await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4']);
     const receivedFrom = async (after: Position | undefined, count: number) => {
@@ -167,7 +167,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
   });
 }
 
-test('a checkpoint whose event is another one in the log is of another log', async (t) => {
+test('a stored position whose event differs in the log is from another log', async (t) => {
   const folder = await temporaryFolder(t);
   const acknowledged = async (log: EventLog): Promise<string[]> => {
     const stop = new AbortController();
@@ -197,7 +197,7 @@ test('a checkpoint whose event is another one in the log is of another log', asy
   t.deepEqual(await acknowledged(other), ['deposit-1', 'deposit-2']);
 });
 
-test('what was appended after a restore is delivered, also where the group had passed something else', async (t) => {
+test('events appended after a restore are delivered, also at positions the group had passed', async (t) => {
   const folder = await temporaryFolder(t);
   const first = { id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} };
   await using log = new MemoryEventLog();
@@ -226,7 +226,7 @@ test('what was appended after a restore is delivered, also where the group had p
   await endedAgain;
 });
 
-test('a checkpoint beyond the end of the log is of another log', async (t) => {
+test('a stored position beyond the end of the log is from another log', async (t) => {
   const folder = await temporaryFolder(t);
   await using log = new MemoryEventLog();
   await appendEach(log, ['deposit-1', 'deposit-2']);
@@ -253,7 +253,7 @@ test('a checkpoint beyond the end of the log is of another log', async (t) => {
   t.like(grown, { position: undefined, waiting: 2 }, 'nor when that has grown beyond it');
 });
 
-test('what waits is counted up to a thousand', async (t) => {
+test('waiting events are counted up to a thousand', async (t) => {
   await using log = new MemoryEventLog();
   const streams = Array.from({ length: MAX_COUNTED + 5 }, (_, index) => `deposit-${index}`);
   const positions = await appendEach(log, streams);
@@ -265,7 +265,7 @@ test('what waits is counted up to a thousand', async (t) => {
   t.deepEqual(await lagAfter(log, undefined, 'client-'), { count: 0, oldest: undefined });
 });
 
-test('what cannot be counted in time is reported as not counted, and not as none', async (t) => {
+test('a count that takes too long is reported as unknown, not as zero', async (t) => {
   await using log = new MemoryEventLog();
   await appendEach(log, ['deposit-1', 'deposit-2']);
   const silent = {
@@ -292,7 +292,7 @@ test('what cannot be counted in time is reported as not counted, and not as none
   t.is((await lagAfter(slow, undefined, PREFIX)).count, 1, 'what was counted counts');
 });
 
-test('a server that cannot be asked is a fault that passes', async (t) => {
+test('an unreachable server is a transient error', async (t) => {
   const { log, open } = await SUBJECTS.EventStoreDB(t);
   await appendEach(log, ['deposit-1']);
   await using nowhere = await EventStoreDbDouble.start();

@@ -14,7 +14,7 @@ export function appendFaults(): void {
 }
 
 function unknownOutcomes(): void {
-  test.serial('an append whose answer never comes is answered in the end, and stored once', async (t) => {
+  test.serial('an append without a response is retried until it is answered, and stored once', async (t) => {
     const { double, log } = await logOnDouble(t);
     double.faults.set('append', { kind: 'commit and hang' });
     const events = newEvents(2);
@@ -42,7 +42,7 @@ function unknownOutcomes(): void {
       t.is(double.log.stream('deposit-1').length, 4);
     });
 
-    test.serial(`an append that was answered ${code} and not stored is stored by another try`, async (t) => {
+    test.serial(`an append that was answered ${code} and not stored is stored by a retry`, async (t) => {
       const { double, log } = await logOnDouble(t);
       double.faults.set('append', { kind: 'refuse', code: status[code] }, 2);
       const { revision } = await log.append('deposit-1', 'none', newEvents(2));
@@ -51,7 +51,7 @@ function unknownOutcomes(): void {
     });
   }
 
-  test.serial('an append whose answer is lost in a restart of the server is stored once', async (t) => {
+  test.serial('an append whose response is lost in a server restart is stored once', async (t) => {
     const { double, log } = await logOnDouble(t);
     double.faults.set('append', { kind: 'commit and hang' });
     const appending = log.append('deposit-1', 'none', newEvents(1));
@@ -61,7 +61,7 @@ function unknownOutcomes(): void {
     t.is(double.log.all.length, 1);
   });
 
-  test.serial('an append overtaken by another between two tries is refused', async (t) => {
+  test.serial('an append overtaken by another between two attempts is refused', async (t) => {
     const { double, log, another } = await logOnDouble(t, { firstPause: 300 });
     const [winner] = newEvents(1);
     double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE });
@@ -74,30 +74,36 @@ function unknownOutcomes(): void {
     t.deepEqual(idsOf(await listOf(log.readStream('deposit-1'))), [winner?.id ?? '']);
   });
 
-  test.serial('an append the server never answers fails when patience ends, in words of ours', async (t) => {
-    const { double, log } = await logOnDouble(t, { callTimeout: 100, retryTimeout: 400 });
-    double.faults.set('append', { kind: 'hang' }, Number.POSITIVE_INFINITY);
-    const error = await t.throwsAsync<EventLogUnavailable>(log.append('deposit-1', 'none', newEvents(1)));
-    t.true(error instanceof EventLogUnavailable);
-    t.is(error.code, 'EVENT_LOG_UNAVAILABLE');
-    t.is(error.message, 'The append to deposit-1 failed: the server did not answer in time.');
-    t.true(double.faults.seen('append') >= 2);
-  });
+  test.serial(
+    "an append without any response fails at the timeout, with the log's own message",
+    async (t) => {
+      const { double, log } = await logOnDouble(t, { callTimeout: 100, retryTimeout: 400 });
+      double.faults.set('append', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+      const error = await t.throwsAsync<EventLogUnavailable>(log.append('deposit-1', 'none', newEvents(1)));
+      t.true(error instanceof EventLogUnavailable);
+      t.is(error.code, 'EVENT_LOG_UNAVAILABLE');
+      t.is(error.message, 'The append to deposit-1 failed: the server did not answer in time.');
+      t.true(double.faults.seen('append') >= 2);
+    },
+  );
 
-  test.serial('reading what an earlier try has stored ends with the time limit of the request', async (t) => {
-    const { double, log } = await logOnDouble(t, { retryTimeout: 2000 });
-    await log.append('deposit-1', 'none', newEvents(1));
-    double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE });
-    double.faults.set('read', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
-    const begun = performance.now();
-    await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1), { since: begun - 1800 }), {
-      message: /^Reading deposit-1 failed/,
-    });
-    const waited = performance.now() - begun;
-    t.true(waited < 1000, `${waited} ms`);
-  });
+  test.serial(
+    'reading what an earlier attempt has stored ends with the time limit of the request',
+    async (t) => {
+      const { double, log } = await logOnDouble(t, { retryTimeout: 2000 });
+      await log.append('deposit-1', 'none', newEvents(1));
+      double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE });
+      double.faults.set('read', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
+      const begun = performance.now();
+      await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1), { since: begun - 1800 }), {
+        message: /^Reading deposit-1 failed/,
+      });
+      const waited = performance.now() - begun;
+      t.true(waited < 1000, `${waited} ms`);
+    },
+  );
 
-  test.serial('patience is no longer when the clock is set back meanwhile', async (t) => {
+  test.serial('the timeout is not extended when the clock is set back', async (t) => {
     const { double, log } = await logOnDouble(t, { retryTimeout: 300 });
     double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
     const appending = t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), {
@@ -109,7 +115,7 @@ function unknownOutcomes(): void {
     await appending;
   });
 
-  test.serial('pauses between the tries grow', async (t) => {
+  test.serial('pauses between the attempts grow', async (t) => {
     const { double, log } = await logOnDouble(t, { firstPause: 20, longestPause: 10_000, retryTimeout: 600 });
     double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
     const error = await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)));
@@ -119,7 +125,7 @@ function unknownOutcomes(): void {
 }
 
 function certainOutcomes(): void {
-  test.serial('an append does not overtake one to the same stream that was begun before', async (t) => {
+  test.serial('an append does not overtake an earlier one to the same stream', async (t) => {
     const { double, log } = await logOnDouble(t);
     double.faults.set('append', { kind: 'delay', milliseconds: 50 });
     const answers = await Promise.all([
@@ -132,7 +138,7 @@ function certainOutcomes(): void {
     );
   });
 
-  test.serial('an append that is refused for good is not tried again', async (t) => {
+  test.serial('a permanently refused append is not retried', async (t) => {
     const { double, log } = await logOnDouble(t, { callTimeout: 20_000, retryTimeout: 20_000 });
     const large = newEvent({ text: 'x'.repeat(1024 * 1024) });
     const tooLarge = await t.throwsAsync(log.append('deposit-1', 'none', [large]), {
@@ -154,7 +160,7 @@ function certainOutcomes(): void {
     t.is(double.faults.seen('append'), 2);
   });
 
-  test.serial('an append to what is not the leader goes to the leader', async (t) => {
+  test.serial('an append sent to a follower is redirected to the leader', async (t) => {
     const { double, log } = await logOnDouble(t);
     double.faults.set('append', { kind: 'not leader' });
     const { revision } = await log.append('deposit-1', 'none', newEvents(1));
@@ -165,7 +171,7 @@ function certainOutcomes(): void {
 }
 
 function severalClients(): void {
-  test.serial('a client that fails leaves the appends of other clients alone', async (t) => {
+  test.serial('a failing client does not affect the appends of other clients', async (t) => {
     const { double, log, another } = await logOnDouble(t);
     const other = await another({ callTimeout: 5000 });
     double.faults.set('append', { kind: 'delay', milliseconds: 400 });
@@ -179,7 +185,7 @@ function severalClients(): void {
   });
 
   // A call that the client begins on a channel it has just closed throws where nothing can catch it.
-  test.serial('a hundred appends at once outlive a server that fails again and again', async (t) => {
+  test.serial('a hundred concurrent appends survive a server that fails repeatedly', async (t) => {
     const { double, log } = await logOnDouble(t, { retryTimeout: 10_000 });
     for (let times = 0; times < 40; times += 1) {
       double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, 3);

@@ -16,7 +16,7 @@ import { idsOf, listOf, newEvents } from './log-under-test.ts';
 
 const { AppendResp } = streamMessages;
 
-test('an append that is larger than a message may be is refused at its first try', async (t) => {
+test('an append above the maximum message size is refused at its first attempt', async (t) => {
   const { double, log } = await logOnDouble(t, { callTimeout: 5000 });
   double.faults.set('append', { kind: 'refuse', code: status.RESOURCE_EXHAUSTED }, 100);
   const error = await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), {
@@ -26,14 +26,14 @@ test('an append that is larger than a message may be is refused at its first try
   t.is(double.faults.seen('append'), 1);
 });
 
-test('a server that asks to slow down has not refused for good', (t) => {
+test('a server that asks to slow down is a transient error', (t) => {
   const error = (details: string) =>
     Object.assign(new Error(`8 RESOURCE_EXHAUSTED: ${details}`), { code: 8 });
   t.true(isTransient(error('Bandwidth exhausted or memory limit exceeded')));
   t.false(isTransient(error('Received message exceeds the maximum configured message size.')));
 });
 
-test('a position that is not one of this log is an error of the caller; a TypeError of the client passes', (t) => {
+test('an invalid position is an error of the caller; a TypeError of the client is transient', (t) => {
   const [position, answer] = [
     new InvalidPosition('1'),
     new TypeError('Cannot convert undefined to a BigInt'),
@@ -44,7 +44,7 @@ test('a position that is not one of this log is an error of the caller; a TypeEr
   t.true(toLogError('Reading all events', answer) instanceof EventLogUnavailable);
 });
 
-test('an append that an earlier try has stored succeeds, whatever revision the server insists on', async (t) => {
+test('an append stored by an earlier attempt succeeds, whatever revision the server reports', async (t) => {
   let answers = 0;
   const appended = () => {
     answers += 1;
@@ -76,7 +76,7 @@ test('an append of which only a part is in the stream is refused', async (t) => 
   t.is(refused.actual, 0);
 });
 
-test('an append that loses a race at its first try reads nothing', async (t) => {
+test('an append that loses a race at its first attempt reads nothing', async (t) => {
   let reads = 0;
   const { log, proxied } = await logBehindProxy(t, {
     beforeRead: () => {
@@ -92,7 +92,7 @@ test('an append that loses a race at its first try reads nothing', async (t) => 
   t.is(reads, 0);
 });
 
-test('a refused revision carries the actual one as far as the server names it', async (t) => {
+test('a refused revision has the actual one if the server reports it', async (t) => {
   const answers = [wrongRevision(4), wrongRevision('none'), wrongRevision(undefined), wrongRevision('none')];
   const { proxied } = await logBehindProxy(t, { appended: () => answers.shift() });
   const actual = async (expected: number | 'none') => {

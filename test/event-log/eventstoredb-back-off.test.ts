@@ -14,7 +14,7 @@ function connectionWith(pauses: Partial<BackoffOptions>): EventStoreDbConnection
   return new EventStoreDbConnection({ connectionString: 'esdb://localhost:2113?tls=false', ...pauses });
 }
 
-test('pauses of background work grow once it has failed for long', async (t) => {
+test('pauses of background work grow during a long failure', async (t) => {
   const settings = { firstPause: 1, longestPause: 4, outageAfter: 50, outagePause: 1000 };
   const background = connectionWith(settings).backgroundBackoff();
   const request = new Backoff({ firstPause: 1, longestPause: 4 });
@@ -31,14 +31,14 @@ test('pauses of background work grow once it has failed for long', async (t) => 
   );
 });
 
-test('pauses are ten seconds at most after two minutes', (t) => {
+test('pauses are at most ten seconds after two minutes', (t) => {
   const backOff = connectionWith({ outageAfter: 0 }).backgroundBackoff();
   const pauses = Array.from({ length: 100 }, () => backOff.next());
   t.true(pauses.every((pause) => pause <= 10_000));
   t.true(pauses.slice(10).every((pause) => pause >= 6000));
 });
 
-test('a subscription looks rarely for a leader that is long missing, a request at once', async (t) => {
+test('a subscription rarely searches for a leader that is missing for long, a request searches at once', async (t) => {
   let gossips = 0;
   const leads = () => {
     gossips += 1;

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import test from 'ava';
 import { EventStoreDbConnection } from '../../src/event-log/eventstoredb/connection.ts';
 
-test('a call that is over leaves no listener, since Node would retain its signal as long', async (t) => {
+test('a finished call leaves no listener on its signal, since Node would retain the signal', async (t) => {
   await using connection = new EventStoreDbConnection({ connectionString: 'esdb://127.0.0.1:1?tls=false' });
   const request = new AbortController();
   const signals: AbortSignal[] = [];

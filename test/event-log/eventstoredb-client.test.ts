@@ -22,7 +22,7 @@ test('an append that waits for discovery while its client is dropped does not en
   t.is(lines.at(-1), 'later appended');
 });
 
-test('a discovery that fails while an earlier call fails, too, does not end the process', async (t) => {
+test('a discovery that fails together with an earlier call does not end the process', async (t) => {
   let finds = true;
   const connectionString = await startClusterNode(t, {
     leads: () => finds,
@@ -39,7 +39,7 @@ test('a discovery that fails while an earlier call fails, too, does not end the 
   t.is(lines.at(-1), 'later appended');
 });
 
-test('an unhandled rejection of our own code ends the process', async (t) => {
+test("an unhandled rejection of the service's own code ends the process", async (t) => {
   const connectionString = await startClusterNode(t, { leads: () => true, appends: () => true });
   const { code, lines, errors } = await appender(
     { connectionString },

@@ -23,7 +23,7 @@ export function connectionFaults(): void {
 
 function reading(): void {
   for (const fault of [{ kind: 'hang' }, { kind: 'refuse', code: status.UNAVAILABLE }] as const) {
-    test.serial(`reads survive a server that once does this: ${fault.kind}`, async (t) => {
+    test.serial(`reads survive a server that fails once with: ${fault.kind}`, async (t) => {
       const { double, log } = await logOnDouble(t);
       const events = newEvents(3);
       await log.append('deposit-1', 'none', events);
@@ -36,25 +36,28 @@ function reading(): void {
     });
   }
 
-  test.serial('a read that another call takes the client from is not taken for a short stream', async (t) => {
-    const { double, log } = await logOnDouble(t, { callTimeout: 400 });
-    await log.append('deposit-1', 'none', newEvents(5));
-    double.faults.set('append', { kind: 'commit and hang' });
-    const appending = log.append('deposit-2', 'none', newEvents(1));
-    await setTimeout(200);
-    double.faults.set('read', { kind: 'delay', milliseconds: 350 });
-    t.is((await listOf(log.readStream('deposit-1'))).length, 5);
-    await appending;
-  });
+  test.serial(
+    'a read whose client is dropped by another call is not mistaken for a short stream',
+    async (t) => {
+      const { double, log } = await logOnDouble(t, { callTimeout: 400 });
+      await log.append('deposit-1', 'none', newEvents(5));
+      double.faults.set('append', { kind: 'commit and hang' });
+      const appending = log.append('deposit-2', 'none', newEvents(1));
+      await setTimeout(200);
+      double.faults.set('read', { kind: 'delay', milliseconds: 350 });
+      t.is((await listOf(log.readStream('deposit-1'))).length, 5);
+      await appending;
+    },
+  );
 
-  test.serial('a read is given up as soon as its signal aborts', async (t) => {
+  test.serial('a read is aborted as soon as its signal is', async (t) => {
     const { double, log } = await logOnDouble(t, { callTimeout: 20_000, retryTimeout: 20_000 });
     double.faults.set('read', { kind: 'hang' });
     const signal = AbortSignal.timeout(30);
     await t.throwsAsync(listOf(log.readStream('deposit-1', { signal })), { name: 'TimeoutError' });
   });
 
-  test.serial('events of the server itself are not shown, and are not the head', async (t) => {
+  test.serial('system events of the server are not returned, and are not the head', async (t) => {
     const { double, log } = await logOnDouble(t);
     double.log.appendSystemEvent();
     t.is(await log.head(), undefined);
@@ -69,7 +72,7 @@ function reading(): void {
     }
   });
 
-  test.serial('a stream is read past pages of events that others have put into it', async (t) => {
+  test.serial('a stream is read past pages with only events of other streams', async (t) => {
     const { double, log } = await logOnDouble(t);
     await log.append('deposit-1', 'none', newEvents(1));
     for (let count = 0; count < 1001; count += 1) double.log.appendSystemEvent('deposit-1', '$>');
@@ -81,7 +84,7 @@ function reading(): void {
 }
 
 function comingAndGoing(): void {
-  test.serial('a log opens without its server, and says that it is not there', async (t) => {
+  test.serial('a log opens without its server, and calls report it as unavailable', async (t) => {
     const { double, log } = await logOnDouble(t, { retryTimeout: 150 });
     double.stop();
     await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), { instanceOf: EventLogUnavailable });
@@ -90,7 +93,7 @@ function comingAndGoing(): void {
   });
 
   // By default gRPC waits a second, then increasingly longer, up to two minutes.
-  test.serial('a server that is away is looked for again and again', async (t) => {
+  test.serial('connecting to an unreachable server is retried until the timeout', async (t) => {
     let connections = 0;
     const away = createServer((socket) => {
       connections += 1;
@@ -110,7 +113,7 @@ function comingAndGoing(): void {
   });
 
   // If no code could catch it, it would throw, and the process would end.
-  test.serial('a call that begins while the client closes its channel is made', async (t) => {
+  test.serial('a call that begins while the client closes its channel succeeds', async (t) => {
     const { double } = await logOnDouble(t);
     const droppable = new EventStoreDbClient(double.connectionString);
     const { client } = droppable;
@@ -126,7 +129,7 @@ function comingAndGoing(): void {
     await droppable.drop();
   });
 
-  test.serial('the first call after a restart of the server succeeds', async (t) => {
+  test.serial('the first call after a server restart succeeds', async (t) => {
     const { double, log } = await logOnDouble(t);
     await log.append('deposit-1', 'none', newEvents(1));
     await double.restart();
@@ -135,7 +138,7 @@ function comingAndGoing(): void {
     t.is((await listOf(log.readStream('deposit-1'))).length, 2);
   });
 
-  test.serial('a cluster is entered through whichever of its nodes is there', async (t) => {
+  test.serial('a cluster is reached through any of its available nodes', async (t) => {
     const double = await EventStoreDbDouble.start();
     t.teardown(() => double[Symbol.asyncDispose]());
     const connectionString = `esdb://127.0.0.1:1,127.0.0.1:${double.port}?tls=false&nodePreference=leader`;
@@ -155,7 +158,7 @@ function comingAndGoing(): void {
     t.true(Date.now() - begun < 2500);
   });
 
-  test.serial('processes share a double that runs in a process of its own', async (t) => {
+  test.serial('processes share a double that runs in its own process', async (t) => {
     const main = path.join(import.meta.dirname, '../../testing/eventstoredb-double/main.ts');
     const server = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });
     t.teardown(() => server.kill());
@@ -174,7 +177,7 @@ function comingAndGoing(): void {
 }
 
 function options(): void {
-  test.serial('TLS needs credentials, in the connection string or beside it', async (t) => {
+  test.serial('TLS needs credentials, within the connection string or separate from it', async (t) => {
     const connectionString = 'esdb://log.example.org:2113?tls=true';
     await t.throwsAsync(EventStoreDbEventLog.open({ connectionString }), {
       code: 'BAD_CONFIG',
@@ -189,7 +192,7 @@ function options(): void {
     t.truthy(within);
   });
 
-  test.serial('a connection string that is none is refused without being repeated', async (t) => {
+  test.serial('an invalid connection string is refused without being printed', async (t) => {
     const connectionString = 'postgres://deposit:secret@log.example.org?tls=false';
     const error = await t.throwsAsync(EventStoreDbEventLog.open({ connectionString }), {
       code: 'BAD_CONFIG',
@@ -197,7 +200,7 @@ function options(): void {
     t.false(error.message.includes('secret'));
   });
 
-  test.serial('a position of another log is a mistake of the caller', async (t) => {
+  test.serial('a position of another log is an error of the caller', async (t) => {
     const { log } = await logOnDouble(t);
     const after = '0000000000000001';
     await t.throwsAsync(listOf(log.readAll({ after })), { instanceOf: InvalidPosition });

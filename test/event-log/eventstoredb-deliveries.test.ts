@@ -40,7 +40,7 @@ test.serial(
   },
 );
 
-test.serial('a consumer holds no more events than it may', async (t) => {
+test.serial('a consumer has no more events in flight than its limit', async (t) => {
   const server = await logOnDouble(t);
   await server.log.append('deposit-1', 'none', newEvents(10));
   const consumer = new Consumer(t, server, holding, { bufferSize: 4 });
@@ -52,7 +52,7 @@ test.serial('a consumer holds no more events than it may', async (t) => {
   t.is(server.double.groups.get(GROUP)?.held, 4);
 });
 
-test.serial('a hundred events that are not done with keep none behind them out', async (t) => {
+test.serial('a hundred unacknowledged events do not block later ones', async (t) => {
   const server = await logOnDouble(t);
   await server.log.append('deposit-1', 'none', newEvents(100));
   await server.log.append('deposit-2', 'none', newEvents(1));
@@ -61,30 +61,27 @@ test.serial('a hundred events that are not done with keep none behind them out',
   t.is(consumer.received.at(-1)?.event.stream, 'deposit-2');
 });
 
-test.serial(
-  'what a consumer process held when it was killed comes elsewhere, with a higher count',
-  async (t) => {
-    const server = await logOnDouble(t);
-    const events = newEvents(5);
-    await server.log.append('deposit-1', 'none', events);
-    for (const count of [1, 2]) {
-      const process = consumerProcess(t, server);
-      t.deepEqual(
-        await lines(process, 5),
-        events.map(({ id }) => `${id} ${count}`),
-      );
-      process.kill('SIGKILL');
-    }
-    const last = new Consumer(t, server, beginning, { freshFor: 0 });
-    await last.hasBegun(5);
-    t.deepEqual(last.counts, [3, 3, 3, 3, 3]);
-    t.deepEqual(last.ids, idsOf(events));
-    const attempts = await listOf(server.log.readStream(`attempts-${RECEIVER}-${events[0]?.id}`));
-    t.deepEqual(revisionsOf(attempts), upTo(3));
-  },
-);
+test.serial('events of a killed consumer are delivered to another one with a higher count', async (t) => {
+  const server = await logOnDouble(t);
+  const events = newEvents(5);
+  await server.log.append('deposit-1', 'none', events);
+  for (const count of [1, 2]) {
+    const process = consumerProcess(t, server);
+    t.deepEqual(
+      await lines(process, 5),
+      events.map(({ id }) => `${id} ${count}`),
+    );
+    process.kill('SIGKILL');
+  }
+  const last = new Consumer(t, server, beginning, { freshFor: 0 });
+  await last.hasBegun(5);
+  t.deepEqual(last.counts, [3, 3, 3, 3, 3]);
+  t.deepEqual(last.ids, idsOf(events));
+  const attempts = await listOf(server.log.readStream(`attempts-${RECEIVER}-${events[0]?.id}`));
+  t.deepEqual(revisionsOf(attempts), upTo(3));
+});
 
-test.serial('an event that is begun at once is not counted, one that waited is', async (t) => {
+test.serial('an event started immediately is not counted, one that waited is', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, beginning, { freshFor: 1000 });
   await server.log.append('deposit-1', 'none', newEvents(1));
@@ -102,7 +99,7 @@ test.serial('an event that is begun at once is not counted, one that waited is',
   t.deepEqual([...consumer.counts, ...later.counts], [1, 1]);
 });
 
-test.serial('what was begun and handed back does not count', async (t) => {
+test.serial('a started and returned attempt does not count', async (t) => {
   const server = await logOnDouble(t);
   await server.log.append('deposit-1', 'none', newEvents(1));
   for (const [count, isStopped] of [
@@ -120,7 +117,7 @@ test.serial('what was begun and handed back does not count', async (t) => {
   }
 });
 
-test.serial('an event that was not counted is handed back without a word', async (t) => {
+test.serial('returning an event that was not counted appends nothing', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, holding, { freshFor: 60_000 });
   await server.log.append('deposit-1', 'none', newEvents(1));
@@ -130,7 +127,7 @@ test.serial('an event that was not counted is handed back without a word', async
   t.deepEqual(await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] })), []);
 });
 
-test.serial('the server never parks an event by itself', async (t) => {
+test.serial('the server never parks an event on its own', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, acknowledging);
   await server.log.append('deposit-1', 'none', newEvents(1));
@@ -143,7 +140,7 @@ test.serial('the server never parks an event by itself', async (t) => {
   await client.dispose();
 });
 
-test.serial('what an operator has the server park is handed out again when it is replayed', async (t) => {
+test.serial('an event that an operator parks on the server is delivered again when replayed', async (t) => {
   const server = await logOnDouble(t);
   const { double, log } = server;
   const client = EventStoreDBClient.connectionString(double.connectionString);

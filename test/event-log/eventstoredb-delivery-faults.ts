@@ -14,7 +14,7 @@ export function deliveryFaults(): void {
 function losingTheConnection(): void {
   for (const how of ['error', 'silent end'] as const) {
     test.serial(
-      `consumers whose connection is dropped (${how}) go on, and nothing is handed out twice at once`,
+      `consumers whose connection is dropped (${how}) resume, and nothing is delivered twice at once`,
       async (t) => {
         const server = await logOnDouble(t);
         const consumer = new Consumer(t, server, async (delivery) => {
@@ -36,7 +36,7 @@ function losingTheConnection(): void {
   }
 
   test.serial(
-    'what is still worked on when the connection breaks is acknowledged on the new one, and not handed out again',
+    'work in progress when the connection fails is acknowledged on the new one, and not delivered again',
     async (t) => {
       const server = await logOnDouble(t);
       await server.log.append('deposit-1', 'none', newEvents(3));
@@ -57,7 +57,7 @@ function losingTheConnection(): void {
 
 function workingLong(): void {
   test.serial(
-    'an event the server hands out again after its time-out is not handed out twice at once',
+    'an event redelivered by the server after its timeout is not delivered twice at once',
     async (t) => {
       const server = await logOnDouble(t);
       await server.log.append('deposit-1', 'none', newEvents(1));
@@ -73,7 +73,7 @@ function workingLong(): void {
     },
   );
 
-  test.serial('a receiver that stops takes the acknowledgements of what is under way', async (t) => {
+  test.serial('a receiver that stops still accepts the acknowledgements of events in flight', async (t) => {
     const server = await logOnDouble(t);
     await server.log.append('deposit-1', 'none', newEvents(2));
     const consumer = new Consumer(t, server, holding, { linger: 40_000 });
@@ -89,7 +89,7 @@ function workingLong(): void {
 }
 
 function losingTheServer(): void {
-  test.serial('consumers outlive restarts, refusals, hanging calls and a change of leader', async (t) => {
+  test.serial('consumers survive restarts, refusals, hanging calls and a change of leader', async (t) => {
     const server = await logOnDouble(t);
     const { double, log } = server;
     double.faults.set('createGroup', { kind: 'hang' });
@@ -109,7 +109,7 @@ function losingTheServer(): void {
     t.is(new Set(consumer.ids).size, 4);
   });
 
-  test.serial('a server that falls silent is asked anew', async (t) => {
+  test.serial('a silent server gets a new subscription', async (t) => {
     const server = await logOnDouble(t);
     const consumer = new Consumer(t, server, acknowledging, { quietTime: 60 });
     await server.log.append('deposit-1', 'none', newEvents(1));
@@ -127,7 +127,7 @@ function losingTheServer(): void {
     );
   });
 
-  test.serial('work that is not finished does not keep a node on a connection that is silent', async (t) => {
+  test.serial('unfinished work does not prevent a node from leaving a silent connection', async (t) => {
     const server = await logOnDouble(t);
     const consumer = new Consumer(t, server, holding, { quietTime: 60 });
     await server.log.append('deposit-1', 'none', newEvents(1));
@@ -142,7 +142,7 @@ function losingTheServer(): void {
   });
 
   test.serial(
-    'an attempt that cannot be counted is not begun, and asked again it is counted once',
+    'an attempt that cannot be counted is not started, and a later one is counted once',
     async (t) => {
       const server = await logOnDouble(t);
       await server.log.append('deposit-1', 'none', newEvents(1));

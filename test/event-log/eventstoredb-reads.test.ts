@@ -9,7 +9,7 @@ import { idsOf, listOf, newEvents } from './log-under-test.ts';
 const NEVER = new Promise<never>(() => undefined);
 const UNKNOWN_POSITION = String(2n ** 64n - 1n);
 
-test('a read whose pages time out asks for smaller ones, also later', async (t) => {
+test('a read whose pages time out requests smaller ones, also later', async (t) => {
   const asked: number[] = [];
   const beforeRead = (options: ReadReq.Options) => {
     asked.push(Number(options.getCount()));
@@ -26,7 +26,7 @@ test('a read whose pages time out asks for smaller ones, also later', async (t) 
   t.true(asked.slice(4).every((count) => count <= 126));
 });
 
-test('pages grow again when full ones are quick and the last time-out is long ago', (t) => {
+test('pages grow again when full ones are fast and the last timeout is long ago', (t) => {
   const size = new PageSize(0);
   const sizes = [1001, 500, 250, 125, 62, 31, 15].map((asked) => {
     size.timedOut(asked);
@@ -45,14 +45,14 @@ test('pages grow again when full ones are quick and the last time-out is long ag
   t.is(remembering.current, 500, 'a moment after a time-out it does not grow');
 });
 
-test('an answer that the client cannot read is a fault that passes', async (t) => {
+test('a response that the client cannot parse is a transient error', async (t) => {
   const { log, proxied } = await logBehindProxy(t, { answers: withoutPosition(2) });
   const events = newEvents(3);
   await log.append('deposit-1', 'none', events);
   t.deepEqual(idsOf(await listOf(proxied.readStream('deposit-1'))), idsOf(events));
 });
 
-test('a subscription goes on after events that the client cannot read', async (t) => {
+test('a subscription resumes after events that the client cannot parse', async (t) => {
   const answers = withoutPosition(2);
   const { log, proxied } = await logBehindProxy(t, {
     answers: (message, options) => (options.hasSubscription() ? answers(message) : [message]),
@@ -70,7 +70,7 @@ test('a subscription goes on after events that the client cannot read', async (t
   t.true(reasons[0]?.endsWith('has no position: the server must be 22.6 or newer.'), reasons[0]);
 });
 
-test('an answer that can never be read is a fault of the log, and the answer is described', async (t) => {
+test('a response that can never be parsed is an error of the log, with its reason', async (t) => {
   const { log, proxied } = await logBehindProxy(
     t,
     { answers: withoutPosition(Infinity) },

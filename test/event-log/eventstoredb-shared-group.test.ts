@@ -54,7 +54,7 @@ class ReceivingNode {
   }
 }
 
-test('one consumer feeds all receivers; an event is acknowledged when each that it concerns is done', async (t) => {
+test('one consumer feeds all receivers; an event is acknowledged when all that it concerns are done', async (t) => {
   const server = await logOnDouble(t);
   const node = new ReceivingNode(t, server);
   await appendEach(server.log, 'deposit-1', newEvents(1));
@@ -73,7 +73,7 @@ test('one consumer feeds all receivers; an event is acknowledged when each that 
   t.is(server.double.groups.get(GROUP)?.consumers, 1);
 });
 
-test('events that a slow receiver holds delay no event of other streams', async (t) => {
+test('events in flight at a slow receiver delay no event of other streams', async (t) => {
   const server = await logOnDouble(t);
   const node = new ReceivingNode(t, server);
   for (const number of upTo(600)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));
@@ -85,7 +85,7 @@ test('events that a slow receiver holds delay no event of other streams', async 
   t.is(node.received.loader.at(-1)?.event.stream, 'deposit-new');
 });
 
-test('what was appended while no consumer was connected comes after a restart of the server', async (t) => {
+test('events appended without a connected consumer are delivered after a server restart', async (t) => {
   const server = await logOnDouble(t);
   const first = new Consumer(t, server, acknowledging);
   await appendEach(server.log, 'deposit-0', newEvents(1));
@@ -107,7 +107,7 @@ test('what was appended while no consumer was connected comes after a restart of
   );
 });
 
-test('lost connections count as no attempt', async (t) => {
+test('lost connections do not count as attempts', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, holding, { freshFor: 60_000 });
   await server.log.append('deposit-1', 'none', newEvents(1));
@@ -123,7 +123,7 @@ test('lost connections count as no attempt', async (t) => {
   t.deepEqual(await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] })), []);
 });
 
-test('a consumer that hears nothing stays connected while the server serves it', async (t) => {
+test('an idle consumer stays connected while the server serves it', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, holding, { quietTime: 40 });
   await server.log.append('deposit-1', 'none', newEvents(1));
@@ -137,7 +137,7 @@ test('a consumer that hears nothing stays connected while the server serves it',
   t.true(server.double.faults.seen('consume') > connected);
 });
 
-test('a group that is catching up goes on for the others while one node is full', async (t) => {
+test('a group that is catching up continues for the others while one node is at its limit', async (t) => {
   const server = await logOnDouble(t);
   for (const number of upTo(1500)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));
   const full = new Consumer(t, server, holding, { bufferSize: 5 });
@@ -147,7 +147,7 @@ test('a group that is catching up goes on for the others while one node is full'
   t.is(full.received.length, 5);
 });
 
-test('the new group begins behind the lowest checkpoint of the old ones, which go once they are unused', async (t) => {
+test('the new group starts after the lowest checkpoint of the old ones, which are deleted once unused', async (t) => {
   const server = await logOnDouble(t);
   await using client = Object.assign(EventStoreDBClient.connectionString(server.double.connectionString), {
     [Symbol.asyncDispose]: () => client.dispose(),
@@ -202,7 +202,7 @@ test('the new group begins behind the lowest checkpoint of the old ones, which g
   t.is(server.double.groups.get('old-loader'), undefined);
 });
 
-test('an old group is deleted only after a whole time without a consumer, which each consumer begins again', async (t) => {
+test('an old group is deleted only after a full period without a consumer, which each consumer restarts', async (t) => {
   const { double } = await logOnDouble(t);
   const { connectionString } = double;
   await using connection = new EventStoreDbConnection({ connectionString });

@@ -16,7 +16,7 @@ export function subscriptionFaults(): void {
 function goingOn(): void {
   for (const how of ['error', 'silent end'] as const) {
     test.serial(
-      `a subscription dropped again and again (${how}) misses nothing, repeats nothing`,
+      `a subscription dropped repeatedly (${how}) misses nothing and repeats nothing`,
       async (t) => {
         const { double, log } = await logOnDouble(t);
         const collecting = collect(log, DEPOSITS, 60);
@@ -33,7 +33,7 @@ function goingOn(): void {
     );
   }
 
-  test.serial('a subscription outlives restarts of the server and a change of leader', async (t) => {
+  test.serial('a subscription survives server restarts and a change of leader', async (t) => {
     const { double, log } = await logOnDouble(t);
     const collecting = collect(log, DEPOSITS, 6);
     await appendEach(log, 'deposit-1', newEvents(2));
@@ -47,7 +47,7 @@ function goingOn(): void {
   });
 
   test.serial(
-    'a subscription that is left, also in the middle of an event, is none on the server',
+    'an abandoned subscription is closed on the server, also in the middle of an event',
     async (t) => {
       const { double, log } = await logOnDouble(t);
       await appendEach(log, 'deposit-1', newEvents(3));
@@ -61,7 +61,7 @@ function goingOn(): void {
 }
 
 function beingSilent(): void {
-  test.serial('a subscription that the server never begins is begun anew', async (t) => {
+  test.serial('a subscription that the server never starts is restarted', async (t) => {
     const { double, log } = await logOnDouble(t, { quietTime: 50 });
     double.faults.set('subscribe', { kind: 'hang' }, 2);
     await appendEach(log, 'deposit-1', newEvents(3));
@@ -69,7 +69,7 @@ function beingSilent(): void {
     t.is(double.faults.seen('subscribe'), 3);
   });
 
-  test.serial('a subscription that falls silent while the log grows is begun anew', async (t) => {
+  test.serial('a subscription that falls silent while the log grows is restarted', async (t) => {
     const { double, log } = await logOnDouble(t, { quietTime: 50 });
     const collecting = collect(log, DEPOSITS, 3);
     await log.append('deposit-1', 'none', newEvents(1));
@@ -79,7 +79,7 @@ function beingSilent(): void {
     t.deepEqual(revisionsOf(await collecting), upTo(3));
   });
 
-  test.serial('a subscription that is silent because nothing comes is left alone', async (t) => {
+  test.serial('a subscription that is silent without new events is not restarted', async (t) => {
     const { double, log } = await logOnDouble(t, { quietTime: 10 });
     const stop = new AbortController();
     const collecting = collect(log, { ...DEPOSITS, signal: stop.signal }, 1);
@@ -92,7 +92,7 @@ function beingSilent(): void {
 }
 
 function catchingUp(): void {
-  test.serial('a server that does not tell when it has sent everything is asked', async (t) => {
+  test.serial('a server that does not report the end of the log is asked for it', async (t) => {
     const { log } = await logOnDouble(t, { quietTime: 30 }, { sendsCaughtUp: false });
     t.is(await caughtUpAt(log), undefined);
     const own = await log.append('deposit-1', 'none', newEvents(2));
@@ -101,7 +101,7 @@ function catchingUp(): void {
     t.is(await caughtUpAt(log), other.position);
   });
 
-  test.serial('checkpoints of the server move the position among events of others', async (t) => {
+  test.serial('checkpoints of the server advance the position over filtered events', async (t) => {
     const { log } = await logOnDouble(t, { quietTime: 60_000, callTimeout: 20_000 });
     const stop = new AbortController();
     const messages = log.subscribe({ ...DEPOSITS, signal: stop.signal })[Symbol.asyncIterator]();
@@ -112,7 +112,7 @@ function catchingUp(): void {
     t.true((await messages.next()).done);
   });
 
-  test.serial('what was caught up with is not said again when a subscription goes on', async (t) => {
+  test.serial('a resumed subscription does not report again that it has caught up', async (t) => {
     const { double, log } = await logOnDouble(t);
     const own = await log.append('deposit-1', 'none', newEvents(1));
     const stop = new AbortController();

@@ -27,7 +27,7 @@ test('no checkpoint of the server makes a subscription skip an event', async (t)
   t.deepEqual(idsOf(following.seen), idsOf(await listOf(log.readAll())));
 });
 
-test('a server that says too early that it has sent everything makes no event be skipped', async (t) => {
+test('a premature caught-up message of the server skips no event', async (t) => {
   const answers = ofSubscriptions(async (message) => {
     if (message.hasConfirmation()) return [message, caughtUp()];
     await setTimeout(20);
@@ -40,7 +40,7 @@ test('a server that says too early that it has sent everything makes no event be
   t.deepEqual(idsOf(following.seen), idsOf(await listOf(log.readAll())));
 });
 
-test('an event that comes twice in one batch is delivered once', async (t) => {
+test('an event that arrives twice in one batch is delivered once', async (t) => {
   const answers = ofSubscriptions((message) => (message.hasEvent() ? [message, message] : [message]));
   const { log, proxied } = await logBehindProxy(t, { answers });
   await log.append('deposit-1', 'none', newEvents(20));
@@ -51,7 +51,7 @@ test('an event that comes twice in one batch is delivered once', async (t) => {
   t.deepEqual(idsOf(following.seen), idsOf(await listOf(log.readAll())));
 });
 
-test('a subscription that breaks off goes on behind events that it has read to be of others', async (t) => {
+test('a dropped subscription resumes after the filtered events that it has read', async (t) => {
   const begins: (string | undefined)[] = [];
   const beforeRead = (options: ReadReq.Options) => {
     if (options.hasSubscription()) begins.push(options.getAll()?.getPosition()?.getCommitPosition());

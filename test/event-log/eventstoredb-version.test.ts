@@ -15,7 +15,7 @@ import { warnOfLogServer } from '../../src/service/log-server-warning.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 import { eventually } from './log-on-double.ts';
 
-test('the versions are known in which a group loses events', (t) => {
+test('the server versions with lost events in groups are known', (t) => {
   const unsafe = ['22.10.5', '23.10.1', '24.6.0', '24.10.0', '24.10.13', '24.10.13.1234', 'v24.10.13'];
   const later = ['25.0.0', '25.1.7', '26.0.0', '26.0.2', '26.0.2-rc.1', 'unknown', ''];
   for (const version of [...unsafe, ...later]) t.true(pinnedIsUnsafe(version), version);
@@ -28,13 +28,13 @@ test('the versions are known in which a group loses events', (t) => {
   t.is(versionWarning('26.0.3'), undefined);
 });
 
-test('the log says which version its server reports', async (t) => {
+test('the log reports the version of its server', async (t) => {
   const { connectionString } = await serverOf(t, () => '26.0.3');
   await using log = await EventStoreDbEventLog.open({ connectionString });
   t.is(await log.serverVersion(), '26.0.3');
 });
 
-test('a node warns once when the server has the defect, and only then', async (t) => {
+test('a node warns once, and only if the server has the defect', async (t) => {
   const [unsafe, safe] = [keptLines(), keptLines()];
   const old = await serverOf(t, () => '24.10.13');
   using _first = warnOfLogServer({ eventLog: old }, unsafe.logger);

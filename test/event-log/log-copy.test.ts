@@ -45,7 +45,7 @@ for (const [engine, count, enough] of [
   ['sqlite', 4000, 1], // more than fit into one transaction
   ['eventstoredb', 300, 100],
 ] as const) {
-  test(`a copy into ${engine} that was broken off is a beginning, and goes on after it`, async (t) => {
+  test(`an aborted copy into ${engine} is a prefix, and the next copy continues after it`, async (t) => {
     const source = await filledLog(t, count);
     const { log: target } = engine === 'sqlite' ? await sqliteLog(t) : await logOnDouble(t);
     const wanted = await eventsOf(source);
@@ -65,7 +65,7 @@ for (const [engine, count, enough] of [
   });
 }
 
-test('the order stays when a server stores without answering, and its own events are not looked at', async (t) => {
+test('the order is preserved if an append is stored without a response; system events are ignored', async (t) => {
   const { double, log: target } = await logOnDouble(t);
   const source = await filledLog(t, 60);
   double.log.appendSystemEvent();
@@ -77,7 +77,7 @@ test('the order stays when a server stores without answering, and its own events
   t.deepEqual(await eventsOf(target), await eventsOf(source));
 });
 
-test('events of one stream share an append as long as the server takes it', async (t) => {
+test('events of one stream share an append up to the size limit of the server', async (t) => {
   const { double, log: target } = await logOnDouble(t, { callTimeout: 5000 });
   const source = new MemoryEventLog();
   const small = Array.from({ length: 250 }, () => newEvent());
@@ -88,7 +88,7 @@ test('events of one stream share an append as long as the server takes it', asyn
   t.deepEqual(await eventsOf(target), await eventsOf(source));
 });
 
-test('a target that holds anything else is refused, and stays as it is', async (t) => {
+test('a target with other contents is refused and unchanged', async (t) => {
   const source = await filledLog(t, 50);
   const wanted = await eventsOf(source);
   const begun = async (count: number, last?: Partial<RecordedEvent>) => {
@@ -118,7 +118,7 @@ test('a target that holds anything else is refused, and stays as it is', async (
   });
 });
 
-test('somebody else who writes to the target is noticed', async (t) => {
+test('another writer to the target is detected', async (t) => {
   const source = await filledLog(t, 50);
   const { log: target } = await sqliteLog(t);
   let met = false;
@@ -136,7 +136,7 @@ test('somebody else who writes to the target is noticed', async (t) => {
   });
 });
 
-test('the verification names the first event that is not the same in both logs', async (t) => {
+test('the verification names the first event that differs between the logs', async (t) => {
   const source = await filledLog(t, 200);
   const { file, log: target } = await sqliteLog(t);
   await copyLog(source, target, { engine: 'sqlite' });
@@ -156,7 +156,7 @@ test('the verification names the first event that is not the same in both logs',
   await t.throwsAsync(copyLog(source, target), { instanceOf: LogCopyRefused, message: /its event 77/ });
 });
 
-test('a change that was made before the copy is found by its hash, or by the one after it', async (t) => {
+test('a change made before the copy is detected by its hash, or by the next one', async (t) => {
   const source = await filledLog(t, 100);
   const wanted = await eventsOf(source);
   const withEvent = (number: number, change: (event: RecordedEvent) => Partial<RecordedEvent>) =>

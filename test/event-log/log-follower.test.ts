@@ -131,7 +131,7 @@ test('a subscriber that is far behind reads cold pages, in order up to the event
   t.deepEqual(await late.next(), numbers(2502, 3801));
 });
 
-test('an earlier subscriber gets each commit before a later one, even if it took longer with the one before', async (t) => {
+test('an earlier subscriber gets each commit first, even if it processed the previous one more slowly', async (t) => {
   using log = followedLog();
   log.pushed(1);
   const order: string[] = [];

@@ -33,7 +33,7 @@ export function readingContract(engine: LogEngine): void {
 
 function readingBack(engine: LogEngine): void {
   for (const [what, data] of Object.entries(DATA)) {
-    test.serial(`${what}: comes back exactly as data and as metadata`, async (t) => {
+    test.serial(`${what}: is returned exactly as data and as metadata`, async (t) => {
       const { log, stream } = await logUnderTest(t, engine);
       const event = { ...newEvent(data, 'Überraschung'), metadata: data };
       await log.append(stream('a'), 'none', [event]);
@@ -43,7 +43,7 @@ function readingBack(engine: LogEngine): void {
     });
   }
 
-  test.serial('streams with awkward names are kept apart', async (t) => {
+  test.serial('streams with special characters in their names are separate', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const names = [
       '__proto__',
@@ -101,7 +101,7 @@ function readingOneStream(engine: LogEngine): void {
     t.deepEqual(await read({ backwards: true, from: 0 }), [0]);
   });
 
-  test.serial('a long stream is read whole, both ways', async (t) => {
+  test.serial('a long stream is read completely, in both directions', async (t) => {
     const { log, stream } = await logUnderTest(t, engine);
     const COUNT = 2_300;
     for (let done = 0; done < COUNT; done += 100) {
@@ -123,7 +123,7 @@ function readingOneStream(engine: LogEngine): void {
 
 function readingAll(engine: LogEngine): void {
   test.serial(
-    'the order of all events is the order of the appends, and positions grow with it',
+    'the order of all events is the order of the appends, and positions increase with it',
     async (t) => {
       const { log, stream, own } = await logUnderTest(t, engine);
       const events = newEvents(30);
@@ -142,7 +142,7 @@ function readingAll(engine: LogEngine): void {
     },
   );
 
-  test.serial('all events after a position are those behind it', async (t) => {
+  test.serial('reading after a position returns the events after it', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     await appendEach(log, stream('a'), newEvents(5));
     const all = await listOf(log.readAll(own));

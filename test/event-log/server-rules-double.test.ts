@@ -19,7 +19,7 @@ const MAIN = path.join(import.meta.dirname, '../../testing/eventstoredb-double/m
 const onLinux = process.platform === 'linux' ? test : test.skip;
 const OPTIONS = { credentials: { username: 'ignored', password: 'ignored' }, requiresLeader: true };
 
-test('a dump holds every event, and a log that is loaded from it is the same', async (t) => {
+test('a dump has every event, and a log loaded from it is the same', async (t) => {
   const file = path.join(await temporaryFolder(t), 'dump.ndjson');
   await using double = await EventStoreDbDouble.start();
   const client = clientOf(t, double);
@@ -54,7 +54,7 @@ onLinux(
   },
 );
 
-test('a dump needs no more than streams, types and data', async (t) => {
+test('a dump needs only streams, types and data', async (t) => {
   const file = path.join(await temporaryFolder(t), 'dump.ndjson');
   const lines = [1, 2].map((number) => JSON.stringify({ stream: 'notes', type: 'Noted', data: { number } }));
   await writeFile(file, `${lines.join('\n')}\n`);
@@ -73,7 +73,7 @@ test('a dump needs no more than streams, types and data', async (t) => {
   );
 });
 
-test('a log in a file goes on where it was, and so do its groups', async (t) => {
+test('a log in a file continues after a restart, and so do its groups', async (t) => {
   const file = path.join(await temporaryFolder(t), 'log.sqlite');
   const first = await EventStoreDbDouble.start({ file });
   await clientOf(t, first).appendToStream('notes', notes(2), OPTIONS);
@@ -88,7 +88,7 @@ test('a log in a file goes on where it was, and so do its groups', async (t) => 
   t.is(nextExpectedRevision, 2n);
 });
 
-test('in a process of its own the double takes commands, and answers each', async (t) => {
+test('the double accepts commands in its own process and answers each', async (t) => {
   const dump = path.join(await temporaryFolder(t), 'dump.ndjson');
   const child = spawn(process.execPath, [MAIN, '--nodes', '3', '--election-ms', '50', '--stale-ms', '100'], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -25,7 +25,7 @@ import { appendEach, listOf, newEvent, newEvents } from './log-under-test.ts';
 const silent = { logger: silentLogger };
 const DAMAGED = { instanceOf: EventLogUnusable, code: 'LOG_DAMAGED' };
 
-test.serial('a log whose WAL was cut or has a wrong bit is refused, and its WAL left as it is', async (t) => {
+test.serial('a log with a truncated or corrupt WAL is refused, and its WAL unchanged', async (t) => {
   const file = await leftByACrash(t);
   const wal = await readFile(`${file}-wal`);
   const bent = Buffer.from(wal);
@@ -44,7 +44,7 @@ test.serial('a log whose WAL was cut or has a wrong bit is refused, and its WAL 
   t.is((await listOf(log.readAll())).length, 100);
 });
 
-test.serial('a log that is gone while its head is there is refused, not begun anew', async (t) => {
+test.serial('a missing log with an existing head file is refused, not created again', async (t) => {
   const file = await closedLog(t);
   await rm(file);
   const error = await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
@@ -52,38 +52,35 @@ test.serial('a log that is gone while its head is there is refused, not begun an
   t.false(existsSync(file));
 });
 
-test.serial(
-  'a log of which a file is moved or replaced while it is open takes no append until it is back',
-  async (t) => {
-    for (const suffix of ['', '-wal', '-shm'])
-      for (const isReplaced of [false, true]) {
-        const main = await newLogFile(t);
-        const log = await openLog(t, { file: main });
-        const file = `${main}${suffix}`;
-        await log.append('a', 'none', [newEvent()]);
-        await rename(file, `${file}.away`);
-        if (isReplaced) await copyFile(`${file}.away`, file);
-        const refused = {
-          instanceOf: EventLogUnavailable,
-          message: /was (moved or deleted|replaced).*Bring it back/,
-        };
-        await t.throwsAsync(log.ready(), refused, file);
-        await t.throwsAsync(log.append('a', 0, [newEvent()]), refused, file);
-        await t.throwsAsync(
-          log.append('a', 0, [newEvent()]),
-          refused,
-          'nor does a new connection make a new file',
-        );
-        t.is(existsSync(file), isReplaced);
-        await rename(`${file}.away`, file);
-        await log.ready();
-        t.is((await log.append('a', 0, [newEvent()])).revision, 1);
-        t.is((await listOf(log.readAll())).length, 2);
-      }
-  },
-);
+test.serial('an open log whose file is moved or replaced refuses appends until it is back', async (t) => {
+  for (const suffix of ['', '-wal', '-shm'])
+    for (const isReplaced of [false, true]) {
+      const main = await newLogFile(t);
+      const log = await openLog(t, { file: main });
+      const file = `${main}${suffix}`;
+      await log.append('a', 'none', [newEvent()]);
+      await rename(file, `${file}.away`);
+      if (isReplaced) await copyFile(`${file}.away`, file);
+      const refused = {
+        instanceOf: EventLogUnavailable,
+        message: /was (moved or deleted|replaced).*Bring it back/,
+      };
+      await t.throwsAsync(log.ready(), refused, file);
+      await t.throwsAsync(log.append('a', 0, [newEvent()]), refused, file);
+      await t.throwsAsync(
+        log.append('a', 0, [newEvent()]),
+        refused,
+        'nor does a new connection make a new file',
+      );
+      t.is(existsSync(file), isReplaced);
+      await rename(`${file}.away`, file);
+      await log.ready();
+      t.is((await log.append('a', 0, [newEvent()])).revision, 1);
+      t.is((await listOf(log.readAll())).length, 2);
+    }
+});
 
-test.serial('a log whose last event is another than its head says is refused, also to be read', async (t) => {
+test.serial('a log whose last event differs from its head file is refused, also for reading', async (t) => {
   for (const change of [
     `UPDATE events SET metadata = '{"hash":"forged"}' WHERE position = 3`,
     `UPDATE events SET id = x'00000000000000000000000000000000' WHERE position = 3`,
@@ -96,7 +93,7 @@ test.serial('a log whose last event is another than its head says is refused, al
   }
 });
 
-test.serial('a head that lags, is torn, empty or gone raises no alarm', async (t) => {
+test.serial('an old, torn, empty or missing head file is accepted', async (t) => {
   const file = await closedLog(t);
   const head = await readFile(`${file}.head`);
   const heads = [
@@ -117,38 +114,32 @@ test.serial('a head that lags, is torn, empty or gone raises no alarm', async (t
   t.is((await listOf((await openLog(t, { file })).readAll())).length, 4);
 });
 
-test.serial(
-  'a head of which a power cut left one record torn, or both, is whole when the log was opened',
-  async (t) => {
-    for (const torn of [[0], [4_096], [0, 4_096]]) {
-      const file = await closedLog(t);
-      const handle = await open(`${file}.head`, 'r+');
-      for (const offset of torn) await handle.write('3 aa', offset);
-      await handle.close();
-      t.is(headFileFaults(file).length, torn.length);
-      await (await SqliteEventLog.open({ file }))[Symbol.asyncDispose]();
-      t.deepEqual(headFileFaults(file), []);
-      t.is(readHead(file)?.position, 3);
-    }
-  },
-);
-
-test.serial(
-  'what is in the place of the head and is no file is told at the start, and by verify',
-  async (t) => {
+test.serial('torn records of a head file are repaired when the log is opened', async (t) => {
+  for (const torn of [[0], [4_096], [0, 4_096]]) {
     const file = await closedLog(t);
-    await rm(`${file}.head`);
-    await mkdir(`${file}.head`);
-    const expected = { ...DAMAGED, message: /\.head, which records the end .* is not a file: remove it, / };
-    await t.throwsAsync(SqliteEventLog.open({ file }), expected);
-    await using audit = new SqliteLogAudit(file);
-    const faults = await audit.structure();
-    t.is(faults.length, 1);
-    t.regex(faults[0]?.text ?? '', expected.message);
-  },
-);
+    const handle = await open(`${file}.head`, 'r+');
+    for (const offset of torn) await handle.write('3 aa', offset);
+    await handle.close();
+    t.is(headFileFaults(file).length, torn.length);
+    await (await SqliteEventLog.open({ file }))[Symbol.asyncDispose]();
+    t.deepEqual(headFileFaults(file), []);
+    t.is(readHead(file)?.position, 3);
+  }
+});
 
-test.serial('the head is whole again in the other slot after a write to it was torn', async (t) => {
+test.serial('a head path that is not a file is reported at the start and by verify', async (t) => {
+  const file = await closedLog(t);
+  await rm(`${file}.head`);
+  await mkdir(`${file}.head`);
+  const expected = { ...DAMAGED, message: /\.head, which records the end .* is not a file: remove it, / };
+  await t.throwsAsync(SqliteEventLog.open({ file }), expected);
+  await using audit = new SqliteLogAudit(file);
+  const faults = await audit.structure();
+  t.is(faults.length, 1);
+  t.regex(faults[0]?.text ?? '', expected.message);
+});
+
+test.serial('a torn head record is backed by the record in the other slot', async (t) => {
   const file = await closedLog(t);
   const handle = await open(`${file}.head`, 'r+');
   const log = await SqliteEventLog.open({ file });
@@ -162,7 +153,7 @@ test.serial('the head is whole again in the other slot after a write to it was t
   await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
 });
 
-test.serial('what is no event log, or of another format, is refused and not touched', async (t) => {
+test.serial('a file that is no event log, or of another format, is refused and unchanged', async (t) => {
   const file = await newLogFile(t);
   await writeFile(file, 'a text of some length that is no database at all. '.repeat(100));
   await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
@@ -184,14 +175,14 @@ test.serial('what is no event log, or of another format, is refused and not touc
   });
 });
 
-test.serial('a file that was cut in its middle is refused', async (t) => {
+test.serial('a file truncated in the middle is refused', async (t) => {
   const file = await logOfManyPages(t);
   await truncate(file, 40_960);
   await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
 });
 
 test.serial(
-  'a start that meets a damaged page ends as one on a damaged log, not as if that might pass',
+  'a start that reads a corrupt page fails with LOG_DAMAGED, not with a transient error',
   async (t) => {
     const file = await logWithDamage(t);
     const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: path.dirname(file) });
@@ -206,7 +197,7 @@ test.serial(
   },
 );
 
-test.serial('who waits for events that cannot be read is told why nothing comes', async (t) => {
+test.serial('subscribers and receivers of unreadable events get the reason', async (t) => {
   const file = await logWithDamage(t);
   const log = await openLog(t, { file });
   const deliveries = new CatchUpDeliveries(log, path.dirname(file));
@@ -226,7 +217,7 @@ test.serial('who waits for events that cannot be read is told why nothing comes'
   await Promise.all(following);
 });
 
-test.serial('a file that cannot be made or is not there to be read is unavailable', async (t) => {
+test.serial('a file that cannot be created or is missing for reading is unavailable', async (t) => {
   const file = await newLogFile(t);
   const nowhere = path.join(path.dirname(file), 'missing', 'log.sqlite');
   const unavailable = { instanceOf: EventLogUnavailable };
@@ -234,7 +225,7 @@ test.serial('a file that cannot be made or is not there to be read is unavailabl
   await t.throwsAsync(SqliteEventLog.open({ file, readOnly: true }), unavailable);
 });
 
-test.serial('an event whose contents are no JSON is named by whoever reads it', async (t) => {
+test.serial('an event with invalid JSON is named by every read of it', async (t) => {
   for (const change of ['data = substr(data, 2)', `metadata = 'null'`]) {
     const file = await closedLog(t);
     changed(file, `UPDATE events SET ${change} WHERE position = 2`);
@@ -298,7 +289,7 @@ async function logWithDamage(t: ExecutionContext): Promise<string> {
   return file;
 }
 
-test.serial('the record of the last event and its name are synced when the log is closed', async (t) => {
+test.serial('the head record and its directory entry are synced when the log is closed', async (t) => {
   const file = await newLogFile(t);
   const synced: string[] = [];
   const fsyncSync = (descriptor: number): void => {

@@ -21,7 +21,7 @@ eventLogContract({
   },
 });
 
-test.serial('appends that come at once share transactions', async (t) => {
+test.serial('concurrent appends share transactions', async (t) => {
   const log = await openLog(t, { file: await newLogFile(t) });
   const grow = (number: number) => appendEach(log, `s${number}`, newEvents(4));
   await Promise.all(upTo(256).map(grow));
@@ -29,7 +29,7 @@ test.serial('appends that come at once share transactions', async (t) => {
   t.true(log.transactions <= 32, `${log.transactions} transactions`);
 });
 
-test.serial('while a long stream is read, others get their turns', async (t) => {
+test.serial('other calls get their turns while a long stream is read', async (t) => {
   const log = await openLog(t, { file: await newLogFile(t) });
   await log.append('long', 'none', newEvents(950));
   let [turns, isReading] = [0, true];
@@ -44,7 +44,7 @@ test.serial('while a long stream is read, others get their turns', async (t) => 
   t.true(turns >= 18, `${turns} turns`);
 });
 
-test.serial('a lost race costs the other appends of its transaction nothing', async (t) => {
+test.serial('a lost race does not affect the other appends of its transaction', async (t) => {
   const log = await openLog(t, { file: await newLogFile(t) });
   await log.append('taken', 'none', [newEvent()]);
   const outcomes = await Promise.allSettled([
@@ -60,49 +60,43 @@ test.serial('a lost race costs the other appends of its transaction nothing', as
   t.is((await listOf(log.readAll())).length, 5);
 });
 
-test.serial(
-  'while a neighbour holds the write lock, the event loop turns, reads answer, and the append waits',
-  async (t) => {
-    const file = await newLogFile(t);
-    const log = await openLog(t, { file });
-    await log.append('a', 'none', [newEvent()]);
-    const otherProcess = new DatabaseSync(file, { timeout: 1_000 });
-    otherProcess.exec('BEGIN IMMEDIATE');
-    let answered = false;
-    const appending = log.append('a', 0, [newEvent()]).then(() => {
-      answered = true;
-    });
-    for (let turn = 0; turn < 40; turn += 1) {
-      t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0]);
-      await setTimeout(5);
-    }
-    t.false(answered);
-    otherProcess.exec('ROLLBACK');
-    otherProcess.close();
-    await appending;
-    t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0, 1]);
-  },
-);
+test.serial('while another process holds the write lock, reads are answered and appends wait', async (t) => {
+  const file = await newLogFile(t);
+  const log = await openLog(t, { file });
+  await log.append('a', 'none', [newEvent()]);
+  const otherProcess = new DatabaseSync(file, { timeout: 1_000 });
+  otherProcess.exec('BEGIN IMMEDIATE');
+  let answered = false;
+  const appending = log.append('a', 0, [newEvent()]).then(() => {
+    answered = true;
+  });
+  for (let turn = 0; turn < 40; turn += 1) {
+    t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0]);
+    await setTimeout(5);
+  }
+  t.false(answered);
+  otherProcess.exec('ROLLBACK');
+  otherProcess.close();
+  await appending;
+  t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0, 1]);
+});
 
-test.serial(
-  'another process may append beside this one, and subscriptions here miss nothing of it',
-  async (t) => {
-    const file = await newLogFile(t);
-    const log = await openLog(t, { file });
-    const here = upTo(3).map((number) => appendEach(log, `here-${number}`, newEvents(60)));
-    const other = appendingProcess(file, 'beside', 3, 60);
-    const seen = await firstEvents(log, 360);
-    await Promise.all(here);
-    t.is(await other.ended, 0);
-    t.is(other.acknowledged.length, 180);
-    t.deepEqual(idsOf(seen), idsOf(await listOf(log.readAll())));
-    for (const { stream, revision, id } of other.acknowledged) {
-      t.true(seen.some((event) => event.id === id && event.stream === stream && event.revision === revision));
-    }
-  },
-);
+test.serial('another process may append to the same file, and subscriptions here miss nothing', async (t) => {
+  const file = await newLogFile(t);
+  const log = await openLog(t, { file });
+  const here = upTo(3).map((number) => appendEach(log, `here-${number}`, newEvents(60)));
+  const other = appendingProcess(file, 'beside', 3, 60);
+  const seen = await firstEvents(log, 360);
+  await Promise.all(here);
+  t.is(await other.ended, 0);
+  t.is(other.acknowledged.length, 180);
+  t.deepEqual(idsOf(seen), idsOf(await listOf(log.readAll())));
+  for (const { stream, revision, id } of other.acknowledged) {
+    t.true(seen.some((event) => event.id === id && event.stream === stream && event.revision === revision));
+  }
+});
 
-test.serial('nothing that was acknowledged is lost when the process is killed at any moment', async (t) => {
+test.serial('no acknowledged event is lost when the process is killed at any moment', async (t) => {
   const file = await newLogFile(t);
   for (const round of upTo(6)) {
     const acknowledged = await killedAppending(file, `round${round}`, 20 + round * 37);
@@ -118,7 +112,7 @@ test.serial('nothing that was acknowledged is lost when the process is killed at
   }
 });
 
-test.serial('a closed log is one file without a WAL, beside its head', async (t) => {
+test.serial('a closed log is one file without a WAL, next to its head file', async (t) => {
   const file = await newLogFile(t);
   const log = await openLog(t, { file });
   await log.append('a', 'none', [newEvent()]);
@@ -128,7 +122,7 @@ test.serial('a closed log is one file without a WAL, beside its head', async (t)
   t.true(existsSync(`${file}.head`));
 });
 
-test.serial('a log opened to be read shows what others append, and takes no append', async (t) => {
+test.serial('a read-only log shows the appends of others, and refuses appends', async (t) => {
   const file = await newLogFile(t);
   const writer = await openLog(t, { file });
   await writer.append('a', 'none', [newEvent()]);
@@ -140,7 +134,7 @@ test.serial('a log opened to be read shows what others append, and takes no appe
 });
 
 test.serial(
-  'writes that the system refuses are "unavailable", leave nothing, and the log goes on',
+  'writes refused by the system are "unavailable", store nothing, and the log recovers',
   async (t) => {
     const file = await newLogFile(t);
     const script = path.join(import.meta.dirname, 'processes', 'appends-beyond-a-limit.ts');

@@ -25,7 +25,7 @@ export function subscribingContract(engine: LogEngine): void {
 }
 
 function catchingUp(engine: LogEngine): void {
-  test.serial('a subscription delivers what is there, then says that it has caught up', async (t) => {
+  test.serial('a subscription delivers existing events, then reports that it has caught up', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const events = newEvents(5);
     await appendEach(log, stream('a'), events);
@@ -38,7 +38,7 @@ function catchingUp(engine: LogEngine): void {
     t.true(reachedBy(messages) >= (eventsOf(messages).at(-1)?.position ?? '~'));
   });
 
-  test.serial('a subscription after a position begins behind it', async (t) => {
+  test.serial('a subscription after a position starts after it', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     await appendEach(log, stream('a'), newEvents(5));
     const all = await listOf(log.readAll(own));
@@ -49,7 +49,7 @@ function catchingUp(engine: LogEngine): void {
   });
 
   test.serial(
-    'a subscription delivers thousands of events in order, a thousand at most at once',
+    'a subscription delivers thousands of events in order, in batches of at most a thousand',
     async (t) => {
       const { log, stream, own } = await logUnderTest(t, engine);
       for (const part of upTo(25))
@@ -60,7 +60,7 @@ function catchingUp(engine: LogEngine): void {
     },
   );
 
-  test.serial('events that are filtered out move the position a subscription has caught up to', async (t) => {
+  test.serial('filtered events advance the position that a subscription has caught up to', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const { position } = await log.append(stream('a'), 'none', [newEvent()]);
     const messages = await untilCaughtUp(log, { ...own, streamPrefixes: [stream('other-')] });
@@ -69,7 +69,7 @@ function catchingUp(engine: LogEngine): void {
   });
 
   if (engine.startsEmpty) {
-    test.serial('a subscription to an empty log has caught up with nothing', async (t) => {
+    test.serial('a subscription to an empty log has caught up without a position', async (t) => {
       const { log } = await logUnderTest(t, engine);
       t.deepEqual(await untilCaughtUp(log, {}), [{ kind: 'caught-up', position: undefined }]);
     });
@@ -77,22 +77,19 @@ function catchingUp(engine: LogEngine): void {
 }
 
 function followingLive(engine: LogEngine): void {
-  test.serial(
-    'a subscription that has caught up delivers what is appended later, and says so again',
-    async (t) => {
-      const { log, stream, own } = await logUnderTest(t, engine);
-      const stop = new AbortController();
-      const messages = iterate(log.subscribe({ ...own, signal: stop.signal }));
-      t.deepEqual(eventsOf(await collectUntilCaughtUp(messages)), []);
-      for (const event of newEvents(3)) {
-        await log.append(stream(event.id), 'none', [event]);
-        const live = await collectUntilCaughtUp(messages);
-        t.deepEqual(idsOf(eventsOf(live)), [event.id]);
-      }
-      stop.abort();
-      t.true((await messages.next()).done);
-    },
-  );
+  test.serial('a subscription that has caught up delivers later appends, and reports it again', async (t) => {
+    const { log, stream, own } = await logUnderTest(t, engine);
+    const stop = new AbortController();
+    const messages = iterate(log.subscribe({ ...own, signal: stop.signal }));
+    t.deepEqual(eventsOf(await collectUntilCaughtUp(messages)), []);
+    for (const event of newEvents(3)) {
+      await log.append(stream(event.id), 'none', [event]);
+      const live = await collectUntilCaughtUp(messages);
+      t.deepEqual(idsOf(eventsOf(live)), [event.id]);
+    }
+    stop.abort();
+    t.true((await messages.next()).done);
+  });
 
   test.serial('a subscription sees what another instance appends', async (t) => {
     const { log, stream, own, another } = await logUnderTest(t, engine);
@@ -106,7 +103,7 @@ function followingLive(engine: LogEngine): void {
     stop.abort();
   });
 
-  test.serial('while two instances write, many subscribers miss nothing and see nothing twice', async (t) => {
+  test.serial('while two instances write, many subscribers get every event exactly once', async (t) => {
     const { log, stream, own, another } = await logUnderTest(t, engine);
     const logs = [log, await another()] as const;
     const COUNT = 2 * 8 * 25;
@@ -123,7 +120,7 @@ function followingLive(engine: LogEngine): void {
     for (const seen of await Promise.all([...early, ...late, slow])) t.deepEqual(idsOf(seen), idsOf(all));
   });
 
-  test.serial('a subscription resumed at every position it reached sees each event once', async (t) => {
+  test.serial('a subscription resumed at each of its positions gets each event once', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const writing = appendEach(log, stream('a'), newEvents(40));
     const seen: RecordedEvent[] = [];
@@ -143,7 +140,7 @@ function followingLive(engine: LogEngine): void {
 
 function ending(engine: LogEngine): void {
   test.serial(
-    'an aborted subscription ends normally, whether it waits, delivers or has not begun',
+    'an aborted subscription ends normally while it waits, delivers or has not started',
     async (t) => {
       const { log, stream, own } = await logUnderTest(t, engine);
       await appendEach(log, stream('a'), newEvents(3));
