@@ -36,7 +36,7 @@ test('a password has 1 to 1,024 bytes in composed form', async (t) => {
   t.false(await matches('', cheapCredential('')), 'no password is none, whatever is kept');
 });
 
-test('a password that was kept at lower costs is kept at those of today when its client logs in', async (t) => {
+test('a password hashed at lower costs is rehashed at the present ones when its client logs in', async (t) => {
   await using service = await RunningService.start({ passwordCost: PASSWORD_COST });
   const credential = cheapCredential('secret');
   await service.administration.client({ type: 'RegisterClient', client: 'alice', credential });
@@ -55,7 +55,7 @@ test('a password that was kept at lower costs is kept at those of today when its
   ]);
 });
 
-test('a password that was changed meanwhile is not renewed to the one before', async (t) => {
+test('a rehash does not overwrite a password that was changed meanwhile', async (t) => {
   const log = new MemoryEventLog();
   const administration = new AdminCommands(log, { kind: 'service', name: 'login' });
   await administration.client({
@@ -78,7 +78,7 @@ test('a password that was changed meanwhile is not renewed to the one before', a
   t.deepEqual(await types(), [...before, 'CredentialChanged'], 'what came since does not matter');
 });
 
-test('a log line of the whole configuration has no secret in it', (t) => {
+test('the log line of the configuration contains no secret', (t) => {
   const config = readConfig({
     DEPOSIT_EVENT_LOG: 'esdb://admin:hunter2@db.example:2113?tls=true',
     DEPOSIT_ARCHIVE_STORE: 's3://minio.example:9000/deposits',
@@ -92,7 +92,7 @@ test('a log line of the whole configuration has no secret in it', (t) => {
   t.notRegex(written, /hunter2/);
 });
 
-test('the lines of one turn are written together, also before an exit', async (t) => {
+test('log lines of one turn are written together, also before an exit', async (t) => {
   const logger = path.join(import.meta.dirname, '../../src/tools/logger.ts');
   const program = `
     const { createLogger } = await import(${JSON.stringify(logger)});
@@ -120,7 +120,7 @@ test('the lines of one turn are written together, also before an exit', async (t
   t.true(writes[0]?.includes('fault'), 'both lines of the first turn');
 });
 
-test('the data folder is for its owner alone, and commands need the token that lies in it', async (t) => {
+test('the data folder is private to its owner, and commands need the token in it', async (t) => {
   const above = await temporaryFolder(t);
   const folder = path.join(above, 'data');
   const running = await RunningService.startIn(folder);
@@ -142,7 +142,7 @@ test('the data folder is for its owner alone, and commands need the token that l
   t.is((await fetch(`${url}/views`, { method: 'POST', body: '{}' })).status, 401);
 });
 
-test('an exception that nobody catches is logged, and the service ends with 1, in order, serving no more', async (t) => {
+test('an uncaught exception is logged, and the service shuts down and exits with 1', async (t) => {
   const folder = await temporaryFolder(t);
   const [main, hook] = ['../../src/main.ts', '../../testing/service/throw-on-sigusr2.ts'].map((file) =>
     path.join(import.meta.dirname, file),
@@ -181,7 +181,7 @@ test('an exception that nobody catches is logged, and the service ends with 1, i
   t.regex(lines[0] ?? '', /nobody catches this/);
 });
 
-test('nobody is registered for trying it out where other machines reach the service', async (t) => {
+test('no trial client is registered if the service is reachable from other machines', async (t) => {
   await using log = new MemoryEventLog();
   const proxied = readConfig({ DEPOSIT_TRUST_PROXY: 'true' });
   await printWelcome({ url: 'http://127.0.0.1:8080', log }, proxied);

@@ -14,7 +14,7 @@ import { until } from '../../testing/service/running-service.ts';
 
 const HOUR = 3_600_000;
 
-test('a service removes what is a day old below incoming/ of its bucket, at its start and daily', async (t) => {
+test('a service removes leftovers older than a day below incoming/ of its bucket, at start and daily', async (t) => {
   const { swept, bucket, lines } = await onS3(t);
   await leave(bucket, 'old', 25 * HOUR);
   await leave(bucket, 'young', 23 * HOUR);
@@ -31,7 +31,7 @@ test('a service removes what is a day old below incoming/ of its bucket, at its 
   t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
 });
 
-test('a store that is away when its bucket is swept is swept the next time', async (t) => {
+test('a bucket that is unavailable during a sweep is swept the next time', async (t) => {
   const { swept, server, bucket, lines } = await onS3(t);
   await leave(bucket, 'old', 25 * HOUR);
   server.state = 'no-format';
@@ -42,7 +42,7 @@ test('a store that is away when its bucket is swept is swept the next time', asy
   t.is(bucket.uploads.size, 0);
 });
 
-test('a service removes files that were not written to for an hour, at its start and daily', async (t) => {
+test('a service removes files unchanged for an hour, at start and daily', async (t) => {
   const folder = await temporaryFolder(t);
   await using store = await FilesystemObjectStore.open({ folder });
   const { logger } = keptLines();

@@ -14,7 +14,7 @@ import { TestClient } from '../../testing/service/running-service.ts';
 
 const DISTRIBUTED = ['@eventstore/db-client', '@grpc/grpc-js', 'minio'];
 
-test('a service on the embedded engines, from its start to deposits that are done, loads no client of another engine', async (t) => {
+test('a service on the embedded engines loads no client of another engine, from start to done deposits', async (t) => {
   const loaded = await loadedFor({});
   t.deepEqual(
     DISTRIBUTED.filter((name) => loaded.packages.has(name)),

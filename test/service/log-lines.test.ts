@@ -38,7 +38,7 @@ async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {
   return { service, lines, line };
 }
 
-test('a write that the store does not take leaves a line with engine and cause, under the id of its request', async (t) => {
+test('a failed write to the store logs engine and cause with the id of its request', async (t) => {
   const { service, lines, line } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
   const incoming = path.join(service.folder, 'archives', 'incoming');
@@ -55,7 +55,7 @@ test('a write that the store does not take leaves a line with engine and cause, 
   t.notRegex(JSON.stringify(lines), /Basic |authorization/i);
 });
 
-test('an unexpected error is told with the id of its request', async (t) => {
+test('an unexpected error is logged with the id of its request', async (t) => {
   const { service, line } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
   await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
@@ -68,7 +68,7 @@ test('an unexpected error is told with the id of its request', async (t) => {
   t.is(entry['requestId'], answer.headers.get('x-request-id'));
 });
 
-test('a client that goes before its entry is read is no unexpected error', async (t) => {
+test('a client that disconnects before its entry is read is no unexpected error', async (t) => {
   const { service, lines } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
   const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
@@ -89,7 +89,7 @@ test('a client that goes before its entry is read is no unexpected error', async
   );
 });
 
-test('what killed processes left on its way into the store goes at a start, once it is an hour old', async (t) => {
+test('a start removes incoming files of killed processes that are an hour old', async (t) => {
   const { service, lines } = await logged(t);
   await service.stop();
   const incoming = path.join(service.folder, 'archives', 'incoming');
@@ -104,7 +104,7 @@ test('what killed processes left on its way into the store goes at a start, once
   );
 });
 
-test('a store that is damaged is none that holds nothing, and what can be read of it is served', async (t) => {
+test('a corrupt store does not count as an empty one, and its readable objects are served', async (t) => {
   const { service, lines } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
   await alice.post('/1/software/', zipOf([{ name: 'a', data: 'a' }]), { ...archiveHeaders(), ...partial });
@@ -120,7 +120,7 @@ test('a store that is damaged is none that holds nothing, and what can be read o
   );
 });
 
-test('a check that was aborted is told with its archive and why', async (t) => {
+test('an aborted check is logged with its archive and the reason', async (t) => {
   const { archiveLimits } = readConfig({});
   const { service, line } = await logged(t, {
     archiveLimits: { ...archiveLimits, wallTime: 1, wallBytesPerMs: 1e9 },
@@ -136,7 +136,7 @@ test('a check that was aborted is told with its archive and why', async (t) => {
   t.regex(JSON.stringify(entry['err']), /It took more than \d+ ms/);
 });
 
-test('held notifications that cannot be looked at are told with client and deposit', async (t) => {
+test('unsent notifications that cannot be read are logged with client and deposit', async (t) => {
   const keyFile = await temporaryKey(t);
   const { webhooks } = readConfig({});
   const hasty = { ...webhooks, keyFile, allowPrivate: true, firstPause: 20, longestPause: 200 };

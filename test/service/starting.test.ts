@@ -37,7 +37,7 @@ function started(
   return { child, ended: once(child, 'exit'), out: text(child.stdout), err: text(child.stderr) };
 }
 
-test('an older Node ends the start with a sentence', async (t) => {
+test('an older Node ends the start with a message', async (t) => {
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
   const older =
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })";
@@ -50,7 +50,7 @@ test('an older Node ends the start with a sentence', async (t) => {
   t.regex(await err, /^The service needs Node 24 or newer, this is 20\.1\.0: .*\n$/);
 });
 
-test('a service that npm has started tells what starts, where it is ready and that it stops; what is for a person is on standard error', async (t) => {
+test('a service started by npm prints its start, address and stop, and messages for people on stderr', async (t) => {
   const folder = await temporaryFolder(t);
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
   const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
@@ -100,14 +100,14 @@ test('a service that npm has started tells what starts, where it is ready and th
   t.false((await out).includes(password));
 });
 
-test('a wrong argument ends with 2 and a sentence', async (t) => {
+test('an invalid argument exits with 2 and a message', async (t) => {
   const { ended, err } = started(t, ['--what'], { DEPOSIT_DATA_DIR: await temporaryFolder(t) });
   t.deepEqual(await ended, [2, null]);
   t.regex(await err, /^Unknown option '--what'/);
   t.notRegex(await err, /\n +at /);
 });
 
-test('a service whose store is away when it starts ends with 1: a sentence for a person, a line for the log', async (t) => {
+test('a service whose store is unavailable at the start exits with 1, with a message and a log line', async (t) => {
   const { ended, out, err } = started(t, [], {
     DEPOSIT_DATA_DIR: await temporaryFolder(t),
     DEPOSIT_ARCHIVE_STORE: 's3://127.0.0.1:1/bucket?tls=false',
@@ -125,7 +125,7 @@ test('a service whose store is away when it starts ends with 1: a sentence for a
   t.notRegex(await out, /"msg":"ready"|hunter2/);
 });
 
-test('a data folder that cannot be locked ends with 1 and a sentence, where its lock is damaged with 2', async (t) => {
+test('a data folder that cannot be locked exits with 1 and a message, with a corrupt lock with 2', async (t) => {
   const folder = await temporaryFolder(t);
   const lock = path.join(folder, 'service.lock');
   const start = async (exitCode: number, code: string): Promise<string> => {
@@ -142,7 +142,7 @@ test('a data folder that cannot be locked ends with 1 and a sentence, where its 
   t.regex(await start(2, 'LOCK_DAMAGED'), /file is not a database\. Remove it when nothing runs on /);
 });
 
-test('compiled code is cached in a private folder only, never in the temporary folder', async (t) => {
+test('compiled code is cached only in a private folder, never in the temporary folder', async (t) => {
   const folder = await temporaryFolder(t);
   const TMPDIR = path.join(folder, 'tmp');
   const planted = path.join(TMPDIR, 'node-compile-cache');
@@ -174,7 +174,7 @@ async function openPlaces(folder: string): Promise<string[]> {
   return names.filter((_, index) => ((modes[index] ?? 0) & 0o077) !== 0);
 }
 
-test('a data folder that was open to others is closed, also what is in it, by services and commands', async (t) => {
+test('services and commands make an accessible data folder and its contents private', async (t) => {
   process.umask(0o022);
   const folder = await temporaryFolder(t);
   const closed = await RunningService.startIn(folder);
@@ -216,7 +216,7 @@ asRoot('what another user owns is refused by services and by commands that write
   t.regex(command.err, /cannot write to .*event-log\.sqlite\. Run the command as the service user/);
 });
 
-test('a service that is told to stop while its program is being loaded ends with 0', async (t) => {
+test('a service that gets SIGTERM while its program is loaded exits with 0', async (t) => {
   const hooks = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {
       if (name.endsWith('/process.ts')) process.kill(process.pid, 'SIGTERM');
@@ -228,7 +228,7 @@ test('a service that is told to stop while its program is being loaded ends with
   t.deepEqual(await started(t, ['--import', preload, MAIN], env, 'node').ended, [0, null]);
 });
 
-test('a service that is told to stop while it waits for its log ends with 0, and has never been ready', async (t) => {
+test('a service that gets SIGTERM while it waits for its log exits with 0, and was never ready', async (t) => {
   const { child, ended, out, err } = started(t, [], {
     DEPOSIT_DATA_DIR: await temporaryFolder(t),
     DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:1?tls=false',
@@ -245,7 +245,7 @@ test('a service that is told to stop while it waits for its log ends with 0, and
   t.is(await err, '');
 });
 
-test('what a newer release wrote ends with 2 and a sentence: no restart mends it', async (t) => {
+test('data of a newer release exit with 2 and a message, since a restart does not help', async (t) => {
   const rosa = { kind: 'operator', name: 'rosa' } as const;
   const newer = [
     ['PRAGMA user_version = 9', 'LOG_FORMAT_UNKNOWN', /an event log of format 9, .* start the release/],
@@ -274,7 +274,7 @@ test('what a newer release wrote ends with 2 and a sentence: no restart mends it
   }
 });
 
-test('an operator port closes although the disk with operator.json became read-only', async (t) => {
+test('an operator port closes even if the disk with operator.json is read-only', async (t) => {
   const dataDir = await temporaryFolder(t);
   const server = await OperatorServer.listen({ host: '127.0.0.1', port: 0, dataDir, routes: {} });
   const { url } = server;

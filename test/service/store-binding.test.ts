@@ -51,7 +51,7 @@ test('log and store get the same id at the first start, once', async (t) => {
   t.is(log, store);
 });
 
-test('nodes that start at the same time agree on one id', async (t) => {
+test('nodes that start concurrently agree on one id', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
@@ -92,7 +92,7 @@ test('a service and commands whose log and store differ are refused with both id
   t.regex(onto.err, new RegExp(`${theirs.log}, but the archive store has the id ${mine.store}`));
 });
 
-test('a log and a store of an older release are bound if the store has what the log names, and no id', async (t) => {
+test("a log and a store of an older release are bound if the store has the log's objects and no id", async (t) => {
   const folder = await stoppedService(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   const unbound = async (): Promise<MemoryEventLog> => {
@@ -137,7 +137,7 @@ test('a log and a store of an older release are bound if the store has what the 
   );
 });
 
-test('a copy of a store without its id is taken for the store, an empty one is not', async (t) => {
+test('a copy of a store without its id is accepted as the store, an empty one is not', async (t) => {
   const folder = await stoppedService(t);
   const { log } = await idsIn(folder);
   const archives = path.join(folder, 'archives');
@@ -199,7 +199,7 @@ test('a restore draws a new id for both, migrate keeps it', async (t) => {
   t.is(await target.id(), id);
 });
 
-test('a restore into the store of another log is refused, unless it is taken over', async (t) => {
+test('a restore into the store of another log is refused without the option to take it over', async (t) => {
   const folder = await stoppedService(t);
   const backup = await temporaryFolder(t);
   t.is((await runScript(folder, 'backup', ['--init', backup])).code, 0);
@@ -217,7 +217,7 @@ test('a restore into the store of another log is refused, unless it is taken ove
   t.not(log, id);
 });
 
-test('a server that comes back without its bucket, or with an empty one, is not taken for a new one', async (t) => {
+test('a server that returns without its bucket, or with an empty one, is not accepted as a new one', async (t) => {
   await using s3 = await S3Server.start();
   const { accessKey, secretKey } = s3.options;
   const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);

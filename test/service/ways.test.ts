@@ -71,7 +71,7 @@ for (const [way, most] of Object.entries(WAYS)) {
   });
 }
 
-test('a create, a status request and an event enter the files of their ways, and else only leaves', async (t) => {
+test('a create, a status request and an event enter only the files of their ways and leaves', async (t) => {
   using entered = await EnteredFiles.start();
   const folder = await temporaryFolder(t);
   const config = {
