@@ -11,7 +11,7 @@ function entryOfMany(number: number) {
   return entryWith({ title: null, authors });
 }
 
-test('what is indexed of a deposit is bounded, however many authors its entries name', async (t) => {
+test('the indexed text of a deposit is limited, however many authors its entries name', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, createDeposit({ entry: entryOfMany(0), slug: 'paint', final: false }));
   for (let number = 1; number < 100; number += 1) {

@@ -49,7 +49,7 @@ async function depositOf(log: EventLog, depositId: number): Promise<void> {
   await executeDeposit(log, depositId, createDeposit({ depositId }));
 }
 
-test('views show what the log says, before and after a restart, each event applied once', async (t) => {
+test('views match the log, before and after a restart, with each event applied once', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await viewsFolder(t);
   await depositOf(log, 1);
@@ -74,7 +74,7 @@ test('views show what the log says, before and after a restart, each event appli
   t.is(seen, 3, 'what was applied before is not read again');
 });
 
-test('a deleted views file, a file that is no database, and a new version cost a rebuild and nothing else', async (t) => {
+test('a deleted views file, a file that is no database, and a new version only cause a rebuild', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await viewsFolder(t);
   for (const id of [1, 2, 3]) await depositOf(log, id);
@@ -92,7 +92,7 @@ for (const [how, ids] of [
   ['as long', [4, 5]],
   ['longer', [4, 5, 6]],
 ] as const) {
-  test(`views of another log begin anew where that is ${how}`, async (t) => {
+  test(`views of another log are rebuilt if that is ${how}`, async (t) => {
     const folder = await viewsFolder(t);
     await using old = new MemoryEventLog();
     for (const id of [1, 2]) await depositOf(old, id);
@@ -110,7 +110,7 @@ for (const [how, ids] of [
   });
 }
 
-test('views begin anew where the log is a restored one, which has the same events at other positions', async (t) => {
+test('views are rebuilt for a restored log with the same events at other positions', async (t) => {
   const folder = await viewsFolder(t);
   const { double, log } = await logOnDouble(t);
   for (let event = 0; event < 6; event += 1) double.log.appendSystemEvent();
@@ -128,7 +128,7 @@ test('views begin anew where the log is a restored one, which has the same event
   t.is(await following(restored, folder, () => undefined), 0, 'they are of that log now');
 });
 
-test('whoever waits for a position is told when the views have passed it, or that it takes too long', async (t) => {
+test('waiting for a position returns true once the views have passed it, and false at the timeout', async (t) => {
   await using log = new MemoryEventLog();
   await following(log, await viewsFolder(t), async ({ status, projector }) => {
     const { position } = await executeDeposit(log, 1, createDeposit());
@@ -153,7 +153,7 @@ test('a view folded from its stream is the view of the projector', async (t) => 
   await following(log, await viewsFolder(t), ({ status }) => t.deepEqual(status(2), folded));
 });
 
-test('an event that this release does not know stops the projector instead of being passed over', async (t) => {
+test('an unknown event type stops the projector and is not skipped', async (t) => {
   await using log = new MemoryEventLog();
   const id = '00000000-0000-4000-8000-000000000000';
   await log.append('deposit-1', 'none', [

@@ -35,7 +35,7 @@ import { seeded } from '../../testing/processes/seeded-random.ts';
 
 const [SEED, STEPS] = [5, 200];
 
-test('views that followed the log through crashes and rebuilds are those that it makes at once', async (t) => {
+test('views that followed the log through crashes and rebuilds equal rebuilt ones', async (t) => {
   const root = await mkdtemp(path.join(tmpdir(), 'same-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const random = seeded(SEED);

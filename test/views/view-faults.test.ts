@@ -36,7 +36,7 @@ function stored(file: string): { readonly position: string | undefined; readonly
   return { position: read.lastSeen?.position, keys: [...read.table(shape.name).rows()].map(([key]) => key) };
 }
 
-test('what another thread could not write is written with what came after it, or nothing is', async (t) => {
+test('changes that another thread could not write are written with the next ones, or not at all', async (t) => {
   const { file } = t.context;
   for (const hasRoomAgain of [false, true]) {
     const table = openOneView(file, shape);
@@ -62,7 +62,7 @@ test('what another thread could not write is written with what came after it, or
   t.deepEqual(stored(file), { position: '4', keys: ['1', '2', '3', '4'] });
 });
 
-test('what is being written elsewhere is written by nobody else meanwhile', async (t) => {
+test('values being written by another thread are not written concurrently', async (t) => {
   using table = openOneView(t.context.file, shape);
   await using writer = new ViewWriter(table.file);
   table.take(things('1'), eventAt('1'));
@@ -75,7 +75,7 @@ test('what is being written elsewhere is written by nobody else meanwhile', asyn
   t.deepEqual(stored(t.context.file), { position: '2', keys: ['1', '2'] });
 });
 
-test('a file that cannot be opened now stays as it is, one that is not ours begins anew', (t) => {
+test('a file that cannot be opened is unchanged, one of another program is replaced', (t) => {
   const { file } = t.context;
   {
     using table = openOneView(file, shape);
@@ -96,7 +96,7 @@ test('a file that cannot be opened now stays as it is, one that is not ours begi
   t.is([...reopened.values()].length, 0);
 });
 
-test('a page that is found to be damaged is told, and the next start begins the views anew', async (t) => {
+test('a corrupt page is reported, and the next start rebuilds the views', async (t) => {
   const folder = path.dirname(t.context.file);
   {
     using store = SqliteViewStore.open(folder, 'memory');
@@ -123,7 +123,7 @@ test('a page that is found to be damaged is told, and the next start begins the 
   t.deepEqual([store.file.lastSeen, store.file.damage], [undefined, undefined]);
 });
 
-test('a page that only writing meets makes the next start begin the views anew, too', (t) => {
+test('a corrupt page found only by a write makes the next start rebuild the views, too', (t) => {
   const folder = path.dirname(t.context.file);
   {
     using store = SqliteViewStore.open(folder, 'memory');
@@ -146,7 +146,7 @@ test('a page that only writing meets makes the next start begin the views anew, 
   t.deepEqual([[...begun.values()], reopened.file.lastSeen], [[], undefined]);
 });
 
-test('a command that reads a view is told that it is damaged, and what mends it', (t) => {
+test('a command that reads a corrupt view reports it with its remedy', (t) => {
   const dataDir = path.join(path.dirname(t.context.file), 'data');
   const file = path.join(dataDir, 'views', 'views.1.sqlite');
   const config = readConfig({ DEPOSIT_DATA_DIR: dataDir });
@@ -173,7 +173,7 @@ test('a command that reads a view is told that it is damaged, and what mends it'
   });
 });
 
-test('a view that events were applied without, or another version of it, makes all views begin anew', (t) => {
+test('a view that missed events, or has another version, makes all views be rebuilt', (t) => {
   const folder = path.dirname(t.context.file);
   const others = { name: 'others', version: 1 };
   const fill = (...schemas: readonly ViewSchema[]) => {
@@ -194,7 +194,7 @@ test('a view that events were applied without, or another version of it, makes a
   t.is(store.file.lastSeen, undefined);
 });
 
-test('the files of a release with a file per view stay until those of this one are a day old', (t) => {
+test('the view files of an older release remain until those of this one are a day old', (t) => {
   const folder = new ViewFolder(path.dirname(t.context.file));
   const old = ['deposit-status.2.sqlite', 'deposit-status.2.sqlite-wal', 'client-logins.1.sqlite.damaged'];
   for (const file of old) writeFileSync(path.join(folder.path, file), '');
@@ -220,7 +220,7 @@ test('the files of a release with a file per view stay until those of this one a
   t.deepEqual(stored(t.context.file), { position: '1', keys: ['1'] });
 });
 
-test('damage that emptying a view meets is told in one sentence', (t) => {
+test('corruption found while a view is cleared is reported in one sentence', (t) => {
   const { file } = t.context;
   {
     using table = openOneView(file, shape);

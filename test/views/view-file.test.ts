@@ -47,7 +47,7 @@ function things(
   );
 }
 
-test('views are counted by several fields together, as they come, change and go', async (t) => {
+test('views are counted by several fields together while values are added, changed and removed', async (t) => {
   const file = await viewFile(t);
   file.take(
     things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']),
@@ -65,7 +65,7 @@ test('views are counted by several fields together, as they come, change and go'
   t.is(file.counts().size, 0);
 });
 
-test('texts are found within their field, as values come, change and go', async (t) => {
+test('texts are found within their field while values are added, changed and removed', async (t) => {
   const file = await viewFile(t, { name: 'things', version: 1, texts: ['words', 'terms'] });
   const take = (position: string, ...values: readonly [key: string, words?: string, terms?: string][]) =>
     file.take(
@@ -90,7 +90,7 @@ test('texts are found within their field, as values come, change and go', async 
   t.deepEqual(found({ words: ['blue'] }), ['1']);
 });
 
-test('labels are found as a whole, together with texts, and candidates are counted in the order of the keys', async (t) => {
+test('labels are found as a whole, together with texts, and candidates are counted in key order', async (t) => {
   const file = await viewFile(t, { name: 'things', version: 1, texts: ['words'], labels: 'labels' });
   const take = (position: string, ...values: readonly [key: string, words?: string, ...labels: string[]][]) =>
     file.take(
@@ -131,7 +131,7 @@ test('labels are found as a whole, together with texts, and candidates are count
   t.deepEqual(found({ labels: ['a'] }), []);
 });
 
-test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {
+test('changes are visible at once, and to other processes with their position once written', async (t) => {
   const file = await viewFile(t);
   file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
   file.file.save();
@@ -165,7 +165,7 @@ test('a query writes nothing if its view has no unwritten values', async (t) => 
   t.is(stored(), '3', 'all views are written together');
 });
 
-test('counts that are wrong for one owner and right in the sum are found', async (t) => {
+test('counts that are wrong per owner and right in total are detected', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
   for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
   t.deepEqual([...differencesBetween(one.file, other.file, shape.name)], []);
@@ -177,7 +177,7 @@ test('counts that are wrong for one owner and right in the sum are found', async
   );
 });
 
-test('an entry without a key and a count below nothing are found, as lists and sums show them', async (t) => {
+test('an entry without a key and a negative count are detected in lists and sums', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
   for (const file of [one, other]) file.take(things(['1', 'ada', 'red']), eventAt('1'));
   t.deepEqual([...differencesBetween(one.file, other.file, shape.name)], []);
@@ -195,7 +195,7 @@ test('an entry without a key and a count below nothing are found, as lists and s
   );
 });
 
-test('an index that is named is used, or there is none', async (t) => {
+test('a query with an unknown index is refused', async (t) => {
   const file = await viewFile(t, { ...shape, indexes: [['owner', 'kind']] });
   file.take(things(['1', 'ada', 'red']), eventAt('1'));
   t.is(file.find({ index: ['owner', 'kind'], equal: { owner: 'ada' }, limit: 9 }).length, 1);
@@ -204,7 +204,7 @@ test('an index that is named is used, or there is none', async (t) => {
   });
 });
 
-test('every page of every list, by its number or beside another, is what the whole list has there', async (t) => {
+test('every page of every list, by number and by adjacent page, matches the complete list', async (t) => {
   const random = seeded(7);
   const any = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const [clients, collections] = [
@@ -275,7 +275,7 @@ test('the lists of deposits have their indexes', (t) => {
   );
 });
 
-test('what the list of a collection tells comes from the events', async (t) => {
+test("the fields of a collection's list are derived from the events", async (t) => {
   const replaced: DepositEvent = {
     type: 'MetadataReplaced',
     data: { depositId: 1, entry: entryWith({ externalIdentifier: null }) },

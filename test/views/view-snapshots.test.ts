@@ -41,7 +41,7 @@ import { quickCredential } from '../../testing/service/secret-password.ts';
 const ORIGIN = 'sqlite';
 
 for (const kind of ['files', 's3'] as const) {
-  test(`a new node begins with the snapshot of another one and reads on from there (${kind})`, async (t) => {
+  test(`a new node starts with the snapshot of another one and continues from there (${kind})`, async (t) => {
     const site = await siteOf(t, kind === 's3' ? await s3Store(t) : undefined);
     const first = await nodeOf(t, site);
     t.is(first.projector.begunFrom, 'log');
@@ -93,7 +93,7 @@ test('a snapshot is stored once a day, and the two newest are retained', async (
   t.is((await stored(site)).length, 2, 'the one that was replaced is removed');
 });
 
-test('a change of a projection makes a snapshot at once; those of two releases exist together', async (t) => {
+test('a changed projection causes a snapshot at once; snapshots of two releases coexist', async (t) => {
   const site = await siteOf(t);
   const changed = everyView.map((each) => (each.name === 'collections' ? { ...each, version: 99 } : each));
   const older = await nodeOf(t, site);
@@ -108,7 +108,7 @@ test('a change of a projection makes a snapshot at once; those of two releases e
   t.is((await nodeOf(t, site, { projections: changed })).projector.begunFrom, 'snapshot');
 });
 
-test('of two nodes that store a snapshot at the same time, the log names one and the other is removed', async (t) => {
+test('of two snapshots stored concurrently, the log names one and the other is removed', async (t) => {
   const site = await siteOf(t);
   const nodes = [await nodeOf(t, site), await nodeOf(t, site)];
   await Promise.all(nodes.map(({ look }) => look()));
@@ -116,14 +116,14 @@ test('of two nodes that store a snapshot at the same time, the log names one and
   t.deepEqual(await stored(site), [...(await snapshotObjects(site.log))]);
 });
 
-test('views that are too small make no snapshot', async (t) => {
+test('views below the minimum size cause no snapshot', async (t) => {
   const site = await siteOf(t);
   const node = await nodeOf(t, site, { fromSize: 1024 ** 3 });
   await node.look();
   t.is((await snapshotObjects(site.log)).size, 0);
 });
 
-test('a look that cannot find the size of the views fails like any other, and the next one stores a snapshot', async (t) => {
+test('an attempt that cannot read the size of the views fails safely, and the next one stores a snapshot', async (t) => {
   const site = await siteOf(t);
   const node = await nodeOf(t, site);
   const [file, elsewhere] = ['views.1.sqlite', 'elsewhere'].map((name) => path.join(node.folder, name));
@@ -134,7 +134,7 @@ test('a look that cannot find the size of the views fails like any other, and th
   t.is((await snapshotObjects(site.log)).size, 1);
 });
 
-test('neither the object nor an export of the log without secrets shows what the views hold', async (t) => {
+test('neither the object nor a log export without secrets reveals the contents of the views', async (t) => {
   const site = await siteOf(t);
   const node = await nodeOf(t, site);
   await node.look();
@@ -225,7 +225,7 @@ for (const wrong of WRONG) {
   });
 }
 
-test('damaged views make no snapshot', async (t) => {
+test('corrupt views cause no snapshot', async (t) => {
   const site = await siteOf(t);
   const node = await nodeOf(t, site);
   node.views.file.save();
@@ -241,7 +241,7 @@ test('damaged views make no snapshot', async (t) => {
   t.is((await snapshotObjects(site.log)).size, 0);
 });
 
-test('a node that stops while it reads a snapshot stops at once, without a fault', async (t) => {
+test('a node that stops while it reads a snapshot stops at once, without an error', async (t) => {
   const site = await siteOf(t);
   const honest = await nodeOf(t, site);
   await record(t, site, honest.folder, {});
@@ -264,7 +264,7 @@ test('a node that stops while it reads a snapshot stops at once, without a fault
   t.deepEqual([failures, lines], [[], []]);
 });
 
-test('an older snapshot is used where the newest is damaged', async (t) => {
+test('an older snapshot is used if the newest is corrupt', async (t) => {
   const site = await siteOf(t);
   const honest = await nodeOf(t, site);
   await record(t, site, honest.folder, {});
@@ -275,7 +275,7 @@ test('an older snapshot is used where the newest is damaged', async (t) => {
   t.regex(JSON.stringify(node.lines), new RegExp(`refused.*${newest.sha256}`));
 });
 
-test('gc leaves the two newest snapshots, and copies of the store hold none', async (t) => {
+test('gc retains the two newest snapshots, and copies of the store have none', async (t) => {
   const site = await siteOf(t, undefined, []);
   const honest = await nodeOf(t, site);
   const { sha256: archive } = await site.store.put(toChunks(Buffer.from('an archive')));
