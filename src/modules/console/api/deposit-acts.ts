@@ -37,7 +37,7 @@ export function depositActRoutes({ depositsOf, log, resources }: ConsoleParts): 
         async function counted(given: unknown, expected: unknown): Promise<readonly number[]> {
           const found = await matching(new URLSearchParams(textsIn(given)), viewer);
           if (found.length === expected) return found;
-          const text = `${found.length} deposits match now, not ${String(expected)}: look at them again.`;
+          const text = `${found.length} deposits match now, not ${String(expected)}: review the list.`;
           throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
         }
       },

@@ -65,7 +65,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
       answer: async ({ ctx, viewer: { kind, name } }) => {
         if (kind === 'client') {
           const text =
-            'The sessions of a client end when its password changes: deposit-service client password NAME.';
+            'The sessions of a client end when its password changes: deposit-service client passwd NAME.';
           throw new ConsoleRefusal(409, 'NOT_A_PERSON', text);
         }
         const position = await new AdminCommands(log, { kind, name }).person({

@@ -20,10 +20,10 @@ export function streamRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route
       permission: 'service:read',
       answer: async ({ ctx, params, query }) => {
         const stream = params['stream'] ?? '';
-        if (!READABLE.test(stream)) throw notFoundHere('There is no stream of this name.');
+        if (!READABLE.test(stream)) throw notFoundHere('Stream not found.');
         const from = revisionIn(query.get('from') ?? '0');
         const events = await pageOf(log, stream, from);
-        if (events.length === 0 && from === 0) throw notFoundHere('There is no stream of this name.');
+        if (events.length === 0 && from === 0) throw notFoundHere('Stream not found.');
         const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
         ctx.body = { stream, from, next, events: events.map(verbatim) };
       },

@@ -33,7 +33,7 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
         const name = reactorIn(reactor);
         const parked = (await parkedRows(log, name)).filter(({ eventId }) => ids.includes(eventId));
         if (parked.length === 0)
-          throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is parked any longer.');
+          throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is still parked.');
         let retried = 0;
         for await (const _ of commandsOf(log, viewer).retryParked(name, parked.map(asEvent))) retried += 1;
         ctx.body = { retried };
@@ -47,7 +47,7 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
       answer: async ({ ctx, body, viewer }) => {
         const { reactor, eventId, reason } = body as Readonly<Record<string, unknown>>;
         if (typeof eventId !== 'string' || typeof reason !== 'string' || reason.trim() === '')
-          throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is kept in the log.');
+          throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is stored in the log.');
         const text = reason.trim().slice(0, MAX_REASON);
         const command = { type: 'SkipParked', reactor: reactorIn(reactor), eventId, reason: text } as const;
         await commandsOf(log, viewer).parking(command);
@@ -65,7 +65,7 @@ function commandsOf(log: EventLog, { kind, name }: Viewer): AdminCommands {
 
 function reactorIn(name: unknown): string {
   const found = REACTORS_WITH_PARKING.find((reactor) => reactor === name);
-  if (found === undefined) throw new ConsoleRefusal(400, 'BAD_REACTOR', 'There is no such reactor.');
+  if (found === undefined) throw new ConsoleRefusal(400, 'BAD_REACTOR', 'Unknown reactor.');
   return found;
 }
 

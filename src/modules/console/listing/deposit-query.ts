@@ -55,7 +55,7 @@ export function cursorIn(text: string | null): Cursor | undefined {
   if (text === null) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z \d{15}$/.test(text)) return text;
-  throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page has no such continuation.');
+  throw new ConsoleRefusal(400, 'BAD_CURSOR', 'The page cannot be continued from there.');
 }
 
 export function rowOf(view: DepositSearchView): DepositRow {
@@ -70,7 +70,7 @@ export function rowOf(view: DepositSearchView): DepositRow {
 export function objectIn(object: CoreSwhid): Readonly<Record<string, string>> {
   const field = OBJECT_FIELDS[object.type];
   if (field !== undefined) return { [field]: object.id };
-  const text = `“${formatSwhid(object)}” is no SWHID of a directory, revision or snapshot.`;
+  const text = `“${formatSwhid(object)}” is not a SWHID of a directory, revision or snapshot.`;
   throw new ConsoleRefusal(400, 'BAD_SWHID', text);
 }
 
@@ -88,5 +88,5 @@ export function swhidIn(text: string): Swhid {
 function timeIn(text: string): string {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new ConsoleRefusal(400, 'BAD_TIME', `“${text}” is no time such as 2026-03-01T10:00:00Z.`);
+  throw new ConsoleRefusal(400, 'BAD_TIME', `“${text}” is not a time such as 2026-03-01T10:00:00Z.`);
 }

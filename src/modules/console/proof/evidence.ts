@@ -80,7 +80,7 @@ const EVIDENCE: Shape = {
 export function readEvidence(text: string): Evidence {
   const value: unknown = JSON.parse(text);
   const wrong = Object.entries(EVIDENCE).find(([name, fits]) => !fits((Object(value) as JsonObject)[name]));
-  if (wrong) throw new Error(`This is no evidence of version 1: its ${wrong[0]} is missing or malformed.`);
+  if (wrong) throw new Error(`This is not evidence of version 1: its ${wrong[0]} is missing or malformed.`);
   return value as Evidence;
 }
 

@@ -23,7 +23,7 @@ export type Manifest = {
 export function readManifest(text: string): Manifest {
   const [header = '', ...lines] = text.split('\n');
   const { manifest, directory, archives } = JSON.parse(header) as Manifest & { readonly manifest: number };
-  if (manifest !== 1 || lines.pop() !== '') throw new Error('The text is no manifest of version 1.');
+  if (manifest !== 1 || lines.pop() !== '') throw new Error('The text is not a manifest of version 1.');
   const entries = lines.map((line) => {
     const entry = JSON.parse(line) as ManifestEntry;
     return { ...entry, path: unescapePath(entry.path) };

@@ -133,10 +133,10 @@ async function proveIdentifiers({ events, manifest }: Evidence) {
 
 async function identifierFaults(created: CreatedData, loaded: LoadedData, text: string): Promise<string[]> {
   if ((await sha256(text)) !== loaded.manifest)
-    return ['The manifest is another than the one that the event names.'];
+    return ['The manifest differs from the one that the event names.'];
   const manifest = readManifest(text);
   const faults = (await directoryFaults(manifest)).map(
-    (path) => `The directory ${path} has another identifier.`,
+    (path) => `The identifier of the directory ${path} differs.`,
   );
   const expected = {
     directory: manifest.directory,
@@ -147,7 +147,7 @@ async function identifierFaults(created: CreatedData, loaded: LoadedData, text: 
     if (loaded[name] !== expected[name])
       faults.push(`The event names the ${name} ${loaded[name]}, not ${expected[name]}.`);
   if (manifest.archives.join() !== loaded.archives.join())
-    faults.push('The manifest is about other archives than the event names.');
+    faults.push('The manifest is of other archives than those that the event names.');
   return faults;
 }
 

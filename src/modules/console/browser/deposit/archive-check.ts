@@ -36,5 +36,5 @@ async function compare(file: File, archives: readonly Archive[]): Promise<string
   const same = archives.find(({ sha256 }) => sha256 === found);
   return same
     ? `✔ ${file.name} is the archive ${same.filename} of this deposit, byte for byte.`
-    : `✖ ${file.name} is no archive of this deposit: its SHA-256 is ${found}.`;
+    : `✖ ${file.name} is not an archive of this deposit: its SHA-256 is ${found}.`;
 }

@@ -60,7 +60,7 @@ function statusText(
   isStarted: boolean,
   isRunning: boolean,
 ): string {
-  if (!isStarted) return 'Nothing was computed yet.';
+  if (!isStarted) return 'Nothing has been computed yet.';
   if (failed !== undefined) return 'The proof was not finished.';
   if (isRunning) return `Reading ${events.toLocaleString('en')} of ${of.toLocaleString('en')} events …`;
   return `Finished: ${hashes.toLocaleString('en')} hashes over ${events.toLocaleString('en')} events were recomputed in this browser.`;
@@ -68,7 +68,7 @@ function statusText(
 
 function Fingerprints({ pem }: { readonly pem: string }): VNode {
   const { value = [], error } = useLoaded(() => Promise.all(publicKeysIn(pem).map(fingerprint)), [pem]);
-  if (error !== undefined) return html`<p class="problem">This is no public key: ${error}</p>`;
+  if (error !== undefined) return html`<p class="problem">This is not a public key: ${error}</p>`;
   return html`<p class="quiet">${
     value.length === 0
       ? 'Without a key, the signature is only compared with the key that the anchor names.'

@@ -86,7 +86,7 @@ function Members({ members }: { readonly members: readonly Member[] }): VNode {
 function membersIn(text: string): Member[] {
   const [header = '', ...lines] = text.split('\n');
   const { listing } = JSON.parse(header) as { readonly listing?: number };
-  if (listing !== 1 || lines.pop() !== '') throw new Error('The text is no listing of version 1.');
+  if (listing !== 1 || lines.pop() !== '') throw new Error('The text is not a listing of version 1.');
   return lines.map((line) => {
     const member = JSON.parse(line) as Member;
     return { ...member, path: unescapePath(member.path) };

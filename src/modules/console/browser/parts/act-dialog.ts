@@ -17,7 +17,7 @@ export type Selected =
 
 const TITLES: Readonly<Record<Act, string>> = { retry: 'Retry', recheck: 'Check again' };
 const MEANINGS: Readonly<Record<Act, string>> = {
-  retry: 'Failed deposits are loaded again, and stuck ones continue. Rejected ones are left as they are.',
+  retry: 'Failed deposits are loaded again, and stuck ones continue. Rejected ones stay unchanged.',
   recheck: 'Rejected deposits are checked again. Failed ones are loaded again.',
 };
 
@@ -48,7 +48,7 @@ export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
         job?.state === 'running' &&
         html`<button type="button" onClick=${() => void postJson(`/console/api/jobs/${job.id}/stop`)}>Stop</button>`
       }
-      <button type="button" onClick=${onClose}>${job && job.state !== 'running' ? 'Close' : job ? 'Leave it running' : 'Cancel'}</button>
+      <button type="button" onClick=${onClose}>${job && job.state !== 'running' ? 'Close' : job ? 'Let it run' : 'Cancel'}</button>
     </div>
   </${Dialog}>`;
 }

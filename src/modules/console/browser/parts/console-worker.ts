@@ -10,7 +10,8 @@ export function openWorker({ href }: URL): Worker {
   };
   policy ??= trustedTypes?.createPolicy('deposit-console', {
     createScriptURL: (url) => {
-      if (new URL(url).origin !== location.origin) throw new TypeError(`${url} is no script of the console.`);
+      if (new URL(url).origin !== location.origin)
+        throw new TypeError(`${url} is not a script of the console.`);
       return url;
     },
   });

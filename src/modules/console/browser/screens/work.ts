@@ -115,7 +115,7 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   };
   return html`<${Dialog} title=${`Skip event ${revision} of ${stream}`} onClose=${onClose}>
     <form onSubmit=${skip}>
-      <p>The ${reactor} leaves this event for good. The reason and your name become an event.</p>
+      <p>The ${reactor} will not handle this event again. The reason and your name become an event.</p>
       <label>
         Reason
         <input
