@@ -56,7 +56,7 @@ export class Scene {
       [RECEIVER_HOST, this.receiver],
     ]);
     const lossOf = (process: Incarnation): number =>
-      process === this.operator ? 0 : Math.max(0, ...this.losses);
+      process === this.operator || this.losses.size === 0 ? 0 : Math.max(...this.losses);
     this.site = new Site(servers, lossOf);
     this.hosts =
       composition === 'embedded'

@@ -52,7 +52,9 @@ export class SeededRandom {
   }
 
   bytes(count: number): Buffer {
-    return Buffer.from(Array.from({ length: count }, () => this.int(256)));
+    const bytes = Buffer.alloc(count);
+    for (let index = 0; index < count; index++) bytes[index] = this.int(256);
+    return bytes;
   }
 
   uuid(): string {

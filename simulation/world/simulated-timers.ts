@@ -78,8 +78,9 @@ export function sleep(process: Incarnation | undefined, ms: number, signal?: Abo
 
 export function timeoutSignal(process: Incarnation | undefined, ms: number): AbortSignal {
   const controller = new AbortController();
-  const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-  after(process, ms, () => controller.abort(reason));
+  after(process, ms, () =>
+    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+  );
   return controller.signal;
 }
 
