@@ -62,6 +62,7 @@ export class CatchUpDeliveries implements ConsumerGroups {
     makeDirectory(this.#folder);
     await using groupPosition = await CatchUpPosition.open(this.#folder, group, this.#log);
     groupPosition.rewindToLastDelivered();
+    if (signal.aborted) return;
     if (groupPosition.last === undefined && start) {
       const begin = await Promise.race([start(), once(signal, 'abort')]);
       if (signal.aborted) return;
