@@ -114,7 +114,8 @@ export class Server {
   }
 
   #handle(req: IncomingMessage, res: ServerResponse): void {
-    res.once('close', () => this.#answeredAt.set(req.socket, clock.monotonic()));
+    const { socket } = req; // a request that is destroyed has none
+    res.once('close', () => this.#answeredAt.set(socket, clock.monotonic()));
     drainWithinLimits(req, res);
     // Node ignores the upgrade and drops bytes received with it: without `close`, a client could wait for a response to
     // them.

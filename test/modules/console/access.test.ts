@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { Role } from '../../../src/domain/person/person.ts';
 import { mayReach } from '../../../src/modules/console/access/reach.ts';
@@ -172,3 +174,34 @@ async function policiesOf(t: ExecutionContext, url: string): Promise<void> {
   t.is(headers.get('Cache-Control'), 'no-store');
   t.is(headers.get('Referrer-Policy'), 'no-referrer');
 }
+
+test.serial('a body that is too large is refused, and the service goes on', async (t) => {
+  const { service } = t.context;
+  const headers = ownHeaders(service.url);
+  const large = JSON.stringify({ code: 'x'.repeat(200_000) });
+  const answer = await fetch(new URL('/console/enter', service.url), {
+    method: 'POST',
+    headers,
+    body: large,
+  });
+  t.is(answer.status, 413);
+  t.regex(await answer.text(), /TOO_LARGE/);
+  t.is((await fetch(new URL('/health/live', service.url))).status, 200);
+});
+
+test('a body that does not arrive ends', async (t) => {
+  const bodyTimeouts = { base: 300, bytesPerMs: 1000, idle: 300 };
+  await using service = await RunningService.start({ bodyTimeouts });
+  const { hostname, port } = new URL(service.url);
+  await using socket = connect(Number(port), hostname);
+  const lines = [
+    'POST /console/sign-in HTTP/1.1',
+    `Host: ${hostname}:${port}`,
+    `Origin: ${new URL(service.url).origin}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    'Content-Length: 1000',
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\nname=`);
+  const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
+  t.regex(answer.toString(), /^HTTP\/1.1 400 /);
+});

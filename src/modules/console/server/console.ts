@@ -73,7 +73,8 @@ export class Console implements Disposable {
     if (!permits(viewer?.role, route.permission)) return refuse(ctx, route, viewer !== undefined);
     const request: RouteRequest = { ctx, params, query: ctx.URL.searchParams, body: undefined };
     if (route.method === 'POST') assertFromConsole(ctx, route);
-    const body = route.method === 'POST' ? await readBody(ctx, route) : undefined;
+    const { bodyTimeouts } = this.#parts.config;
+    const body = route.method === 'POST' ? await readBody(ctx, route, bodyTimeouts) : undefined;
     if (route.permission === 'public') return route.answer({ ...request, body });
     if (!viewer) throw notFoundHere(); // excluded by permits
     if (route.needsFreshSession && !viewer.isFresh) {

@@ -1,3 +1,4 @@
+import { type BodyTimeouts, collect, requestBody } from '../../../http/requests/request-body.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { ConsoleRefusal, type Route } from './route.ts';
 
@@ -23,21 +24,22 @@ function isOwn(origin: string | undefined, host: string | undefined): boolean {
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** Resolves to the parsed body. */
-export async function readBody(ctx: ServiceContext, { kind }: Pick<Route, 'kind'>): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of ctx.req) {
-    length += (chunk as Buffer).length;
-    if (length > MAX_BODY_BYTES)
-      throw new ConsoleRefusal(413, 'TOO_LARGE', `The body exceeds ${MAX_BODY_BYTES} bytes.`);
-    chunks.push(chunk as Buffer);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
+/** Resolves to the parsed body, which has to arrive in the time that every body has. */
+export async function readBody(
+  ctx: ServiceContext,
+  { kind }: Pick<Route, 'kind'>,
+  timeouts: BodyTimeouts,
+): Promise<unknown> {
+  const bytes = await collect(requestBody(ctx, MAX_BODY_BYTES, timeouts), MAX_BODY_BYTES, tooLarge);
+  const text = bytes.toString('utf8');
   if (kind === 'form') return Object.fromEntries(new URLSearchParams(text));
   try {
     return text === '' ? {} : JSON.parse(text);
   } catch {
     throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is not JSON.');
   }
+}
+
+function tooLarge(): ConsoleRefusal {
+  return new ConsoleRefusal(413, 'TOO_LARGE', `The body exceeds ${MAX_BODY_BYTES} bytes.`);
 }
