@@ -205,3 +205,20 @@ test('a body that does not arrive ends', async (t) => {
   const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
   t.regex(answer.toString(), /^HTTP\/1.1 400 /);
 });
+
+test('an answer that shared caches may store renews no session', async (t) => {
+  const { service } = t.context;
+  const session = await ConsoleSession.begin(service, 'operator');
+  const [name, sealed = ''] = session.cookie.split('=');
+  const key = await SessionKey.open(service.folder);
+  const contents = JSON.parse(key.open(sealed) ?? '') as { seenAt: number };
+  const idle = key.seal(JSON.stringify({ ...contents, seenAt: Date.now() - 120_000 }));
+  const idling = new ConsoleSession(service.url, `${name}=${idle}`);
+  const page = await idling.get('/console/');
+  t.is(page.headers.getSetCookie().length, 1);
+  const [asset = ''] = /\/console\/assets\/[^"]+style\.css/.exec(await page.text()) ?? [];
+  const answer = await idling.get(asset);
+  t.is(answer.headers.get('Cache-Control'), 'public, max-age=31536000, immutable');
+  t.deepEqual(answer.headers.getSetCookie(), []);
+  await answer.body?.cancel();
+});
