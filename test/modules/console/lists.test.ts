@@ -51,7 +51,22 @@ test.serial(
       [rejected],
       'the filter does not widen what they see',
     );
-    for (const bad of ['q=ab', 'swhid=swh:1:cnt:1', 'since=yesterday', 'before=x'])
+    t.deepEqual(
+      await ids(`q=${'lamp+'.repeat(20)}`),
+      [rejected, lamp],
+      'a word that is repeated counts once',
+    );
+    const words = Array.from({ length: 9 }, (_, index) => `word${index}`).join('+');
+    const long = 'a'.repeat(257);
+    for (const bad of [
+      'q=ab',
+      `q=${words}`,
+      `q=${long}`,
+      `reason=${long}`,
+      'swhid=swh:1:cnt:1',
+      'since=yesterday',
+      'before=x',
+    ])
       t.is((await auditor.get(`/console/api/deposits?${bad}`)).status, 400, bad);
   },
 );

@@ -13,6 +13,9 @@ import { ConsoleRefusal } from '../server/route.ts';
 /** Conditions on deposits, without an order. */
 export type Selection = Pick<ViewQuery, 'equal' | 'contains' | 'labels' | 'from' | 'upTo'>;
 
+/** Limits of a search: each word costs time for each deposit, in which the node serves no other request. */
+const [MAX_WORDS, MAX_CHARACTERS] = [8, 256];
+
 /** Fields that hold the identifier of an object, by its type in a SWHID. */
 const OBJECT_FIELDS: Readonly<Record<string, string>> = {
   dir: 'directory',
@@ -30,7 +33,13 @@ export function selectionOf(filter: Filter): Selection {
     ...(origin !== undefined && { origin }),
     ...(swhid !== undefined && objectIn(swhidIn(swhid))),
   };
-  const words = q.split(/\s+/).filter((word) => word !== '');
+  if (q.length > MAX_CHARACTERS || (reason ?? '').length > MAX_CHARACTERS) {
+    const text = `A search has at most ${MAX_CHARACTERS} characters.`;
+    throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', text);
+  }
+  const words = [...new Set(q.split(/\s+/).filter((word) => word !== ''))];
+  if (words.length > MAX_WORDS)
+    throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', `A search has at most ${MAX_WORDS} words.`);
   const short = words.find((word) => Array.from(word).length < SHORTEST_TEXT);
   if (short !== undefined) {
     const text = `“${short}” is too short: a word to search for has at least ${SHORTEST_TEXT} characters.`;
