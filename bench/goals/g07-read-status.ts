@@ -101,7 +101,7 @@ async function answerOf({ url }: ServerProcess) {
 async function microsecondsOfCheck(credentials: Credentials): Promise<number> {
   await credentials.verify(AUTHORIZATION, '127.0.0.1');
   const before = process.threadCpuUsage();
-  for (let turn = 0; turn < CHECKS; turn += 1) credentials.cachedLogin(AUTHORIZATION);
+  for (let turn = 0; turn < CHECKS; turn += 1) credentials.cachedLogin(AUTHORIZATION, '192.0.2.1');
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / CHECKS;
 }

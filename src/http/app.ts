@@ -94,7 +94,7 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
   app.use(limitUnsent());
   app.use(readTarget());
   app.use(publicResources(health(options.readiness, options.parked)));
-  const answers = clients && new ResponseCache({ ...options, scheme, credentials: clients.credentials });
+  const answers = clients && new ResponseCache({ ...options, ...clients, scheme });
   if (clients && answers)
     useClients(app, { ...options, ...clients, answers, iris: new Iris(clients.baseUrl) });
   app.use((ctx) => {

@@ -234,11 +234,26 @@ test('a password costs one scrypt run for all spellings of its header', async (t
     for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc']) {
       const header = `${scheme}${' '.repeat(blanks)}${base64}${' '.repeat(blanks % 3)}`;
       t.is((await credentials.verify(header, '192.0.2.1')).client, 'alice');
-      t.is(credentials.cachedLogin(header)?.client, 'alice');
+      t.is(credentials.cachedLogin(header, '192.0.2.1')?.client, 'alice');
     }
   }
   t.is(runs, 1);
-  t.is(credentials.cachedLogin(basic('alice:secret ')), undefined);
+  t.is(credentials.cachedLogin(basic('alice:secret '), '192.0.2.1'), undefined);
+});
+
+test('an address that guesses learns nothing from the logins of others', async (t) => {
+  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve());
+  const [hers, guesser] = ['192.0.2.1', '192.0.2.2'];
+  const from = (address: string, password: string) => credentials.verify(basic(`alice:${password}`), address);
+  t.is((await from(hers, 'secret')).client, 'alice');
+  const guesses = Array.from({ length: 30 }, (_, number) => from(guesser, `guess ${number}`));
+  const secret = from(guesser, 'secret'); // while as many guesses are under way as may fail
+  t.is(credentials.cachedLogin(basic('alice:secret'), guesser), undefined);
+  await t.throwsAsync(secret, { code: 'ServiceUnavailable' });
+  await Promise.allSettled(guesses);
+  t.is((await from(hers, 'secret')).client, 'alice', 'it does not hold up whom it guesses');
+  t.is(credentials.cachedLogin(basic('alice:secret'), hers)?.client, 'alice');
+  t.is((await from('192.0.2.3', 'secret')).client, 'alice', 'another address needs no check');
 });
 
 test('an IPv6 network counts as one address, an IPv4 address as itself', (t) => {

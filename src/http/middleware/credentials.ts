@@ -29,8 +29,13 @@ type CredentialsOptions = {
 
 type Verified = Pick<ClientLogin, 'client' | 'credentialRevision'>;
 
+/** A verified header, and the addresses that it came from, in the order of their first use. */
+type Cached = Verified & { readonly addresses: Set<string> };
+
 /** Maximum number of verified headers in the cache; the LRU guarantees at least half as many. */
 const MAX_CACHED = 20_000;
+/** Maximum number of addresses that are remembered of a verified header. */
+const MAX_ADDRESSES = 32;
 /**
  * Maximum number of concurrent scrypt runs. Each takes a core and a thread of the pool that file access also needs, so
  * one of two is left free.
@@ -40,7 +45,8 @@ const MAX_WAITING = 32;
 
 /**
  * Verifies `Authorization` headers and finds their clients. A verified header is cached under a keyed hash, so that
- * later requests cost no scrypt. A changed password or a disabled client takes effect immediately.
+ * later requests cost no scrypt. An address that guesses learns nothing from that: there, a header that did not come from
+ * it before is not looked up. A changed password or a disabled client takes effect immediately.
  */
 export class Credentials {
   readonly #logins: Pick<View<ClientLogin>, 'get'>;
@@ -51,7 +57,7 @@ export class Credentials {
   readonly #attempts = new LoginAttempts();
   /** Key of the hash: 144 bits, kept short since every request hashes it. */
   readonly #key = random.bytes(18).toString('base64');
-  readonly #verified = new LruCache<Verified>(MAX_CACHED);
+  readonly #verified = new LruCache<Cached>(MAX_CACHED);
   readonly #verifying = new Map<string, Promise<boolean>>();
   /** Permits of verifications, by network: guessing clients delay only their own network. */
   readonly #permits = new FairSemaphore({
@@ -86,7 +92,7 @@ export class Credentials {
     const sent = parseBasic(authorization);
     if (!sent) throw unauthorized(authorization !== undefined);
     const fingerprint = this.#fingerprintOf(sent);
-    const cached = this.#cached(fingerprint);
+    const cached = this.#cached(fingerprint, address);
     if (cached) return cached;
     this.#refuseGuessing(address);
     const login = this.#logins.get(sent.name);
@@ -98,17 +104,17 @@ export class Credentials {
       throw unauthorized();
     }
     const { client, credentialRevision } = known;
-    this.#verified.set(fingerprint, { client, credentialRevision });
+    this.#verified.set(fingerprint, { client, credentialRevision, addresses: new Set([address]) });
     return known;
   }
 
   /**
    * Returns the login of a header that is already verified, without waiting. Returns `undefined` when the header is not
-   * cached or its login has changed.
+   * cached, may not be looked up from this address, or its login has changed.
    */
-  cachedLogin(authorization: string | undefined): ClientLogin | undefined {
+  cachedLogin(authorization: string | undefined, address: string): ClientLogin | undefined {
     const sent = parseBasic(authorization);
-    return sent && this.#cached(this.#fingerprintOf(sent));
+    return sent && this.#cached(this.#fingerprintOf(sent), address);
   }
 
   /**
@@ -125,9 +131,17 @@ export class Credentials {
     return login && !login.disabled ? login.collections : [];
   }
 
-  #cached(fingerprint: string): ClientLogin | undefined {
+  #cached(fingerprint: string, address: string): ClientLogin | undefined {
     const verified = this.#verified.get(fingerprint);
-    return verified && this.currentLogin(verified);
+    if (!verified) return undefined;
+    const { addresses } = verified;
+    if (!addresses.has(address)) {
+      if (!this.#attempts.mayBegin(address)) return undefined;
+      addresses.add(address);
+      const [oldest] = addresses;
+      if (addresses.size > MAX_ADDRESSES && oldest !== undefined) addresses.delete(oldest);
+    }
+    return this.currentLogin(verified);
   }
 
   /** Returns the same text for all spellings of the header, so that a password costs one scrypt run. */
@@ -207,7 +221,7 @@ export function authenticate(credentials: Credentials, trustProxy: boolean): Ser
 /**
  * Returns the client's address. Behind a trusted proxy it is the last one in `X-Forwarded-For`, which the proxy added.
  */
-export function addressOf({ req }: ServiceContext, trustProxy: boolean): string {
+export function addressOf({ req }: Pick<ServiceContext, 'req'>, trustProxy: boolean): string {
   const forwarded = trustProxy
     ? String(req.headers['x-forwarded-for'] ?? '')
         .split(',')

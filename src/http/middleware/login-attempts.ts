@@ -25,15 +25,16 @@ export class LoginAttempts {
     return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / TOKENS_PER_SECOND);
   }
 
-  /**
-   * Starts an attempt, until {@link end}. Returns false if the address could exceed its limit should all attempts in
-   * progress fail.
-   */
+  /** Returns whether one more attempt keeps the address within its limit, should all those in progress fail. */
+  mayBegin(address: string): boolean {
+    return this.#tokens(address) >= (this.#inProgress.get(networkOf(address)) ?? 0) + 1;
+  }
+
+  /** Starts an attempt, until {@link end}. Returns false if it may not begin. */
   begin(address: string): boolean {
+    if (!this.mayBegin(address)) return false;
     const network = networkOf(address);
-    const inProgress = this.#inProgress.get(network) ?? 0;
-    if (this.#tokens(address) < inProgress + 1) return false;
-    this.#inProgress.set(network, inProgress + 1);
+    this.#inProgress.set(network, (this.#inProgress.get(network) ?? 0) + 1);
     return true;
   }
 

@@ -1,13 +1,16 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { LruCache } from '../../tools/lru-cache.ts';
 import { isGranted, type OwnedDeposit } from '../iris/deposit-resource.ts';
-import type { Credentials } from '../middleware/credentials.ts';
+import { addressOf, type Credentials } from '../middleware/credentials.ts';
 import { type ObservingOptions, observeRequest, REQUEST_ID } from '../middleware/observe-requests.ts';
 import { isHost } from '../middleware/request-target.ts';
 import { routeOf } from '../route-table.ts';
 import type { ServiceContext } from '../service-context.ts';
 
-export type ResponseCacheOptions = ObservingOptions & { readonly credentials: Credentials };
+export type ResponseCacheOptions = ObservingOptions & {
+  readonly credentials: Credentials;
+  readonly trustProxy: boolean;
+};
 
 /** Returns without waiting whether the cached response is still valid for its deposit. */
 export type Validator = () => boolean;
@@ -89,9 +92,10 @@ export class ResponseCache {
     this.#responses.set(key, { ...answer, client, collection, isUnchanged, route: routeOf(ctx) });
   }
 
-  #isValid({ client, collection, isUnchanged }: CachedResponse, { headers }: IncomingMessage): boolean {
+  #isValid({ client, collection, isUnchanged }: CachedResponse, req: IncomingMessage): boolean {
+    const { credentials, trustProxy } = this.#options;
     try {
-      const login = this.#options.credentials.cachedLogin(headers.authorization);
+      const login = credentials.cachedLogin(req.headers.authorization, addressOf({ req }, trustProxy));
       return login?.client === client && isGranted(login, collection) && isUnchanged();
     } catch {
       return false; // a view cannot be read: Koa meets the same error and answers it
