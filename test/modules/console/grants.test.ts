@@ -1,3 +1,4 @@
+import type { LiveChange } from '../../../src/modules/console/protocol/live-change.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import { until } from '../../../testing/service/running-service.ts';
@@ -101,15 +102,58 @@ test('an open event stream stops naming deposits of a collection whose grant is 
   abort.abort();
 });
 
+test('an open event stream shows what the role of now permits, and depositors no names of persons', async (t) => {
+  const { service } = t.context;
+  const frank = await service.register('frank', { collections: ['papers'], domain: 'frank.example' });
+  const abort = new AbortController();
+  const open = async ({ cookie }: ConsoleSession) =>
+    changesOf(
+      await fetch(new URL('/console/api/live', service.url), {
+        headers: { Cookie: cookie },
+        signal: abort.signal,
+      }),
+    );
+  const operator = await ConsoleSession.begin(service, 'operator');
+  const demoted = await ConsoleSession.begin(service, 'auditor');
+  const [changes, own] = [
+    await open(demoted),
+    await open(await ConsoleSession.ofClient(service.url, 'frank', 'secret')),
+  ];
+  const before = await depositOf(frank, { title: 'Before', collection: 'papers', status: 'rejected' });
+  /** Resolves to the changes up to the one that is wanted. */
+  const upTo = async (from: AsyncGenerator<LiveChange>, isWanted: (change: LiveChange) => boolean) => {
+    const found: LiveChange[] = [];
+    for (let last = found.at(-1); !last || !isWanted(last); last = found.at(-1)) {
+      const { value, done } = await from.next();
+      if (done) throw new Error('The stream has ended.');
+      found.push(value);
+    }
+    return found;
+  };
+  await upTo(changes, ({ depositId }) => depositId === before);
+  const setRole = (role: 'moderator' | 'auditor') =>
+    service.administration.person({ type: 'ChangeRole', person: 'auditor', role, client: null });
+  await setRole('moderator');
+  await until(async () => (await demoted.get('/console/api/overview')).status === 403);
+  const hidden = await depositOf(frank, { title: 'Hidden', collection: 'papers', status: 'partial' });
+  await setRole('auditor');
+  await until(async () => (await demoted.get('/console/api/overview')).status === 200);
+  await operator.post('/console/api/jobs', { act: 'recheck', ids: [before] });
+  const isRetry = ({ depositId, type }: LiveChange) => depositId === before && type === 'ChecksRetried';
+  t.false((await upTo(changes, isRetry)).some(({ depositId }) => depositId === hidden));
+  t.deepEqual((await upTo(own, isRetry)).at(-1)?.actor, { kind: 'operator', name: 'operator' });
+  abort.abort();
+});
+
 /** Yields the changes that an event stream names. */
-async function* changesOf({ body: stream }: Response): AsyncGenerator<{ readonly depositId: number }> {
+async function* changesOf({ body: stream }: Response): AsyncGenerator<LiveChange> {
   let rest = '';
   for await (const chunk of (stream ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
     const blocks = `${rest}${chunk}`.split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
       const [, data] = /^event: change\ndata: (.*)$/.exec(block) ?? [];
-      if (data !== undefined) yield JSON.parse(data) as { depositId: number };
+      if (data !== undefined) yield JSON.parse(data) as LiveChange;
     }
   }
 }

@@ -9,6 +9,7 @@ import { clock } from '../../../tools/clock.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { rowOf } from '../listing/deposit-query.ts';
 import type { LiveChange } from '../protocol/live-change.ts';
+import { permits } from '../protocol/permissions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 
@@ -59,16 +60,18 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
       actor,
       ...(view ? rowFields(view) : DELETED),
     };
-    const text = `event: change\ndata: ${JSON.stringify(change)}\n\n`;
-    for (const stream of open) if (maySee(stream, change)) write(stream, text);
+    const [toAll, toDepositors] = [textOf(change), textOf({ ...change, actor: shownToDepositors(actor) })];
+    for (const stream of open) {
+      const now = stream.current(); // role and grants may have changed since the page was opened
+      if (now && maySee(now, change)) write(stream, now.scope === null ? toAll : toDepositors);
+    }
   }
 
-  /** Returns whether the change is one of a deposit that exists for the viewer at this moment. */
-  function maySee({ viewer, current }: LiveStream, { client, collection }: LiveChange): boolean {
+  /** Returns whether the change is one of a deposit that exists for the viewer. */
+  function maySee(viewer: Viewer, { client, collection }: LiveChange): boolean {
+    if (!permits(viewer.role, 'deposits:read')) return false;
     if (viewer.scope === null) return true;
-    if (client === null || collection === null || viewer.scope.client !== client) return false;
-    const now = current();
-    return now !== undefined && depositsOf(now).includes({ client, collection });
+    return client !== null && collection !== null && depositsOf(viewer).includes({ client, collection });
   }
 
   function begin(ctx: ServiceContext, viewer: Viewer): void {
@@ -78,7 +81,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     const current = sessions.watch(ctx);
     const stream: LiveStream = { viewer, current, body: new PassThrough() };
     const heartbeat = clock.setInterval(() => {
-      if (current()) write(stream, ': still here\n\n');
+      if (permits(current()?.role, 'deposits:read')) write(stream, ': still here\n\n');
       else stream.body.end('event: end\ndata: {}\n\n');
     }, HEARTBEAT_MS);
     open.add(stream);
@@ -104,6 +107,15 @@ const DELETED = { status: null, title: null, reasonCodes: [], swhid: null, clien
 function rowFields(view: DepositSearchView) {
   const { status, title, reasonCodes, swhid, client, collection } = rowOf(view);
   return { status, title, reasonCodes, swhid, client, collection };
+}
+
+function textOf(change: LiveChange): string {
+  return `event: change\ndata: ${JSON.stringify(change)}\n\n`;
+}
+
+/** Returns the actor without the name of a person, which depositors do not see over SWORD either. */
+function shownToDepositors(actor: LiveChange['actor']): LiveChange['actor'] {
+  return ['operator', 'person'].includes(actor.kind) ? { kind: 'operator', name: 'operator' } : actor;
 }
 
 function write({ body }: LiveStream, text: string): void {
