@@ -8,6 +8,7 @@ import {
   final,
   formOf,
   formType,
+  partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
@@ -151,4 +152,20 @@ test('the resources that browsers and crawlers request on their own are public',
   const robots = await fetch(`${service.url}/robots.txt`);
   t.deepEqual([robots.status, await robots.text()], [200, 'User-agent: *\nDisallow: /\n']);
   t.is((await fetch(`${service.url}/favicon.png`)).status, 401);
+});
+
+test('a page of another site changes nothing with the credentials that a browser remembers', async (t) => {
+  const { service } = t.context;
+  const bob = await service.register('bob', { collections: ['software'] });
+  const form = formOf([archivePart(), entryPart()]);
+  const made = await bob.post('/1/software/', form, { ...formType, ...partial });
+  const edit = made.headers.get('Location') ?? '';
+  for (const site of ['cross-site', 'same-site']) {
+    const other = { 'Sec-Fetch-Site': site, Origin: 'https://elsewhere.example' };
+    t.is((await bob.post(edit, null, other)).status, 403, 'the form of a completion');
+    t.is((await bob.post('/1/software/', form, { ...formType, ...other })).status, 403, 'that of a deposit');
+    t.is((await bob.get(edit, other)).status, 200, 'a link may be followed');
+  }
+  t.regex(await (await bob.get(edit)).text(), /partial/);
+  t.is((await bob.post(edit, null, { 'Sec-Fetch-Site': 'same-origin' })).status, 200);
 });

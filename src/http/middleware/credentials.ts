@@ -207,10 +207,23 @@ function tooManyLogins(): SwordError {
   });
 }
 
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses a write that a page of another site has a browser send: browsers add the credentials that a person gave for the
+ * pages of deposits. They name the site of the page; other clients send no such header.
+ */
+function refuseOtherSites({ method, req: { headers } }: ServiceContext): void {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none' || READS.has(method)) return;
+  throw new SwordError('Forbidden', 'A page of another site may not change anything here.');
+}
+
 /** Requires valid credentials for all later middleware and forbids caching of their responses. */
 export function authenticate(credentials: Credentials, trustProxy: boolean): ServiceMiddleware {
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
+    refuseOtherSites(ctx);
     const verify = () => credentials.verify(ctx.req.headers.authorization, addressOf(ctx, trustProxy));
     ctx.state.login = await verify();
     ctx.state.verifyAgain = verify;
