@@ -91,7 +91,7 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
   const scheme = clients?.baseUrl.startsWith('https:') ? 'https' : 'http';
   app.use(observeRequests({ ...options, scheme }));
   app.use(answerErrors(options.logger, options));
-  app.use(limitUnsent());
+  app.use(limitUnsent(clients?.trustProxy ?? false));
   app.use(readTarget());
   app.use(publicResources(health(options.readiness, options.parked)));
   const answers = clients && new ResponseCache({ ...options, ...clients, scheme });

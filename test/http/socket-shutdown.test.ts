@@ -496,7 +496,7 @@ test('excess concurrent lists of a client are refused, and other clients are ser
 test('unread bodies are limited per client', async (t) => {
   const body = 'x'.repeat(7 * 1024 ** 2);
   const url = await serveApp(t, (app) => {
-    app.use(limitUnsent());
+    app.use(limitUnsent(false));
     app.use((ctx) => {
       ctx.body = body;
     });
@@ -513,6 +513,34 @@ test('unread bodies are limited per client', async (t) => {
     const answer = await fetch(url, { headers: { 'User-Agent': 'alice' } });
     return (await answer.text()).length === body.length;
   });
+});
+
+test('unread bodies of answers without login leave room for those of clients', async (t) => {
+  const body = 'x'.repeat(7 * 1024 ** 2);
+  const url = await serveApp(t, (app) => {
+    app.use((ctx, next) => {
+      if (ctx.get('User-Agent') === 'nobody') Reflect.deleteProperty(ctx.state, 'login');
+      return next();
+    });
+    app.use(limitUnsent(true));
+    app.use((ctx) => {
+      ctx.body = body;
+    });
+  });
+  const from = (address: string) => ({ 'User-Agent': 'nobody', 'X-Forwarded-For': address });
+  const statusOf = async (headers: Record<string, string>) => {
+    const answer = await fetch(url, { headers });
+    await answer.text();
+    return answer.status;
+  };
+  const signal = AbortSignal.timeout(60_000);
+  const first = await fetch(url, { headers: from('2001:db8::1'), signal });
+  t.is(await statusOf(from('2001:db8::2')), 503, 'a network is one reader');
+  const second = await fetch(url, { headers: from('192.0.2.1'), signal });
+  t.is(second.status, 200, 'another network is another reader');
+  t.is(await statusOf(from('192.0.2.2')), 503, 'others without a login wait');
+  t.is(await statusOf({ 'User-Agent': 'alice' }), 200);
+  await Promise.all([first.body?.cancel(), second.body?.cancel()]);
 });
 
 test('empty lines after a response do not keep a connection open', async (t) => {

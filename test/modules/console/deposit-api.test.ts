@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ArchiveReading } from '../../../src/domain/deposit/events.ts';
 import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
+import { zipOf } from '../../../testing/archives/archive-builders.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import {
   archivePart,
@@ -80,6 +81,24 @@ test('the hashes of the leaves are those of the whole log, in its order', async 
   );
   t.is((await auditor.get('/console/api/leaves?after=nowhere')).status, 400);
   t.deepEqual(await (await auditor.get('/console/api/anchors')).json(), { anchors: [] });
+});
+
+test('a manifest of many long paths is sent', async (t) => {
+  const { service, alice } = t.context;
+  const folders = Array.from({ length: 15 }, () => `${'long'.repeat(60)}/`).join('');
+  const archive = zipOf(
+    Array.from({ length: 2500 }, (_, number) => ({ name: `${folders}${number}`, data: '' })),
+  );
+  const made = await alice.post('/1/software/', formOf([archivePart(archive), entryPart()]), {
+    ...formType,
+    ...final,
+  });
+  const [, id = ''] = /\/(\d+)\/metadata\/$/.exec(made.headers.get('Location') ?? '') ?? [];
+  await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const answer = await auditor.get(`/console/api/deposits/${id}/manifest`);
+  t.is(answer.status, 200);
+  t.true((await answer.text()).length > 8 * 1024 ** 2);
 });
 
 test('a manifest and the bytes of its files are sent as files, to those who may read them', async (t) => {
