@@ -59,7 +59,7 @@ for (const role of Object.keys(MATRIX) as (Role | 'nobody')[]) {
       } else if (role === 'nobody' && isPage) t.true(answer.status === 303 && isToSignIn, name);
       else t.is(answer.status, role === 'nobody' ? 401 : 403, name);
       await answer.body?.cancel();
-      if (path.endsWith('/end-sessions')) session = await sessionOf(service, role);
+      if (/\/(?:end-sessions|sign-out)$/.test(path)) session = await sessionOf(service, role);
     }
   });
 }
@@ -95,7 +95,7 @@ test.serial('all sessions of a person end by an event, and those of a disabled p
   t.is((await other.get('/console/')).headers.get('Location'), '/console/sign-in?to=%2Fconsole%2F');
   const third = await ConsoleSession.begin(service, 'moderator');
   await service.administration.person({ type: 'DisablePerson', person: 'moderator' });
-  await until(async () => (await third.post('/console/api/sign-out')).status === 401);
+  await until(async () => (await third.get('/console/api/verifier')).status === 401);
   await t.throwsAsync(linkFor(service, 'moderator'), { code: 'PERSON_DISABLED' });
   await service.administration.person({ type: 'EnablePerson', person: 'moderator' });
 });
@@ -222,3 +222,20 @@ test('an answer that shared caches may store renews no session', async (t) => {
   t.deepEqual(answer.headers.getSetCookie(), []);
   await answer.body?.cancel();
 });
+
+test.serial(
+  'a copy of the cookie is worth nothing once its session was ended, also that of a client',
+  async (t) => {
+    const { service } = t.context;
+    for (const session of [
+      await ConsoleSession.begin(service, 'auditor'),
+      await ConsoleSession.ofClient(service.url, 'alice', 'secret'),
+    ]) {
+      t.is((await session.get('/console/api/overview')).status, 200);
+      t.is((await session.post('/console/api/sign-out')).status, 204);
+      t.is((await session.get('/console/api/overview')).status, 401);
+    }
+    const other = await ConsoleSession.begin(service, 'auditor');
+    t.is((await other.get('/console/api/overview')).status, 200, 'other sessions go on');
+  },
+);

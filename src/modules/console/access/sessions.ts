@@ -31,9 +31,12 @@ const MINUTE = 60_000;
 const [MAX_IDLE_MS, MAX_AGE_MS, FRESH_MS] = [30 * MINUTE, 12 * 60 * MINUTE, 10 * MINUTE];
 /** Milliseconds after which a cookie is renewed. */
 const RENEW_MS = MINUTE;
+/** Maximum number of sessions of which a node remembers that they were ended. */
+const MAX_ENDED = 10_000;
 
 /**
- * Sessions as sealed cookies. No node stores them. Each use compares them with the views, so a disabled person, the end
+ * Sessions as sealed cookies. No node stores them, but each remembers those that were ended on it, so that a copy of the
+ * cookie is worth nothing. Each use compares them with the views, so a disabled person, the end
  * of all sessions and a changed password take effect immediately.
  */
 export class Sessions {
@@ -41,6 +44,8 @@ export class Sessions {
   readonly #people: Pick<View<PersonView>, 'get'>;
   readonly #credentials: Pick<Credentials, 'currentLogin' | 'collectionsOf'>;
   readonly #cookie: { readonly name: string; readonly attributes: string };
+  /** Sessions that were ended, and when they would have ended by their age. */
+  readonly #ended = new Map<string, number>();
 
   constructor(
     key: SessionKey,
@@ -86,12 +91,13 @@ export class Sessions {
    */
   watch(ctx: ServiceContext): () => Viewer | undefined {
     const session = this.#sessionOf(ctx);
-    return () =>
-      session && clock.now() - session.signedInAt < MAX_AGE_MS ? this.#viewer(session) : undefined;
+    return () => (session && isYoung(session) && !this.#isEnded(session) ? this.#viewer(session) : undefined);
   }
 
   end(ctx: ServiceContext): void {
     const { name, attributes } = this.#cookie;
+    const session = this.#sessionOf(ctx);
+    if (session) this.#rememberEnd(session);
     ctx.append('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
   }
 
@@ -103,9 +109,20 @@ export class Sessions {
   #sessionOf(ctx: ServiceContext): Session | undefined {
     const text = this.#key.open(ctx.cookies.get(this.#cookie.name) ?? '');
     const session = text === undefined ? undefined : (JSON.parse(text) as Session); // as sealed below
+    const isUsed = session && clock.now() - session.seenAt < MAX_IDLE_MS && isYoung(session);
+    return isUsed && !this.#isEnded(session) ? session : undefined;
+  }
+
+  #isEnded(session: Session): boolean {
+    return this.#ended.has(keyOf(session));
+  }
+
+  #rememberEnd(session: Session): void {
     const now = clock.now();
-    const isValid = session && now - session.seenAt < MAX_IDLE_MS && now - session.signedInAt < MAX_AGE_MS;
-    return isValid ? session : undefined;
+    for (const [key, until] of this.#ended) if (until <= now) this.#ended.delete(key);
+    this.#ended.set(keyOf(session), session.signedInAt + MAX_AGE_MS);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   #viewer({ kind, name, revision, signedInAt }: Session): Viewer | undefined {
@@ -128,4 +145,13 @@ export class Sessions {
     const { name, attributes } = this.#cookie;
     ctx.append('Set-Cookie', `${name}=${this.#key.seal(JSON.stringify(session))}; ${attributes}`);
   }
+}
+
+function isYoung({ signedInAt }: Session): boolean {
+  return clock.now() - signedInAt < MAX_AGE_MS;
+}
+
+/** Returns what the cookies of one session share. */
+function keyOf({ kind, name, signedInAt }: Session): string {
+  return `${kind} ${name} ${signedInAt}`;
 }
