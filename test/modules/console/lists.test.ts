@@ -63,6 +63,8 @@ test.serial(
       `q=${words}`,
       `q=${long}`,
       `reason=${long}`,
+      'q=abc%00',
+      'reason=abc%00',
       'swhid=swh:1:cnt:1',
       'since=yesterday',
       'before=x',
@@ -182,3 +184,12 @@ async function agedBy(
   const older = key.seal(JSON.stringify({ ...contents, signedInAt: contents.signedInAt - age }));
   return new ConsoleSession(url, `${name}=${older}`);
 }
+
+test('what no page of the console sends is refused, not a fault of the service', async (t) => {
+  const { service } = t.context;
+  const operator = await ConsoleSession.begin(service, 'operator');
+  for (const path of ['/console/enter', '/console/api/jobs', '/console/api/work/retry'])
+    for (const body of [null, 1, 'text']) t.is((await operator.post(path, body)).status, 400, path);
+  for (const format of ['constructor', '__proto__', 'toString'])
+    t.is((await operator.get(`/console/api/deposits/export/${format}`)).status, 404, format);
+});

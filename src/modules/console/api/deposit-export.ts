@@ -54,7 +54,8 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
       path: '/console/api/deposits/export/:format',
       permission: 'deposits:read',
       answer: ({ ctx, query, params, viewer }) => {
-        const format = FORMATS[params['format'] ?? ''];
+        const { format: name = '' } = params;
+        const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
         if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
         const [deposits, selection] = [depositsOf(viewer), selectionOf(filterIn(query))];
         const fields = query.has('columns')

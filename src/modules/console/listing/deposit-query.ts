@@ -33,6 +33,8 @@ export function selectionOf(filter: Filter): Selection {
     ...(origin !== undefined && { origin }),
     ...(swhid !== undefined && objectIn(swhidIn(swhid))),
   };
+  if (`${q}${reason ?? ''}`.includes('\0'))
+    throw new ConsoleRefusal(400, 'BAD_TEXT', 'No text has the character U+0000.'); // it ends a query of SQLite
   if (q.length > MAX_CHARACTERS || (reason ?? '').length > MAX_CHARACTERS) {
     const text = `A search has at most ${MAX_CHARACTERS} characters.`;
     throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', text);

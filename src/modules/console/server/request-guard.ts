@@ -33,10 +33,17 @@ export async function readBody(
   const bytes = await collect(requestBody(ctx, MAX_BODY_BYTES, timeouts), MAX_BODY_BYTES, tooLarge);
   const text = bytes.toString('utf8');
   if (kind === 'form') return Object.fromEntries(new URLSearchParams(text));
+  const value = text === '' ? {} : parsed(text);
+  if (value === Object(value)) return value;
+  throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is no JSON object.');
+}
+
+/** Returns `undefined` for what is not JSON. */
+function parsed(text: string): unknown {
   try {
-    return text === '' ? {} : JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is not JSON.');
+    return undefined;
   }
 }
 
