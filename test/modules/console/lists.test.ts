@@ -109,6 +109,9 @@ test.serial('the list is exported as CSV and NDJSON, and no field is a formula',
   t.regex(await chosen.text(), /^depositId,title,authors,swhid\r\n\d+,"'=HYPERLINK\(""x""\),y",/);
   const named = await auditor.get('/console/api/deposits/export/ndjson?q=hyperlink&columns=slug');
   t.deepEqual(Object.keys(JSON.parse(await named.text()) as object), ['depositId', 'slug']);
+  await depositOf(alice, { title: 'Semicolon;=1+1; @x;y', collection: 'papers', status: 'partial' });
+  const other = await (await auditor.get('/console/api/deposits/export/csv?q=semicolon')).text();
+  t.regex(other, /\r\n\d+,"Semicolon;'=1\+1; '@x;y",alice/, 'for spreadsheets that separate cells by it');
   const ndjson = await (await auditor.get('/console/api/deposits/export/ndjson?collection=papers')).text();
   const lines = ndjson.trim().split('\n');
   t.true(lines.length > 50);

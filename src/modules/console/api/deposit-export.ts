@@ -80,9 +80,12 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
   ];
 }
 
+/** Where a cell begins with what a spreadsheet reads as a formula; in many languages it takes `;` for the separator. */
+const FORMULA = /(?<=^|[;\t\r\n]\s*)(?=[=+\-@\t\r])/g;
+
 /** Returns a field of CSV. A text that a spreadsheet would read as a formula gets an apostrophe before it. */
 function csvValue(value: string | number | null | readonly string[]): string {
   const text = value === null ? '' : typeof value === 'object' ? value.join('; ') : `${value}`;
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = text.replace(FORMULA, "'");
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

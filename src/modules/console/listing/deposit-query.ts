@@ -33,21 +33,8 @@ export function selectionOf(filter: Filter): Selection {
     ...(origin !== undefined && { origin }),
     ...(swhid !== undefined && objectIn(swhidIn(swhid))),
   };
-  if (`${q}${reason ?? ''}`.includes('\0'))
-    throw new ConsoleRefusal(400, 'BAD_TEXT', 'No text has the character U+0000.'); // it ends a query of SQLite
-  if (q.length > MAX_CHARACTERS || (reason ?? '').length > MAX_CHARACTERS) {
-    const text = `A search has at most ${MAX_CHARACTERS} characters.`;
-    throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', text);
-  }
-  const words = [...new Set(q.split(/\s+/).filter((word) => word !== ''))];
-  if (words.length > MAX_WORDS)
-    throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', `A search has at most ${MAX_WORDS} words.`);
-  const short = words.find((word) => Array.from(word).length < SHORTEST_TEXT);
-  if (short !== undefined) {
-    const text = `“${short}” is too short: a word to search for has at least ${SHORTEST_TEXT} characters.`;
-    throw new ConsoleRefusal(400, 'WORD_TOO_SHORT', text);
-  }
-  const terms = reason === undefined ? [] : [` !${reason} `];
+  const words = wordsIn(q);
+  const terms = reason === undefined ? [] : [` !${searchable(reason)} `];
   const labels = [
     ...(slug === undefined ? [] : [labelOf('slug', slug)]),
     ...(actor === undefined ? [] : [labelOf('actor', actor)]),
@@ -59,6 +46,28 @@ export function selectionOf(filter: Filter): Selection {
     ...(since !== undefined && { from: { field: 'changed', value: timeIn(since) } }),
     ...(until !== undefined && { upTo: { field: 'changed', value: `${timeIn(until)} ~` } }),
   };
+}
+
+/** Returns the words of a search, each once. @throws {ConsoleRefusal} */
+function wordsIn(text: string): string[] {
+  const words = [...new Set(searchable(text).split(/\s+/))].filter((word) => word !== '');
+  if (words.length > MAX_WORDS)
+    throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', `A search has at most ${MAX_WORDS} words.`);
+  const short = words.find((word) => Array.from(word).length < SHORTEST_TEXT);
+  if (short === undefined) return words;
+  throw new ConsoleRefusal(
+    400,
+    'WORD_TOO_SHORT',
+    `“${short}” is too short: a word to search for has at least ${SHORTEST_TEXT} characters.`,
+  );
+}
+
+/** Returns the text if a full-text search accepts it. U+0000 ends a query of SQLite. @throws {ConsoleRefusal} */
+function searchable(text: string): string {
+  if (text.includes('\0')) throw new ConsoleRefusal(400, 'BAD_TEXT', 'No text has the character U+0000.');
+  if (text.length <= MAX_CHARACTERS) return text;
+  const limit = `A search has at most ${MAX_CHARACTERS} characters.`;
+  throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', limit);
 }
 
 /** Returns the value before which a page begins. */
