@@ -196,3 +196,19 @@ test('what no page of the console sends is refused, not a fault of the service',
   for (const format of ['constructor', '__proto__', 'toString'])
     t.is((await operator.get(`/console/api/deposits/export/${format}`)).status, 404, format);
 });
+
+test.serial('the job of a person who was disabled stops', async (t) => {
+  const { service } = t.context;
+  const operator = await ConsoleSession.begin(service, 'operator');
+  const ids = Array.from({ length: 9000 }, (_, index) => 100_000 + index);
+  const answer = await operator.post('/console/api/jobs', { act: 'recheck', ids });
+  const { id } = (await answer.json()) as JobView;
+  await service.administration.person({ type: 'DisablePerson', person: 'operator' });
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const jobNow = async () => (await (await auditor.get(`/console/api/jobs/${id}`)).json()) as JobView;
+  await until(async () => (await jobNow()).endedAt !== null);
+  const { state, refused } = await jobNow();
+  t.is(state, 'stopped');
+  t.true(refused < ids.length);
+  await service.administration.person({ type: 'EnablePerson', person: 'operator' });
+});

@@ -3,6 +3,7 @@ import { idsOf } from '../listing/deposit-pages.ts';
 import { selectionOf } from '../listing/deposit-query.ts';
 import { filterIn } from '../protocol/deposit-list.ts';
 import type { Act } from '../protocol/job.ts';
+import { permits } from '../protocol/permissions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
 import { Jobs } from './jobs.ts';
@@ -11,8 +12,12 @@ import { Jobs } from './jobs.ts';
 const MAX_DEPOSITS = 10_000;
 
 /** Returns the routes by which operators retry deposits: one, the selected ones, or all that a filter selects. */
-export function depositActRoutes({ depositsOf, log, resources }: ConsoleParts): readonly Route[] {
-  const jobs = resources.use(new Jobs(log));
+export function depositActRoutes({ depositsOf, log, people, resources }: ConsoleParts): readonly Route[] {
+  const mayAct = (name: string): boolean => {
+    const person = people.get(name);
+    return person?.disabled === false && permits(person.role, 'deposits:act');
+  };
+  const jobs = resources.use(new Jobs(log, mayAct));
   return [
     {
       method: 'GET',

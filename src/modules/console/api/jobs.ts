@@ -18,10 +18,13 @@ const MAX_REFUSALS = 100;
  */
 export class Jobs implements Disposable {
   readonly #log: EventLog;
+  readonly #mayAct: (person: string) => boolean;
   readonly #jobs = new Map<string, { view: JobView; readonly stop: AbortController }>();
 
-  constructor(log: EventLog) {
+  /** @param mayAct returns whether a person may act on deposits at this moment. */
+  constructor(log: EventLog, mayAct: (person: string) => boolean) {
     this.#log = log;
+    this.#mayAct = mayAct;
   }
 
   /** Starts a job for a person. */
@@ -81,6 +84,8 @@ export class Jobs implements Disposable {
     try {
       const retries = await DepositRetries.open(this.#log, administration);
       for (const depositId of ids) {
+        await clock.nextTurn(); // a refusal waits for nothing: other requests would wait for the whole job
+        if (!this.#mayAct(job.view.by)) job.stop.abort(); // disabled, or of another role by now
         if (job.stop.signal.aborted) break;
         try {
           await retries.retry(depositId, job.view.act);
