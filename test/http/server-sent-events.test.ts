@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import type { ServiceState } from '../../src/http/service-context.ts';
 import { answerEvents } from '../../src/modules/status-events/answer-events.ts';
 import { OpenStream } from '../../src/modules/status-events/event-streams.ts';
@@ -32,6 +33,16 @@ const test = testOfService({
   alice: { collections: ['software', 'alices', 'alice'] },
   bob: { collections: ['software', 'bob'] },
 });
+
+/** Numbers of events that were read from the log, by their stream. */
+const eventsRead = new Map<string, number>();
+const { readStream } = SqliteEventLog.prototype;
+SqliteEventLog.prototype.readStream = async function* (stream, options) {
+  for await (const event of readStream.call(this, stream, options)) {
+    eventsRead.set(stream, (eventsRead.get(stream) ?? 0) + 1);
+    yield event;
+  }
+};
 
 const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
 const WAY = ['partial', 'deposited', 'verified', 'loading', 'done'];
@@ -185,6 +196,20 @@ test('a client that resumes after a deletion gets the event, and then a response
   await assertRefused(t, await alice.get(`/1/alice/${id}/events/`, resume), 404, 'NotFound');
   await assertRefused(t, await alice.get('/1/software/999999/events/', resume), 404, 'NotFound');
 });
+
+test.serial(
+  'a resumed stream reads no more of a deposit of another client than of one that does not exist',
+  async (t) => {
+    const { alice, bob } = t.context;
+    const id = await deposit(alice, 'software');
+    await alice.waitFor(`/1/software/${id}/status/`, 'done');
+    eventsRead.clear();
+    const resumed = await bob.get(`/1/software/${id}/events/`, { 'Last-Event-ID': '0' });
+    await assertRefused(t, resumed, 404, 'NotFound');
+    const read = eventsRead.get(`deposit-${id}`) ?? 0;
+    t.true(read <= 1, `${read} events`);
+  },
+);
 
 test('a collection stream reports exactly the deposits of the client', async (t) => {
   const { alice, bob } = t.context;

@@ -6,6 +6,7 @@ import {
   type StatusChangeContext,
   StatusChangeReader,
 } from '../../deposits/status-change.ts';
+import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { findDeposit, grantedCollection } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
@@ -42,7 +43,8 @@ export function depositEventsIri(queries: DepositQueries, options: EventsIriOpti
       const isResumed = lastEventId(ctx) !== undefined;
       return findDeposit(ctx, async (id, client) => {
         return (
-          (await queries.ownStatus(id, client)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined)
+          (await queries.ownStatus(id, client)) ??
+          (isResumed ? deletedDeposit(streams.log, id, client) : undefined)
         );
       });
     },
@@ -83,8 +85,17 @@ export function collectionEventsIri(options: EventsIriOptions): ServiceMiddlewar
   });
 }
 
-/** Returns a deposit as it was before its deletion, at the revision of the deletion, for clients that missed that event. */
-async function deletedDeposit(log: EventLog, depositId: number): Promise<Followed | undefined> {
+/**
+ * Returns a deposit of the client as it was before its deletion, at the revision of the deletion, for clients that missed
+ * that event. Of another client's, no more is read than of one that does not exist, so that the time reveals no ids.
+ */
+async function deletedDeposit(
+  log: EventLog,
+  depositId: number,
+  client: string,
+): Promise<Followed | undefined> {
+  const [first] = await Array.fromAsync(log.readStream(`${deposits.prefix}${depositId}`, { limit: 1 }));
+  if (first?.data['client'] !== client) return undefined;
   let last: StatusChange | undefined;
   for await (const news of new StatusChangeReader(log, depositId).more()) last = news;
   if (last?.event.type !== 'DepositDeleted') return undefined;
