@@ -36,7 +36,7 @@ const test = testOfService({
 
 /** Numbers of events that were read from the log, by their stream. */
 const eventsRead = new Map<string, number>();
-const { readStream } = SqliteEventLog.prototype;
+const readStream = Reflect.get(SqliteEventLog.prototype, 'readStream');
 SqliteEventLog.prototype.readStream = async function* (stream, options) {
   for await (const event of readStream.call(this, stream, options)) {
     eventsRead.set(stream, (eventsRead.get(stream) ?? 0) + 1);

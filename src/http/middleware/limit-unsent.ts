@@ -7,7 +7,7 @@ import { networkOf } from './login-attempts.ts';
 const MIN_COUNTED = 16 * 1024;
 const MAX_CHARACTERS = 64 * 1024 ** 2;
 const MAX_CHARACTERS_PER_CLIENT = 8 * 1024 ** 2;
-/** Characters of all bodies that need no login: whoever reads none of them leaves the rest to clients. */
+/** Characters of all bodies that need no login: readers that read none of them leave the rest to clients. */
 const MAX_CHARACTERS_WITHOUT_LOGIN = 16 * 1024 ** 2;
 
 /**
