@@ -76,7 +76,7 @@ test('curl deposits step by step: an archive above 1 MiB after 100 Continue, ano
   await becomesDone(t, () => curl.ask('GET', linkOf(made.body, 'alternate')));
 });
 
-test('curl deposits a form in parts, archives without a name of their own, and completes without a body', async (t) => {
+test('curl deposits a form in parts with unnamed archives, and completes without a body', async (t) => {
   const curl = new Curl(t.context.alice);
   const partial = [['In-Progress', 'true']] as const;
   const file = { name: 'file', filename: 'payload', type: 'application/x-tar' };
@@ -91,7 +91,7 @@ test('curl deposits a form in parts, archives without a name of their own, and c
   await becomesDone(t, () => curl.ask('GET', linkOf(made.body, 'alternate')));
 });
 
-test('the curl of this machine, where there is one, deposits with the lines of the README', async (t) => {
+test('the installed curl, if any, deposits with the commands of the README', async (t) => {
   const { service, alice, col } = t.context;
   const curl = await installedCurl(alice);
   if (!curl) return t.pass('there is none');
@@ -135,7 +135,7 @@ test('sword2 for Python finds its collection, deposits multipart/related, adds, 
   );
 });
 
-test('sword2 for Python deletes a deposit that it has not completed', async (t) => {
+test('sword2 for Python deletes a partial deposit', async (t) => {
   using client = await PythonSword2.for(t.context.alice);
   const zip = { filename: 'hello.zip', mimetype: 'application/zip', payload: helloZip };
   const { edit } = readByPython((await client.create(t.context.col, helloEntry, zip)).body);
@@ -143,7 +143,7 @@ test('sword2 for Python deletes a deposit that it has not completed', async (t) 
   answered(t, await client.get(edit), 404);
 });
 
-test('the PHP library deposits its package, adds and replaces, and completes with the type of a form', async (t) => {
+test('the PHP library deposits its package, adds and replaces, and completes with a form type', async (t) => {
   const client = new PhpSword2(t.context.alice);
   const sd = answered(t, await client.servicedocument(`${t.context.alice.url}/1/servicedocument/`), 200);
   const made = await client.depositMultipart(collectionOf(sd.body), `${helloEntry}\n`, helloZip);
@@ -158,7 +158,7 @@ test('the PHP library deposits its package, adds and replaces, and completes wit
   await becomesDone(t, () => client.servicedocument(linkOf(made.body, 'alternate')));
 });
 
-test('a length beside chunks, as a newer libcurl sends for the PHP library, is refused as ambiguous', async (t) => {
+test('a Content-Length with chunks, as newer libcurl sends for the PHP library, is refused as ambiguous', async (t) => {
   const client = new PhpSword2(t.context.alice);
   const answer = await client.depositInChunksWithLength(t.context.col, 'hello.zip', helloZip);
   assertErrorDocument(t, answered(t, answer, 400).body, 'ErrorBadRequest');
@@ -186,13 +186,13 @@ test('the Java library deposits in chunks and undeclared base64, adds, replaces 
   answered(t, content, 200);
 });
 
-test('an archive that the Java library pads to whole KiB does not fit its MD5 and is refused', async (t) => {
+test('an archive that the Java library pads to whole KiB mismatches its MD5 and is refused', async (t) => {
   const client = new JavaSword2(t.context.alice);
   const answer = await client.depositMultipart(t.context.col, helloEntry, 'hello.tar', helloZip);
   assertErrorDocument(t, answered(t, answer, 412).body, 'ErrorChecksumMismatch');
 });
 
-test('undeclared base64 is undone for archives alone, whole, and within their limits', async (t) => {
+test('undeclared base64 is decoded only for archives, completely and within their limits', async (t) => {
   const client = new JavaSword2(t.context.alice);
   const deposit = (file: Buffer) => client.depositMultipart(t.context.col, helloEntry, 'a.tar', file);
   const noArchive = Buffer.alloc(2048, 'no archive, but a text of some length ');
@@ -220,7 +220,7 @@ test('InvenioRDM deposits the entry, puts the archive, completes without a body 
   t.regex(read['deposit_swh_id'] ?? '', /^swh:1:dir:[0-9a-f]{40}$/);
 });
 
-test('swh deposit uploads a form in one go, polls, and adds metadata to what is done', async (t) => {
+test('swh deposit uploads one form, polls, and adds metadata to the done deposit', async (t) => {
   const hal = { ...t.context.alice, user: 'hal' };
   const client = new SwhDeposit(hal);
   const collection = await client.collection();
@@ -242,7 +242,7 @@ test('swh deposit uploads a form in one go, polls, and adds metadata to what is 
   t.is(readNamespaced(answered(t, only, 201).body)['deposit_status'], 'done');
 });
 
-test('swh deposit uploads in parts: archive, another, metadata, replaced by a form, with underscores and a slug', async (t) => {
+test('swh deposit uploads in parts: archive, another, metadata, a replacing form, with underscores and slug', async (t) => {
   const hal = { ...t.context.alice, user: 'hal' };
   const client = new SwhDeposit(hal, 'hello-2');
   const first = { filename: 'hello.zip', bytes: helloZip };
@@ -263,7 +263,7 @@ test('swh deposit uploads in parts: archive, another, metadata, replaced by a fo
   t.regex(done['deposit_swh_id_context'] ?? '', /;origin=https:\/\/hal\.example\/hello-2;/);
 });
 
-test('swh deposit reads why it was refused', async (t) => {
+test('swh deposit reads the reason of a refusal', async (t) => {
   const client = new SwhDeposit({ ...t.context.alice, user: 'hal' });
   const refused = await client.metadataOnly('software', '<entry/>');
   const error = parsedBody(answered(t, refused, 400).body);
@@ -271,7 +271,7 @@ test('swh deposit reads why it was refused', async (t) => {
   t.is(texts(error, `${ATOM}summary`).length, 1);
 });
 
-test('a tus client sends an archive in chunks, goes on after a break, and deposits the upload', async (t) => {
+test('a tus client sends an archive in chunks, resumes after a disconnect, and deposits the upload', async (t) => {
   const client = new Tus(t.context.alice);
   const curl = new Curl(t.context.alice);
   const sd = await curl.ask('GET', `${t.context.alice.url}/1/servicedocument/`);

@@ -26,7 +26,7 @@ async function readWhile(rows: Row[], meanwhile: (read: Row) => void): Promise<n
   return read;
 }
 
-test('no row is left out when the last one of a page changes before the next page is read', async (t) => {
+test('no row is skipped when the last one of a page changes before the next page is read', async (t) => {
   const rows = Array.from({ length: 1200 }, (_, number) => ({
     depositId: number,
     updatedAt: timeOf(number),
@@ -40,7 +40,7 @@ test('no row is left out when the last one of a page changes before the next pag
   );
 });
 
-test('rows of one time are read once each, also those of more than a page', async (t) => {
+test('rows with equal times are read once each, also across pages', async (t) => {
   const rows = Array.from({ length: 1700 }, (_, number) => ({
     depositId: number,
     updatedAt: timeOf(Math.min(Math.max(number, 300), 1600)),

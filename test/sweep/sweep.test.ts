@@ -53,7 +53,7 @@ async function typesOf({ service }: RunningService, stream: string): Promise<str
   return Array.fromAsync(service.log.readStream(stream), ({ type }) => type);
 }
 
-test('deposits that no delivery announces are checked and loaded by a sweep, and shown until then', async (t) => {
+test('deposits without a delivery are checked and loaded by a sweep, and reported until then', async (t) => {
   const { service, alice } = await waiting(t);
   const ids = await Promise.all([1, 2, 3].map(() => deposit(alice, 'software')));
   const idle = await startedWithoutDeliveries(t, service, {});
@@ -76,7 +76,7 @@ test('deposits that no delivery announces are checked and loaded by a sweep, and
   t.is(metrics.value('deposit_sweep_begun_total'), 3);
 });
 
-test('a sweep sends the notifications that were not sent, in order, and no other again', async (t) => {
+test('a sweep sends unsent notifications in order, and repeats none', async (t) => {
   const keyFile = await temporaryKey(t);
   const webhooks = { keyFile, allowPrivate: true, giveUpAfter: 3_600_000, firstPause: 20, longestPause: 200 };
   await using receiver = await WebhookReceiver.start();
@@ -96,7 +96,7 @@ test('a sweep sends the notifications that were not sent, in order, and no other
   t.deepEqual(receiver.statusesOf(before), ['verified', 'loading', 'done']);
 });
 
-test('what is too old to be sent and has no record is counted and listed, not sent', async (t) => {
+test('a notification that is too old and has no record is counted and listed, not sent', async (t) => {
   const keyFile = await temporaryKey(t);
   const webhooks = { keyFile, allowPrivate: true, giveUpAfter: 1, firstPause: 20, longestPause: 200 };
   await using receiver = await WebhookReceiver.start();
@@ -115,7 +115,7 @@ test('what is too old to be sent and has no record is counted and listed, not se
   t.regex(screen, new RegExp(`without a record and expired: 1 deposit \\(${id}\\)`));
 });
 
-test('a sweep leaves alone what an operator skipped', async (t) => {
+test('a sweep ignores events skipped by an operator', async (t) => {
   const { service, alice } = await waiting(t);
   const id = await deposit(alice, 'software');
   const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
@@ -133,7 +133,7 @@ test('a sweep leaves alone what an operator skipped', async (t) => {
   t.is(await statusOf(alice, sweeping, id), 'deposited');
 });
 
-test('two nodes that sweep at the same time record one outcome each', async (t) => {
+test('two concurrent sweeps record one outcome each', async (t) => {
   await using nodes = await DistributedNodes.start();
   const http = await nodes.add(['http']);
   const alice = await nodes.register(http);

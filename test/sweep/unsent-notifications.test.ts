@@ -37,7 +37,7 @@ function searched() {
   return { create, found };
 }
 
-test('what was not sent is found while it is not recorded, and once in each run', async (t) => {
+test('an unsent notification is found until it is recorded, once in each run', async (t) => {
   const { create, found } = searched();
   await create(1, at(-HOUR / 4));
   t.deepEqual(await found(at(-1000)), ['deposit-1']);
@@ -45,7 +45,7 @@ test('what was not sent is found while it is not recorded, and once in each run'
   t.deepEqual(await found(at(-1000)), ['deposit-1']);
 });
 
-test('what was not sent is found also after a run whose clock was ahead', async (t) => {
+test('an unsent notification is found also after a run with a fast clock', async (t) => {
   const { create, found } = searched();
   t.deepEqual(await found(at(48 * HOUR)), []);
   await create(1, at(-HOUR));

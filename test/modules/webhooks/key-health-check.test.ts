@@ -44,7 +44,7 @@ async function shown({ folder }: RunningService) {
   return { screen: out, ...facts };
 }
 
-test('a missing key of webhooks is told once as an error and by status until it is back; clients are served', async (t) => {
+test('a missing webhook key is reported once as an error, and by status until it is back; clients are served', async (t) => {
   await using receiver = await WebhookReceiver.start();
   const { service, keyFile, alice, ready, linesOf } = await notifying(t, receiver);
   await deposit(alice, 'software');
@@ -72,7 +72,7 @@ test('a missing key of webhooks is told once as an error and by status until it 
   t.is(linesOf(error).length, 1);
 });
 
-test('a key of webhooks that is another one is told once, however many notifications fail for it', async (t) => {
+test('a changed webhook key is reported once, whatever the number of failed notifications', async (t) => {
   await using receiver = await WebhookReceiver.start();
   const { service, keyFile, alice, ready, linesOf } = await notifying(t, receiver);
   const key = await readFile(keyFile);

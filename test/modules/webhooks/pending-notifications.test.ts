@@ -92,7 +92,7 @@ async function statusEvents(log: EventLog, ageMs: number): Promise<readonly Reco
   return Array.fromAsync(log.readStream(stream));
 }
 
-test('each notification that is accepted is recorded by its revision, and not sent when it comes again', async (t) => {
+test('each accepted notification is recorded by its revision, and not sent when its event is redelivered', async (t) => {
   const { events, sent, node, recorded } = await given(t);
   const { notifier } = node();
   for (const event of events) await notifier.react(event, silent);
@@ -107,7 +107,7 @@ test('each notification that is accepted is recorded by its revision, and not se
   t.deepEqual(sent, [0, 1, 2]);
 });
 
-test('an event that comes before an earlier one is held behind it, and both are sent in order', async (t) => {
+test('an event that arrives before an earlier one waits for it, and both are sent in order', async (t) => {
   const { events, sent, node, recorded } = await given(t, 60_000);
   const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
   const { notifier, deliveries, sender, webhooks } = node();
@@ -125,7 +125,7 @@ test('an event that comes before an earlier one is held behind it, and both are 
   t.deepEqual(sent, [0, 1, 2], 'when they come after all, they are recorded');
 });
 
-test('while another node may be sending the earlier one, what is held behind it is not tried', async (t) => {
+test('while another node may be sending the earlier notification, later ones are not attempted', async (t) => {
   const { events, sent, node, recorded } = await given(t);
   const [, second] = events as [RecordedEvent, RecordedEvent];
   await node().notifier.react(second, silent);
@@ -142,7 +142,7 @@ test('while another node may be sending the earlier one, what is held behind it 
   t.deepEqual(sent, [], 'not before its time');
 });
 
-test('what is held behind an event of a node whose clock is ahead waits no longer', async (t) => {
+test('a notification that waits for an event of a node with a fast clock waits no longer than others', async (t) => {
   const { events, node, recorded } = await given(t, -600_000);
   const [, second] = events as [RecordedEvent, RecordedEvent];
   await node().notifier.react(second, silent);
@@ -150,7 +150,7 @@ test('what is held behind an event of a node whose clock is ahead waits no longe
   t.true(wait > 5000 && wait <= 12_000, `${wait} ms`);
 });
 
-test('a stale read of the deposit is no reason to pass over an event', async (t) => {
+test('a stale read of the deposit does not skip an event', async (t) => {
   const { log, events, sent, node } = await given(t);
   const stale = Object.create(log) as EventLog;
   stale.readStream = (stream, options) =>
@@ -165,7 +165,7 @@ test('a stale read of the deposit is no reason to pass over an event', async (t)
   t.deepEqual(sent, []);
 });
 
-test('what is parked waits for an operator, and nothing waits for it', async (t) => {
+test('a parked event waits for an operator, and blocks no other', async (t) => {
   const { log, events, sent, node } = await given(t, 60_000);
   const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
   await node().notifier.react(first, silent);
@@ -176,7 +176,7 @@ test('what is parked waits for an operator, and nothing waits for it', async (t)
   t.deepEqual(sent, [0, 2, 1], 'an operator wanted it');
 });
 
-test('what happens while a client may not be notified is recorded as given up, and not sent later', async (t) => {
+test('events while a client may not be notified are recorded as given up, and not sent later', async (t) => {
   const { events, sent, node, administration, recorded } = await given(t);
   const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
   await node().notifier.react(first, silent);
@@ -188,7 +188,7 @@ test('what happens while a client may not be notified is recorded as given up, a
   t.deepEqual([(await recorded()).settled, (await recorded()).givenUp], [[0, 1, 2], []]);
 });
 
-test('the time that recording a claim takes is part of the claim: nothing is sent near its end', async (t) => {
+test('the time to record a claim is part of the claim: nothing is sent near its end', async (t) => {
   const { log, events, sent, receiver, node, recorded } = await given(t, 60_000);
   const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
   await node().notifier.react(last, silent); // holds all three

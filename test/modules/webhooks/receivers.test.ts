@@ -35,7 +35,7 @@ const PUBLIC = `8.8.8.8 1.1.1.1 100.63.0.1 100.128.0.1 172.15.0.1 172.32.0.1 193
  168.63.129.15 168.63.129.17 192.31.195.1 192.31.197.1
   2606:4700:4700::1111 2620:4f:7fff::1 2620:4f:8001::1 2a00:1450:4001::1 2001:4860:4860::8888`.split(/\s+/);
 
-test('only what anybody on the Internet could reach is a public address', (t) => {
+test('only globally reachable addresses are public', (t) => {
   t.deepEqual(NOT_PUBLIC.filter(isPublicAddress), []);
   t.deepEqual(
     PUBLIC.filter((address) => !isPublicAddress(address)),
@@ -55,7 +55,7 @@ async function counting(t: ExecutionContext): Promise<{ port: number; connection
   return { port: (server.address() as AddressInfo).port, connections: () => connections };
 }
 
-test('nothing is sent to a private network, whether it is named by its address or by a name', async (t) => {
+test('nothing is sent to a private network, given by address or by name', async (t) => {
   const { port, connections } = await counting(t);
   using webhookClient = new WebhookClient({ allowPrivate: false }, 'test/1');
   const { signal } = new AbortController();
@@ -84,7 +84,7 @@ test('nothing is sent to a private network, whether it is named by its address o
   t.true(connections() > 0, 'unless that is allowed');
 });
 
-test('an answer without an end costs nothing: what it says counts, and the connection is closed', async (t) => {
+test('a response without an end counts by its status, and the connection is closed', async (t) => {
   let isOpen = false;
   const server = createHttpServer((_, res) => {
     const timer = setInterval(() => res.write('x'.repeat(10_000)), 1);
@@ -101,7 +101,7 @@ test('an answer without an end costs nothing: what it says counts, and the conne
   await until(async () => isOpen);
 });
 
-test('an answer that stops in the middle counts, and its connection is closed before another is made', async (t) => {
+test('a response that stalls counts, and its connection is closed before the next is opened', async (t) => {
   const [sockets, atOnce] = [new Set<object>(), [] as number[]];
   const server = createHttpServer((_, res) => void res.writeHead(200).write('x'));
   server.on('connection', (socket) => {
@@ -120,7 +120,7 @@ test('an answer that stops in the middle counts, and its connection is closed be
   t.deepEqual(atOnce, [1, 1]);
 });
 
-test('an answer that goes over to another protocol is a refusal like others', async (t) => {
+test('a response that switches protocols is a refusal', async (t) => {
   const server = createServer((socket) => {
     socket.once('data', () =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'),
@@ -157,7 +157,7 @@ test('signatures are those of the Standard Webhooks specification', (t) => {
     t.false(isSecret(bad), bad);
 });
 
-test('a sealed secret opens with its key alone, and for its client alone', async (t) => {
+test('a sealed secret opens only with its key and for its client', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'keys', 'webhook.key');
   const [key, same] = await Promise.all([WebhookKey.make(file), WebhookKey.make(file)]);
@@ -189,7 +189,7 @@ async function delivery(breaker: CircuitBreaker, outcome: Outcome): Promise<void
   breaker.release();
 }
 
-test('a receiver that nobody answers at is left alone, then tried by one delivery that opens its line for all', async (t) => {
+test('an unreachable receiver is paused, then tried by one delivery that resumes it for all', async (t) => {
   const breaker = new CircuitBreaker({ firstPause: 300, longestPause: 300 });
   const permits = breaker.permits;
   t.true(permits > 1);
@@ -205,7 +205,7 @@ test('a receiver that nobody answers at is left alone, then tried by one deliver
   t.is(breaker.permits, permits);
 });
 
-test('a line is closed by refusals only when nothing is taken between them', async (t) => {
+test('a circuit breaker opens only after refusals without an accepted delivery between them', async (t) => {
   const breaker = new CircuitBreaker({ firstPause: 1000, longestPause: 1000 });
   for (const outcome of [refused, refused, refused, refused, taken, refused, refused, refused, refused])
     await delivery(breaker, outcome);
@@ -218,7 +218,7 @@ test('a line is closed by refusals only when nothing is taken between them', asy
   t.is(breaker.permits, 1);
 });
 
-test('a line gives its places to those who wait, in turn', async (t) => {
+test('the permits of a receiver are granted in turn', async (t) => {
   const breaker = new CircuitBreaker({ firstPause: 1000, longestPause: 1000 });
   while (breaker.tryAcquire());
   const waiting = [breaker.acquire(), breaker.acquire()];
@@ -228,7 +228,7 @@ test('a line gives its places to those who wait, in turn', async (t) => {
   t.is(breaker.permits, 0);
 });
 
-test('what is held of an event that a newer release wrote is tried less and less often, and says why', async (t) => {
+test("a pending notification of a newer release's event is retried with growing pauses, with the reason", async (t) => {
   await using log = new MemoryEventLog();
   const { revision } = await executeDeposit(log, 1, createDeposit({ depositId: 1 }));
   const id = randomUUID();
@@ -281,7 +281,7 @@ test('a webhook in a private network or without TLS is refused when it is set', 
   await t.notThrowsAsync(assertReachable(new URL('http://localhost/hook'), { allowPrivate: true }));
 });
 
-test('an operator sets a webhook, is told its secret once, and removes it', async (t) => {
+test('an operator sets a webhook, sees its secret once, and removes it', async (t) => {
   const folder = await temporaryFolder(t);
   await using _made = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder })); // like a service
   const client = (...args: string[]) => runScript(folder, 'client', args, { input: 'whsec_short' });

@@ -6,7 +6,7 @@ import { notify } from '../../../testing/service/notified-service.ts';
 import { until } from '../../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 
-test('several nodes share the notifications, also when one of them leaves while the receiver is down', async (t) => {
+test('several nodes share the notifications, also when one stops while the receiver is down', async (t) => {
   const folder = await temporaryFolder(t);
   const keyFile = path.join(folder, 'webhook.key');
   const pauses = { firstPause: 20, longestPause: 200, giveUpAfter: 3_600_000 };

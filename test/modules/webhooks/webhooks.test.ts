@@ -63,7 +63,7 @@ function isOf(id: number): (found: Undelivered) => boolean {
 }
 
 test.serial(
-  'every change of status of its deposits is notified to a client, signed, in order, once',
+  'a client is notified of every status change of its deposits, signed, in order, once',
   async (t) => {
     const { alice } = t.context;
     const receiver = await receiverOf(t, alice);
@@ -87,7 +87,7 @@ test.serial(
   },
 );
 
-test.serial('the deletion of a deposit is notified, too', async (t) => {
+test.serial('the deletion of a deposit is notified', async (t) => {
   const { alice } = t.context;
   const receiver = await receiverOf(t, alice);
   const id = await deposit(alice, 'software', partial);
@@ -97,30 +97,27 @@ test.serial('the deletion of a deposit is notified, too', async (t) => {
   t.is(receiver.taken.at(-1)?.body.type, 'deposit.deleted');
 });
 
-test.serial(
-  'what a receiver that is down could not be told, it is told when it is back, in order',
-  async (t) => {
-    const { alice } = t.context;
-    const receiver = await receiverOf(t, alice);
-    const collection = await collectionFor(t.context, 'down');
-    const before = await deposit(alice, collection);
-    await until(async () => receiver.statusesOf(before).length === 5);
-    await receiver.down();
-    const during = await Promise.all([deposit(alice, collection), deposit(alice, collection)]);
-    for (const id of during) await alice.waitFor(`/1/${collection}/${id}/status/`, 'done');
-    await until(async () => (await undelivered(alice, collection)).deposits.length === 2);
-    const { webhook, deposits } = await undelivered(alice, collection);
-    t.is(webhook?.url, receiver.url);
-    t.true(deposits.every(({ reason }) => /ECONNREFUSED|Earlier notifications/.test(reason)));
-    await receiver.up();
-    await until(async () => during.every((id) => receiver.statusesOf(id).length === 5));
-    for (const id of [before, ...during]) t.deepEqual(receiver.statusesOf(id), WAY);
-    t.true(receiver.taken.every(({ isSigned }) => isSigned));
-    await until(async () => (await undelivered(alice, collection)).deposits.length === 0);
-  },
-);
+test.serial('notifications for a receiver that is down are sent when it is back, in order', async (t) => {
+  const { alice } = t.context;
+  const receiver = await receiverOf(t, alice);
+  const collection = await collectionFor(t.context, 'down');
+  const before = await deposit(alice, collection);
+  await until(async () => receiver.statusesOf(before).length === 5);
+  await receiver.down();
+  const during = await Promise.all([deposit(alice, collection), deposit(alice, collection)]);
+  for (const id of during) await alice.waitFor(`/1/${collection}/${id}/status/`, 'done');
+  await until(async () => (await undelivered(alice, collection)).deposits.length === 2);
+  const { webhook, deposits } = await undelivered(alice, collection);
+  t.is(webhook?.url, receiver.url);
+  t.true(deposits.every(({ reason }) => /ECONNREFUSED|Earlier notifications/.test(reason)));
+  await receiver.up();
+  await until(async () => during.every((id) => receiver.statusesOf(id).length === 5));
+  for (const id of [before, ...during]) t.deepEqual(receiver.statusesOf(id), WAY);
+  t.true(receiver.taken.every(({ isSigned }) => isSigned));
+  await until(async () => (await undelivered(alice, collection)).deposits.length === 0);
+});
 
-test.serial('a receiver that never answers holds up nobody else', async (t) => {
+test.serial('a receiver that never answers delays no other', async (t) => {
   const { alice, bob } = t.context;
   const [receiver, silent] = [await receiverOf(t, alice), await receiverOf(t, bob)];
   silent.manners = () => 'silent';
@@ -133,7 +130,7 @@ test.serial('a receiver that never answers holds up nobody else', async (t) => {
 });
 
 test.serial(
-  'what is held waits while the disk takes no changes of its view, and goes on when there is room',
+  'pending notifications wait while the disk is full for their view, and continue when space is free',
   async (t) => {
     const { alice, service } = t.context;
     const receiver = await receiverOf(t, alice);
@@ -154,7 +151,7 @@ test.serial(
   },
 );
 
-test.serial('a deposit whose notifications are refused holds up no other one of its client', async (t) => {
+test.serial('a deposit whose notifications are refused delays no other one of its client', async (t) => {
   const { alice } = t.context;
   const receiver = await receiverOf(t, alice);
   const collection = await collectionFor(t.context, 'refused');
@@ -175,30 +172,33 @@ test.serial('a deposit whose notifications are refused holds up no other one of 
   t.deepEqual(receiver.statusesOf(refused), WAY);
 });
 
-test.serial('a receiver that wants to be left alone for a while is, from its first refusal on', async (t) => {
-  const { alice } = t.context;
-  const receiver = await receiverOf(t, alice);
-  const collection = await collectionFor(t.context, 'later');
-  receiver.manners = () => 503;
-  const begun = Date.now();
-  const minutes: Readonly<Record<string, number>> = {
-    '1800': 30,
-    '1000000': 60,
-    [new Date(begun + 1_800_000).toUTCString()]: 30,
-  };
-  for (const [retryAfter, expected] of Object.entries(minutes)) {
-    receiver.retryAfter = retryAfter;
-    const id = await deposit(alice, collection, partial);
-    await until(async () => (await undelivered(alice, collection)).deposits.some(isOf(id)));
-    const nextTry = (await undelivered(alice, collection)).deposits.find(isOf(id))?.next_try ?? '';
-    t.true(Date.parse(nextTry) >= begun + expected * 60_000 - 1000, `${retryAfter}: ${nextTry}`);
-    t.true(Date.parse(nextTry) <= Date.now() + expected * 60_000, `${retryAfter}: ${nextTry}`);
-    t.is(receiver.received.filter((one) => one.deposit === id).length, 1);
-  }
-});
+test.serial(
+  'a receiver with Retry-After is not contacted for that time, from its first refusal on',
+  async (t) => {
+    const { alice } = t.context;
+    const receiver = await receiverOf(t, alice);
+    const collection = await collectionFor(t.context, 'later');
+    receiver.manners = () => 503;
+    const begun = Date.now();
+    const minutes: Readonly<Record<string, number>> = {
+      '1800': 30,
+      '1000000': 60,
+      [new Date(begun + 1_800_000).toUTCString()]: 30,
+    };
+    for (const [retryAfter, expected] of Object.entries(minutes)) {
+      receiver.retryAfter = retryAfter;
+      const id = await deposit(alice, collection, partial);
+      await until(async () => (await undelivered(alice, collection)).deposits.some(isOf(id)));
+      const nextTry = (await undelivered(alice, collection)).deposits.find(isOf(id))?.next_try ?? '';
+      t.true(Date.parse(nextTry) >= begun + expected * 60_000 - 1000, `${retryAfter}: ${nextTry}`);
+      t.true(Date.parse(nextTry) <= Date.now() + expected * 60_000, `${retryAfter}: ${nextTry}`);
+      t.is(receiver.received.filter((one) => one.deposit === id).length, 1);
+    }
+  },
+);
 
 test.serial(
-  'a client is told nothing that it may not read: disabled, or of a collection that is not granted any more',
+  'a client is not notified of what it may not read: disabled, or of a revoked collection',
   async (t) => {
     const { service } = t.context;
     const carol = await service.register('carol', { collections: ['software', 'revoked'] });
@@ -237,7 +237,7 @@ test.serial(
   },
 );
 
-test.serial('what waits until next year, since a clock was ahead, is tried now', async (t) => {
+test.serial('a notification scheduled far ahead by a fast clock is sent now', async (t) => {
   const { alice, service } = t.context;
   const id = await deposit(alice, 'software', partial); // before the webhook was set, so this event is not notified
   const receiver = await receiverOf(t, alice);
@@ -269,35 +269,32 @@ test.serial('redirects are not followed', async (t) => {
   t.regex(found?.reason ?? '', /redirect 302: set the webhook to its target/);
 });
 
-test.serial(
-  'a client is told of what happens from its webhook on, and of nothing once that is removed',
-  async (t) => {
-    const { alice, service } = t.context;
-    const collection = await collectionFor(t.context, 'sometimes');
-    const before = await deposit(alice, collection, partial);
-    const receiver = await receiverOf(t, alice);
-    await alice.post(`/1/${collection}/${before}/metadata/`, null, final);
-    await until(async () => receiver.statusesOf(before).length === 4);
-    t.deepEqual(receiver.statusesOf(before), WAY.slice(1));
-    await receiver.down();
-    const held = await deposit(alice, collection, partial);
-    await until(async () => (await undelivered(alice, collection)).deposits.length === 1);
-    await service.administration.client({ type: 'RemoveWebhook', client: 'alice' });
-    await until(async () => (await undelivered(alice, collection)).deposits[0]?.given_up.length === 1);
-    t.like(await undelivered(alice, collection), {
-      webhook: null,
-      deposits: [{ deposit_id: held, reason: 'The client no longer has a webhook.', waiting: [] }],
-    });
-    await receiver.up();
-    const after = await deposit(alice, collection);
-    await alice.waitFor(`/1/${collection}/${after}/status/`, 'done');
-    t.deepEqual(receiver.statusesOf(after), []);
-    t.deepEqual(receiver.statusesOf(held), []);
-  },
-);
+test.serial("a client is notified of events from its webhook's setting until its removal", async (t) => {
+  const { alice, service } = t.context;
+  const collection = await collectionFor(t.context, 'sometimes');
+  const before = await deposit(alice, collection, partial);
+  const receiver = await receiverOf(t, alice);
+  await alice.post(`/1/${collection}/${before}/metadata/`, null, final);
+  await until(async () => receiver.statusesOf(before).length === 4);
+  t.deepEqual(receiver.statusesOf(before), WAY.slice(1));
+  await receiver.down();
+  const held = await deposit(alice, collection, partial);
+  await until(async () => (await undelivered(alice, collection)).deposits.length === 1);
+  await service.administration.client({ type: 'RemoveWebhook', client: 'alice' });
+  await until(async () => (await undelivered(alice, collection)).deposits[0]?.given_up.length === 1);
+  t.like(await undelivered(alice, collection), {
+    webhook: null,
+    deposits: [{ deposit_id: held, reason: 'The client no longer has a webhook.', waiting: [] }],
+  });
+  await receiver.up();
+  const after = await deposit(alice, collection);
+  await alice.waitFor(`/1/${collection}/${after}/status/`, 'done');
+  t.deepEqual(receiver.statusesOf(after), []);
+  t.deepEqual(receiver.statusesOf(held), []);
+});
 
 test.serial(
-  'the secret lies nowhere in clear, and without its key nothing is sent until the key is back',
+  'the secret is stored only encrypted, and without its key nothing is sent until the key is back',
   async (t) => {
     const { service, keyFile } = t.context;
     let alice = t.context.alice.at(service.url);
@@ -325,7 +322,7 @@ test.serial(
 );
 
 test.serial(
-  'notifications survive the service: those that waited and those that came last are sent by the next one',
+  'notifications survive a restart: pending and recent ones are sent by the next service',
   async (t) => {
     const { service } = t.context;
     let alice = t.context.alice.at(service.url);
@@ -347,7 +344,7 @@ test.serial(
 );
 
 test.serial(
-  'a service that stops lets receivers answer: nobody is told twice of what was under way',
+  'a service that stops awaits responses of receivers: no notification in progress is sent twice',
   async (t) => {
     const { service } = t.context;
     const [alice, bob] = [t.context.alice.at(service.url), t.context.bob.at(service.url)];
@@ -370,7 +367,7 @@ test.serial(
 );
 
 test.serial(
-  'what is not taken for too long is given up and listed, and an operator has it tried again',
+  'a notification not accepted for too long is given up and listed, and an operator can retry it',
   async (t) => {
     const { service, keyFile } = await notifiedService({ giveUpAfter: 4000 });
     await using _ = service;
