@@ -29,7 +29,7 @@ const slow = gzipSync(Buffer.concat([tarOf([{ name: 'a', data: 'x' }]), Buffer.a
 });
 const slowLimits = { ...limits, ratio: 1e6, unpackedBytes: 1e9, wallTime: 50, wallBytesPerMs: 1e9 };
 
-test('a worker finds what the reader finds in this thread', async (t) => {
+test('a worker returns the same result as the reader in this thread', async (t) => {
   await using workers = new ArchiveWorkers();
   const { tree, ...inspection } = accepted(await workers.inspect(demoSource, demoSha256, limits));
   t.deepEqual<unknown, unknown>(inspection, await inspect(demo));
@@ -56,7 +56,7 @@ test('a worker makes no tree of an archive with a long listing', async (t) => {
   t.is(inspection.tree, undefined);
 });
 
-test('a worker that cannot begin says nothing about the job', async (t) => {
+test('a worker that cannot start reports nothing about the job', async (t) => {
   const entry = new URL('data:text/javascript,throw new Error("too many open files")');
   for (const worker of [{}, { execArgv: ['--no-such-option'] }]) {
     await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker });
@@ -66,7 +66,7 @@ test('a worker that cannot begin says nothing about the job', async (t) => {
   }
 });
 
-test('how long a worker takes to begin is not the time of its job', async (t) => {
+test('the start time of a worker does not count as time of its job', async (t) => {
   const slow = `import { parentPort } from 'node:worker_threads';
     await new Promise((resolve) => setTimeout(resolve, 300));
     parentPort.postMessage('begun');
@@ -85,7 +85,7 @@ test('listings are overlaid in a worker', async (t) => {
   t.is(inspection.listing.length, 0, 'it was handed over');
 });
 
-test('bytes that are not those of the digest are the fault of the store', async (t) => {
+test('bytes that do not match the digest are an error of the store', async (t) => {
   await using workers = new ArchiveWorkers();
   for (const bytes of [demo, demo.subarray(0, 50), Buffer.from('no archive')]) {
     const reading = workers.inspect({ kind: 'bytes', bytes }, '0'.repeat(64), limits);
@@ -103,7 +103,7 @@ test('an archive that cannot be opened rejects with the error of the file system
   t.is((await workers.inspect(demoSource, demoSha256, limits)).outcome, 'accepted');
 });
 
-test('a check that takes too long is aborted, and the next one is not', async (t) => {
+test('a check that takes too long is aborted, and the next one succeeds', async (t) => {
   const aborted: unknown[] = [];
   const onAborted = ({ message }: Error, archives: readonly string[]) => aborted.push([message, archives]);
   await using workers = new ArchiveWorkers({ size: 1, onAborted });
@@ -127,7 +127,7 @@ test('a worker that runs out of memory refuses its archive, and the next one is 
   t.is(next.outcome, 'accepted');
 });
 
-test('archives are read in the order they came', async (t) => {
+test('archives are read in order of arrival', async (t) => {
   await using workers = new ArchiveWorkers({ size: 1 });
   const order: number[] = [];
   const jobs = Array.from({ length: 10 }, async (_, index) => {
@@ -138,7 +138,7 @@ test('archives are read in the order they came', async (t) => {
   t.deepEqual(order, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('no more jobs wait than may', async (t) => {
+test('the number of waiting jobs is limited', async (t) => {
   await using workers = new ArchiveWorkers({ size: 1, queueLength: 1 });
   const jobs = Array.from({ length: 3 }, () => workers.inspect(demoSource, demoSha256, limits));
   const results = await Promise.allSettled(jobs);
@@ -149,13 +149,13 @@ test('no more jobs wait than may', async (t) => {
   t.like(results[2], { reason: { code: 'POOL_BUSY' } });
 });
 
-test('a job may have more time than a timer counts', async (t) => {
+test('a job may have a longer time limit than a timer can count', async (t) => {
   await using workers = new ArchiveWorkers();
   const large = { ...limits, wallTime: 2 ** 31 };
   t.like(await workers.inspect(demoSource, demoSha256, large), { outcome: 'accepted' });
 });
 
-test('disposing stops what runs and what waits', async (t) => {
+test('disposing stops running and waiting jobs', async (t) => {
   const workers = new ArchiveWorkers({ size: 1 });
   const patient = { ...slowLimits, wallTime: 60_000 };
   const jobs = [

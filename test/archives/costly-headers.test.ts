@@ -12,14 +12,14 @@ function manyKeys(type: 'g' | 'x', from: number): Buffer {
   return tarMember(paxHeader(Object.fromEntries(keys), type));
 }
 
-test('what global headers say of things that do not count is not kept, however much it is', async (t) => {
+test('irrelevant values of global headers are not stored, whatever their number', async (t) => {
   const globals = Array.from({ length: 8 }, (_, index) => manyKeys('g', index * 60_000));
   const members = tarOf(Array.from({ length: 20_000 }, (_, index) => ({ name: `${index}` })));
   // It would take minutes if all of them were scanned for each member: the test would time out.
   t.is((await accepted(t, Buffer.concat([...globals, members]))).files, 20_000);
 });
 
-test('of several global headers the last one counts, and a header of its own counts more', async (t) => {
+test('of several global headers the last one applies, and a header of the member takes precedence', async (t) => {
   const tar = tarOf([
     paxHeader({ path: 'first' }, 'g'),
     paxHeader({ path: 'second', comment: 'x' }, 'g'),
@@ -34,7 +34,7 @@ test('of several global headers the last one counts, and a header of its own cou
 });
 
 for (const type of ['g', 'x'] as const) {
-  test(`a sparse file is found in a ${type} header behind other records`, (t) =>
+  test(`a sparse file is detected in a ${type} header after other records`, (t) =>
     refused(
       t,
       tarOf([paxHeader({ a: '', 'GNU.sparse.map': '0,1' }, type), { name: 'a', data: 'x' }]),
@@ -43,7 +43,7 @@ for (const type of ['g', 'x'] as const) {
     ));
 }
 
-test('extended headers are bounded together', async (t) => {
+test('the total size of extended headers is limited', async (t) => {
   const header = tarMember(paxHeader({ comment: 'x'.repeat(900_000 - 16) }, 'g'));
   const tar = (count: number) =>
     gzipSync(
@@ -57,7 +57,7 @@ test('extended headers are bounded together', async (t) => {
   await refused(t, tar(150), 'TOO_LARGE', /extended headers .*134217728 bytes/, limits);
 });
 
-test('a long name of zeros costs no more than another', async (t) => {
+test('a long name of zeros is as fast as any other', async (t) => {
   const name = Buffer.concat([Buffer.alloc(64 * 1024 - 1), Buffer.from('x')]);
   const long = tarMember({ name: 'long', type: 'L', data: name.toString('latin1') });
   const members = Array.from({ length: 30 }, () => Buffer.concat([long, tarMember({ name: 'a' })]));
@@ -65,7 +65,7 @@ test('a long name of zeros costs no more than another', async (t) => {
   await refused(t, Buffer.concat(members), 'BAD_NAME', /NUL/);
 });
 
-test('the targets of links are bounded together, as are names', async (t) => {
+test('the total sizes of link targets and of names are limited', async (t) => {
   const links = Array.from({ length: 1000 }, (_, index) => ({ name: `l${index}`, type: '2' }));
   const tar = tarOf([paxHeader({ linkpath: 't'.repeat(900_000) }, 'g'), ...links]);
   // The 75th exceeds the limit, and reading stops after it.
@@ -76,7 +76,7 @@ test('the targets of links are bounded together, as are names', async (t) => {
 
 const readme = { name: 'readme.txt', data: 'hello' };
 
-test('a directory of a zip holds nothing, or what inflates to nothing', async (t) => {
+test('a directory of a zip is empty or inflates to nothing', async (t) => {
   const file = { name: 'd/a.txt', data: 'hi' };
   const nothing = { name: 'd/', method: 8 };
   for (const packed of [Buffer.from([3, 0]), Buffer.alloc(0)])
@@ -100,7 +100,7 @@ test('a directory of a zip holds nothing, or what inflates to nothing', async (t
   );
 });
 
-test('a zip64 end record is never passed over, be it hidden in the comment of an entry', async (t) => {
+test('a zip64 end record is always found, also hidden in the comment of an entry', async (t) => {
   const plain = zipOf([readme]);
   const hidden = zipOf([readme], { zip64: true }).subarray(plain.length - 22, -22);
   const end = Buffer.from(plain.subarray(-22));
@@ -118,7 +118,7 @@ test('a zip of 65,535 entries needs no zip64 record', async (t) => {
   await refused(t, zipOf(entries.slice(1), { count: 0xffff }), 'HEADER_MISMATCH', /65535 .*65534/);
 });
 
-test('bzip2 blocks of a single byte, and of a long run, take the memory that they fill', async (t) => {
+test('bzip2 blocks of a single byte and of a long run need only the memory that they fill', async (t) => {
   // A zero, then 1,024 of them: `bzip2 --stdout` of each.
   const one = '425a6839314159265359b1f7404b00000040004000200021184682ee48a70a12163ee80960';
   const run = '425a683931415926535974f5adf70000044000c0000008200030802a6945ac38bb9229c28483a7ad6fb8';

@@ -5,7 +5,7 @@ import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { accepted } from './reading.ts';
 
-test('archives of a deposit may have a million members together, and no more', async (t) => {
+test('the archives of a deposit may have a million members in total, and no more', async (t) => {
   const tar = tarOf(Array.from({ length: 20_000 }, (_, number) => ({ name: `f${number}`, data: '' })));
   const one = { sha256: hash('sha256', tar), listing: (await accepted(t, tar)).listing };
   const most = mergeListings(Array.from({ length: 50 }, () => one));
@@ -14,7 +14,7 @@ test('archives of a deposit may have a million members together, and no more', a
   t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
 });
 
-test('folders of a deposit are bounded, also those that are only in paths', async (t) => {
+test('the number of folders of a deposit is limited, including those that exist only in paths', async (t) => {
   const tar = (from: number) =>
     tarOf(Array.from({ length: 1600 }, (_, number) => ({ name: `${from + number}/${'d/'.repeat(40)}f` })));
   const listings = await Promise.all(
@@ -29,7 +29,7 @@ test('folders of a deposit are bounded, also those that are only in paths', asyn
   t.regex(JSON.stringify(more), /too many folders: more than 250000 together/);
 });
 
-test('the paths of a deposit are bounded together, whatever its archives have each', (t) => {
+test('the total length of the paths of a deposit is limited, whatever each archive has', (t) => {
   const leaf = { mode: '100644', id: '0'.repeat(40), length: 0, sha256: '0'.repeat(64) } as const;
   const members = Array.from(
     { length: 1024 },

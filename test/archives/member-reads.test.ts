@@ -32,7 +32,7 @@ function content(bytes: Uint8Array, path: string, expected: Buffer) {
 }
 
 for (const [name, bytes] of Object.entries(archives)) {
-  test(`members of a ${name} are read, and none for another that was meant`, async (t) => {
+  test(`members of a ${name} are read, and refused if other bytes are expected`, async (t) => {
     await using readers = new ArchiveWorkers({ size: 1 });
     t.true((await buffer(readers.read(content(bytes, 'small', small), PATIENT))).equals(small));
     t.true((await buffer(readers.read(content(bytes, 'large', large), PATIENT))).equals(large));
@@ -54,7 +54,7 @@ for (const [name, bytes] of Object.entries(archives)) {
   });
 }
 
-test('a link is its target, and none where another one was meant', async (t) => {
+test('a link is returned with its target, and refused if another target is expected', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const bytes = tarOf([{ name: 'link', type: '2', linkName: 'small' }]);
   const read = (target: string) => {
@@ -65,7 +65,7 @@ test('a link is its target, and none where another one was meant', async (t) => 
   await t.throwsAsync(read('SMALL'), { message: /is the content/ });
 });
 
-test('a directory is given by the manifest that was meant, and by no other bytes', async (t) => {
+test('a directory is returned for the expected manifest, and for no other bytes', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const leaf = {
     mode: '100644',
@@ -85,7 +85,7 @@ test('a directory is given by the manifest that was meant, and by no other bytes
   await t.throwsAsync(read(hash('sha256', 'another')), { code: 'OBJECT_CORRUPT' });
 });
 
-test('a member whose content id fits but whose SHA-256 does not is not given', async (t) => {
+test('a member with the right content id and another SHA-256 is refused', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');
   const other = { message: /has the SHA-256 [0-9a-f]{64} where it was/ };
@@ -104,7 +104,7 @@ test('a member whose content id fits but whose SHA-256 does not is not given', a
   await t.throwsAsync(buffer(readers.read({ ...order, member: wanted }, PATIENT)), other);
 });
 
-test('a directory with a member whose SHA-256 does not fit is not given', async (t) => {
+test('a directory with a member of another SHA-256 is refused', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');
   const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256 } as const;
@@ -124,7 +124,7 @@ test('members of bzip2 and xz tars are read', async (t) => {
   }
 });
 
-test('a truncated archive gives an error, not a part', async (t) => {
+test('a truncated archive causes an error instead of a partial result', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   for (const bytes of Object.values(archives)) {
     const cut = bytes.subarray(0, bytes.length - 1_000_000);
@@ -132,7 +132,7 @@ test('a truncated archive gives an error, not a part', async (t) => {
   }
 });
 
-test('who does not read on takes a thread for as long as was granted, or until the stream is destroyed', async (t) => {
+test('a stalled reader occupies a thread only for the granted time, or until the stream is destroyed', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const order = content(archives['tar.gz'], 'large', large);
   for (let time = 0; time < 3; time += 1) {
@@ -188,7 +188,7 @@ test('a directory is found in a manifest, and its bytes are those of its id', as
     await t.throwsAsync(read, { code: 'OBJECT_CORRUPT' });
 });
 
-test('a search and a read of a directory end when nobody waits for them', async (t) => {
+test('a search and a read of a directory end when they are cancelled', async (t) => {
   await using workers = new ArchiveWorkers({ size: 1, isBackground: false });
   const { manifest, directory } = largeManifest();
   const gone = new AbortController();
@@ -202,7 +202,7 @@ test('a search and a read of a directory end when nobody waits for them', async 
   t.pass();
 });
 
-test('reads and searches that are aborted while they wait take no worker', async (t) => {
+test('reads and searches that are aborted while they wait occupy no worker', async (t) => {
   const workers = new ArchiveWorkers({ size: 1 });
   const bytes = zipOf(files);
   const running = workers.read(content(bytes, 'large', large), PATIENT);

@@ -7,7 +7,7 @@ import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 
-test('the format of an archive shows in its first bytes', (t) => {
+test('the format of an archive is detected from its first bytes', (t) => {
   const v7 = tarOf([{ name: 'a', data: 'x', magic: '' }]);
   const archives = {
     zip: zipOf([{ name: 'a', data: 'x' }]),
@@ -43,7 +43,7 @@ const clean: [name: string, path: string][] = [
   ['ab:c', 'ab:c'],
 ];
 for (const [name, path] of clean) {
-  test(`the member name ${name} stands for the path “${path}”`, (t) => {
+  test(`the member name ${name} becomes the path “${path}”`, (t) => {
     t.deepEqual(entryPath(name, defaultArchiveLimits), { path });
   });
 }
@@ -68,21 +68,21 @@ for (const name of [
   });
 }
 
-test('a link points out of the tree when it is absolute or climbs above the root', (t) => {
+test('a link points out of the tree if it is absolute or climbs above the root', (t) => {
   for (const target of ['/', '/etc', '../..', '../../a', 'x/../../../a'])
     t.true(pointsOutOfTree('a/link', target), target);
   for (const target of ['b', '..', '../b', '../b/../c', './..//b', '...'])
     t.false(pointsOutOfTree('a/link', target), target);
 });
 
-test('a name is shown as text, with what is no text as escapes', (t) => {
+test('a name is rendered as text, with escapes for other bytes', (t) => {
   t.is(sanitizeName(Buffer.from('a é 日本 😀').toString('latin1')), 'a é 日本 😀');
   t.is(sanitizeName('\x1b[31m\n\x00\x7f\xe9\xc3('), '\\x1b[31m\\x0a\\x00\\x7f\\xe9\\xc3(');
   // A right-to-left override and a non-character: valid UTF-8, yet not for a log or for XML.
   t.is(sanitizeName(Buffer.from('\u202e\uffff').toString('latin1')), '\\xe2\\x80\\xae\\xef\\xbf\\xbf');
 });
 
-test('a long name is cut at 200 characters', (t) => {
+test('a long name is truncated to 200 characters', (t) => {
   t.is(sanitizeName('n'.repeat(1000)), `${'n'.repeat(200)}…`);
   t.is(sanitizeName(Buffer.from('😀'.repeat(300)).toString('latin1')), `${'😀'.repeat(100)}…`);
   t.is(sanitizeName('n'.repeat(200)), 'n'.repeat(200));

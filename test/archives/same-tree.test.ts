@@ -17,13 +17,13 @@ const demoZip = zipOf([...demoFiles, { name: 'demo/empty/' }]);
 
 const demos = { demoZip, demoTar, demoTarGzip: gzipSync(demoTar), demoTarBzip2, demoTarXz };
 for (const [name, bytes] of Object.entries(demos)) {
-  test(`${name} has the directory id that git gives to its tree`, async (t) => {
+  test(`${name} has the directory id that git computes for its tree`, async (t) => {
     // Computed once with `git mktree`, which keeps the empty directory.
     t.is(directoryOf(bytes, await accepted(t, bytes)), '63646f3069966257f2a79c4b17b2476e46b242ea');
   });
 }
 
-test('a tar whose first name begins like a zip is a tar, also for the verifier in Python where that is there', async (t) => {
+test('a tar whose first name begins like a zip is a tar, also for the Python verifier if it is installed', async (t) => {
   const tar = tarOf([{ name: 'PKGBUILD', data: 'pkgname=paint' }]);
   const directory = directoryOf(tar, await accepted(t, tar));
   if (spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0)
@@ -49,7 +49,7 @@ test('compressed tars may consist of several streams', async (t) => {
 });
 
 for (const vector of vectors.archives) {
-  test(`the archive ${vector.id} has the directory id that others compute, or is refused`, async (t) => {
+  test(`the archive ${vector.id} has the directory id of other implementations, or is refused`, async (t) => {
     const bytes = archiveBytes(vector);
     const inspection = await inspect(bytes);
     const found =
@@ -59,7 +59,7 @@ for (const vector of vectors.archives) {
 }
 
 for (const vector of vectors.merges) {
-  test(`the archives of ${vector.id} overlay to the directory id that others compute`, async (t) => {
+  test(`the archives of ${vector.id} merge to the directory id of other implementations`, async (t) => {
     const overlay = mergeListings(
       await Promise.all(vector.archives.map(async (one) => listed(t, archiveBytes(one)))),
     );
@@ -76,7 +76,7 @@ for (const vector of vectors.mode_mapping) {
   });
 }
 
-test('a manifest names every path of the tree in byte order, with where its bytes came from', async (t) => {
+test('a manifest lists every path of the tree in byte order, with the source of its bytes', async (t) => {
   const first = await listed(
     t,
     tarOf([
@@ -110,7 +110,7 @@ test('a manifest names every path of the tree in byte order, with where its byte
   t.regex(Buffer.from(overlay.manifest).toString(), /"path":"%C3%A9"/);
 });
 
-test('any bytes of a name come back from a listing', async (t) => {
+test('a listing returns names with any bytes', async (t) => {
   const bytes = Array.from({ length: 255 }, (_, index) => index + 1).filter(
     (byte) => byte !== 0x2f && byte !== 0x5c,
   );
@@ -123,7 +123,7 @@ test('any bytes of a name come back from a listing', async (t) => {
   t.true(listing.every((byte) => byte === 0x0a || (byte >= 0x20 && byte < 0x7f)));
 });
 
-test('a file or link in one archive and a directory in another cannot be overlaid, and both are named', async (t) => {
+test('a file or link in one archive and a directory in another conflict, and both are named', async (t) => {
   const file = { name: 'file.zip', ...(await listed(t, tarOf([{ name: 'a', data: 'x' }]))) };
   const link = { name: 'link.zip', ...(await listed(t, tarOf([{ name: 'a', type: '2', linkName: 'b' }]))) };
   const deep = [{ name: 'z' }, { name: 'a/b/c', data: 'x' }, { name: 'a/d' }];
@@ -146,7 +146,7 @@ test('a file or link in one archive and a directory in another cannot be overlai
   });
 });
 
-test('the archives of all conflicts are found together', async (t) => {
+test('all conflicting archives are found together', async (t) => {
   const names = Array.from({ length: 9 }, (_, index) => `${index}`);
   const folders = await Promise.all(
     names.map((name) => listed(t, tarOf([{ name: 'z' }, { name: `${name}/x`, data: name }]))),

@@ -65,7 +65,7 @@ const names: [title: string, specs: TarSpec[], path: string][] = [
 ];
 
 for (const [title, specs, path] of names) {
-  test(`${title} gives the name of a member`, async (t) => {
+  test(`${title} determines the name of a member`, async (t) => {
     t.deepEqual(membersOf(await accepted(t, tarOf(specs))), [[path, '100644']]);
   });
 }
@@ -101,7 +101,7 @@ test('a tar that ends with one block of zeros, or with many, has its end marker'
 });
 
 for (const length of [1, 7, 512, 513, 5000]) {
-  test(`a tar that comes in pieces of ${length} bytes has the same members`, async (t) => {
+  test(`a tar read in chunks of ${length} bytes has the same members`, async (t) => {
     const tar = tarOf([readme, paxHeader({ path: 'pax' }), { name: 'x', data: 'x'.repeat(20_000) }, hello]);
     const contents = new MemberCollector(defaultArchiveLimits);
     const reader = new TarReader(new TarMembers(contents));
@@ -111,7 +111,7 @@ for (const length of [1, 7, 512, 513, 5000]) {
   });
 }
 
-test('of two members of one name the later counts, and a warning names it', async (t) => {
+test('of two members with one name the later one applies, and a warning names it', async (t) => {
   const inspection = await accepted(t, tarOf([readme, { ...readme, data: 'new', mode: 0o755 }]));
   t.deepEqual(membersOf(inspection), [['demo/README.md', '100755']]);
   t.regex(inspection.warnings[0]?.text ?? '', /README.md.*duplicate/);
@@ -123,7 +123,7 @@ test('a hard link to itself changes nothing', async (t) => {
   t.deepEqual([membersOf(inspection), inspection.warnings], [[['demo/README.md', '100644']], []]);
 });
 
-test('hard links share the bytes of an earlier member, and the mode of the last one', async (t) => {
+test('hard links share the bytes of an earlier member and the mode of the last one', async (t) => {
   const link = { name: 'demo/twin', type: '1', linkName: './demo/hello', mode: 0o644 };
   const inspection = await accepted(t, tarOf([hello, link]));
   t.deepEqual(membersOf(inspection), [
@@ -134,7 +134,7 @@ test('hard links share the bytes of an earlier member, and the mode of the last 
   t.is(first?.leaf?.id, second?.leaf?.id);
 });
 
-test('hard links count like the files that they are to programs that do not keep them', async (t) => {
+test('hard links count like the files that programs without hard links create', async (t) => {
   const links = Array.from({ length: 10 }, (_, number) => ({
     name: `demo/${number}`,
     type: '1',
@@ -147,7 +147,7 @@ test('hard links count like the files that they are to programs that do not keep
   await accepted(t, tarOf([{ ...hello, data: 'x'.repeat(1000) }, itself, itself]), { unpackedBytes: 1000 });
 });
 
-test('a name that git refuses to check out gets a warning, in any spelling of it', async (t) => {
+test('a name that git refuses to check out gets a warning, in any spelling', async (t) => {
   for (const name of [
     '.git',
     '.GIT',
@@ -173,7 +173,7 @@ test('a name that git refuses to check out gets a warning, in any spelling of it
   }
 });
 
-test('a hard link whose target comes again after it is refused, unless such tars are accepted', async (t) => {
+test("a hard link with a later member of its target's name is refused, unless such tars are accepted", async (t) => {
   const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
   const tar = tarOf([hello, link, { ...hello, data: 'other\n' }]);
   await refused(t, tar, 'DUPLICATE', /“demo\/hello” comes again.*“demo\/twin”/);
@@ -185,7 +185,7 @@ test('a hard link whose target comes again after it is refused, unless such tars
   ]);
 });
 
-test('a duplicate of a hard link, of its target before it, or of a link back to it is accepted', async (t) => {
+test('a repeated hard link, an earlier repeated target and a link back to it are accepted', async (t) => {
   const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
   const back = { name: 'demo/hello', type: '1', linkName: 'demo/twin', mode: 0o755 };
   for (const members of [
@@ -202,7 +202,7 @@ test('a duplicate of a hard link, of its target before it, or of a link back to 
   }
 });
 
-test('a link out of the tree is kept, with a warning', async (t) => {
+test('a link out of the tree is retained, with a warning', async (t) => {
   const link = { name: 'demo/passwd', type: '2', linkName: '../../etc/passwd' };
   const inspection = await accepted(t, tarOf([readme, link]));
   t.deepEqual(
@@ -379,7 +379,7 @@ test('bzip2 data may be padded with zeros', async (t) => {
 test('bytes that are no archive are refused', (t) =>
   refused(t, Buffer.from('hello'), 'UNKNOWN_FORMAT', /format/));
 
-test('a tar that exceeds a limit is refused as soon as it does', async (t) => {
+test('a tar above a limit is refused as soon as it exceeds it', async (t) => {
   const zeros = gzipSync(tarOf([{ name: 'zeros', data: Buffer.alloc(1024 ** 2) }]));
   await refused(t, zeros, 'TOO_LARGE', /too large.*1000000/, { unpackedBytes: 1_000_000 });
   await refused(t, zeros, 'RATIO', /ratio/, { ratioFloor: 1000 });
@@ -391,14 +391,14 @@ test('directories that members imply count against the limit of members', (t) =>
     members: 2,
   }));
 
-test('a tar with any byte changed is either accepted or refused, and never fails', async (t) => {
+test('a tar with any byte changed is either accepted or refused, and never crashes', async (t) => {
   const tar = tarOf([paxHeader({ path: 'p' }), readme, { name: 'l', type: '2', linkName: 'p' }, hello]);
   for (let at = 0; at < tar.length; at += 1) {
     t.regex((await inspect(changed(tar, at))).outcome, /accepted|refused/);
   }
 });
 
-test('compressed data with any byte changed is either accepted or refused, and never fails', async (t) => {
+test('compressed data with any byte changed is either accepted or refused, and never crashes', async (t) => {
   for (const packed of [gzipSync(demoTar), demoTarBzip2, demoTarXz]) {
     for (let at = 0; at < packed.length; at += 3) {
       t.regex((await inspect(changed(packed, at))).outcome, /accepted|refused/);

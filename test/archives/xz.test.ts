@@ -33,7 +33,7 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
 
 for (const [tar, packings] of [[codeTar, codeTarsXz] as const, [riscVTar, riscVTarsXz] as const]) {
   for (const [packed, bytes] of Object.entries(packings)) {
-    test(`a tar that xz packed with ${packed} has the same members as the plain tar`, async (t) => {
+    test(`a tar packed by xz with ${packed} has the same members as the plain tar`, async (t) => {
       t.true((await unpacked(bytes)).equals(tar));
       const [found, plain] = [await accepted(t, bytes), await accepted(t, tar)];
       t.is(found.format, 'tar.xz');
@@ -88,11 +88,11 @@ const refusedFilters: { readonly [title: string]: readonly number[] } = {
   'of IA-64 whose start offset is no multiple of 16': [ia64, 4, 8, 0, 0, 0],
 };
 for (const [title, fields] of Object.entries(refusedFilters)) {
-  test(`an xz filter ${title} is refused with what to use instead`, (t) =>
+  test(`an xz filter ${title} is refused with the supported ones`, (t) =>
     refused(t, xzOf(codeTar, fields), 'UNSUPPORTED', /without filters and with CRC32, CRC64 or SHA-256/));
 }
 
-test('filtered xz data with any byte changed is either accepted or refused, and never fails', async (t) => {
+test('filtered xz data with any byte changed is either accepted or refused, and never crashes', async (t) => {
   for (const packed of [withSha256, x86]) {
     for (let at = 0; at < packed.length; at += 2) {
       t.regex((await inspect(changed(packed, at, 0x55))).outcome, /accepted|refused/);

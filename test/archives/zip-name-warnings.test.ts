@@ -17,7 +17,7 @@ function namesOf(members: ReturnType<typeof membersOf>): string[] {
   return members.map(([path]) => Buffer.from(path, 'latin1').toString());
 }
 
-test('a name in UTF-8 without the flag is read in code page 437, with a warning that has both', async (t) => {
+test('a UTF-8 name without the flag is decoded as code page 437, with a warning that has both', async (t) => {
   const inspection = await accepted(t, zipOf([{ name: 'é', flags: 0, data: '1' }]));
   t.deepEqual(namesOf(membersOf(inspection)), ['├⌐']);
   t.deepEqual(
@@ -27,7 +27,7 @@ test('a name in UTF-8 without the flag is read in code page 437, with a warning 
   t.regex(inspection.warnings[0]?.text ?? '', /“é”.*code page 437.*“├⌐”/);
 });
 
-test('names that all readers take alike give no warning', async (t) => {
+test('names that all readers decode alike cause no warning', async (t) => {
   const latin1 = Buffer.from([0xe9]);
   const specs = [
     { name: 'é', data: '1', extra: unicodePath('é', 'é') },
@@ -37,7 +37,7 @@ test('names that all readers take alike give no warning', async (t) => {
   t.deepEqual((await accepted(t, zipOf(specs))).warnings, []);
 });
 
-test('a Unicode Path field with another name gives a warning with both names', async (t) => {
+test('a Unicode Path field with another name causes a warning with both names', async (t) => {
   const inspection = await accepted(
     t,
     zipOf([{ name: '#U00e9', data: '1', extra: unicodePath('#U00e9', 'é') }]),
@@ -50,7 +50,7 @@ test('a Unicode Path field with another name gives a warning with both names', a
   t.regex(inspection.warnings[0]?.text ?? '', /“#U00e9”.*“é”.*0x7075/);
 });
 
-test('a name in UTF-8 without the flag whose field differs gives both warnings', async (t) => {
+test('a UTF-8 name without the flag whose field differs causes both warnings', async (t) => {
   const zip = zipOf([{ name: 'é', flags: 0, data: '1', extra: unicodePath('é', 'é') }]);
   const { warnings } = await accepted(t, zip);
   t.deepEqual(
@@ -59,7 +59,7 @@ test('a name in UTF-8 without the flag whose field differs gives both warnings',
   );
 });
 
-test('a Unicode Path field that is stale or malformed gives no warning', async (t) => {
+test('a stale or malformed Unicode Path field causes no warning', async (t) => {
   const fields = [
     unicodePath('earlier', 'b'),
     unicodePath('a', 'b', 2),
@@ -73,7 +73,7 @@ test('a Unicode Path field that is stale or malformed gives no warning', async (
   }
 });
 
-test('a name of a zip that holds “..” is kept, with a warning about Software Heritage', async (t) => {
+test('a zip name with “..” is retained, with a warning about Software Heritage', async (t) => {
   const inspection = await accepted(t, zipOf([{ name: 'v1..v2.diff', data: '1' }]));
   t.deepEqual(namesOf(membersOf(inspection)), ['v1..v2.diff']);
   t.deepEqual(
@@ -83,7 +83,7 @@ test('a name of a zip that holds “..” is kept, with a warning about Software
   t.regex(inspection.warnings[0]?.text ?? '', /“v1\.\.v2\.diff”.*Software Heritage/);
 });
 
-test('warnings about names are at most twenty, the last of which counts the rest', async (t) => {
+test('at most twenty warnings about names are listed, and the last one counts the rest', async (t) => {
   const specs = Array.from({ length: 50 }, (_, index) => ({ name: `${index}..é`, flags: 0, data: 'x' }));
   const inspection = await inspect(zipOf(specs));
   const warnings = inspection.outcome === 'accepted' ? inspection.warnings : [];

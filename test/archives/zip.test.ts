@@ -12,7 +12,7 @@ import { accepted, inspect, membersOf, refused } from './reading.ts';
 const readme: ZipSpec = { name: 'demo/README.md', data: 'A small project.\n' };
 const main: ZipSpec = { name: 'demo/main.c', data: 'int main(void) { return 0; }\n', method: 0 };
 
-test('the members of a zip are those an independent reader finds, with the same bytes', async (t) => {
+test('the members of a zip are those of an independent reader, with the same bytes', async (t) => {
   const large = Buffer.concat([Buffer.alloc(9 * 1024 ** 2, 'text '), randomBytes(1000)]);
   const bytes = zipOf([
     readme,
@@ -42,7 +42,7 @@ test('the members of a zip are those an independent reader finds, with the same 
 
 for (const signature of [true, false]) {
   for (const bytes of [4, 8] as const) {
-    test(`a data descriptor ${signature ? 'with' : 'without'} signature and with sizes of ${bytes} bytes is understood`, async (t) => {
+    test(`a data descriptor ${signature ? 'with' : 'without'} signature and with sizes of ${bytes} bytes is parsed`, async (t) => {
       const zip = zipOf([{ ...readme, descriptor: { signature, bytes } }, main]);
       t.is((await accepted(t, zip)).files, 2);
       await refused(
@@ -55,7 +55,7 @@ for (const signature of [true, false]) {
   }
 }
 
-test('a zip64 archive of “disk 0 of 0”, as some writers have it, is one of a single disk', async (t) => {
+test('a zip64 archive of “disk 0 of 0”, as some writers produce it, has a single disk', async (t) => {
   const zip = zipOf([readme], { zip64: true });
   const locator = zip.lastIndexOf(Buffer.from('PK\x06\x07'));
   zip.writeUInt32LE(0, locator + 16);
@@ -78,7 +78,7 @@ test('a zip64 archive is read like any other', async (t) => {
   ]);
 });
 
-test('files of a zip are plain files, whatever their modes say, and so are links', async (t) => {
+test('files of a zip are regular files, whatever their modes, and so are links', async (t) => {
   const zip = zipOf([
     { name: 'run.sh', data: '#!', mode: 0o100755 },
     { name: 'link', data: 'run.sh', mode: 0o120777 },
@@ -89,7 +89,7 @@ test('files of a zip are plain files, whatever their modes say, and so are links
   ]);
 });
 
-test('names are UTF-8 with the flag, code page 437 without, and keep their backslashes', async (t) => {
+test('names are UTF-8 with the flag, code page 437 without, and retain their backslashes', async (t) => {
   const zip = zipOf([
     { name: 'é', data: '1' },
     { name: Buffer.from([0xe9]), flags: 0, data: '2' },
@@ -266,11 +266,11 @@ for (const [title, bytes, code, text] of hostile) {
   test(`a zip with ${title} is refused`, (t) => refused(t, bytes, code, text));
 }
 
-test('an archive beside another file is a file like any other', async (t) => {
+test('an archive next to another file is a file like any other', async (t) => {
   t.is((await accepted(t, zipOf([{ name: 'inner.zip', data: inner }, readme]))).files, 2);
 });
 
-test('every bad member of a zip is named, up to twenty', async (t) => {
+test('every invalid member of a zip is named, up to twenty', async (t) => {
   const specs = Array.from({ length: 25 }, (_, index) => ({ name: `../${index}`, data: 'x' }));
   const inspection = await inspect(zipOf(specs));
   const texts = inspection.outcome === 'refused' ? inspection.faults.map(({ text }) => text) : [];
@@ -286,7 +286,7 @@ test('a zip that exceeds a limit is refused without being unpacked', async (t) =
   await refused(t, zipOf([readme, main, { name: 'c' }]), 'TOO_MANY_ENTRIES', /too many.*2/, { members: 2 });
 });
 
-test('a zip with any byte changed is either accepted or refused, and never fails', async (t) => {
+test('a zip with any byte changed is either accepted or refused, and never crashes', async (t) => {
   const zip = zipOf([readme, { ...main, zip64: true }, { name: 'l', data: 'x', mode: 0o120777 }], {
     zip64: true,
   });
