@@ -18,7 +18,7 @@ import {
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { CERTIFICATE } from '../../testing/service/tls-files.ts';
 
-test('without settings everything is embedded, below ./data, on loopback', (t) => {
+test('without settings both engines are embedded, below ./data, on loopback', (t) => {
   const config = readConfig({});
   t.like(config, {
     host: '127.0.0.1',
@@ -31,7 +31,7 @@ test('without settings everything is embedded, below ./data, on loopback', (t) =
   t.deepEqual(config.archiveStore, { kind: 'file', folder: path.resolve('data/archives') });
 });
 
-test('every problem is reported at once, with the setting and what it must be', (t) => {
+test('all problems are reported at once, with the setting and its valid values', (t) => {
   const env = {
     DEPOSIT_PORT: '99999',
     DEPOSIT_BASE_URL: 'ftp://x',
@@ -52,7 +52,7 @@ test('every problem is reported at once, with the setting and what it must be', 
   }
 });
 
-test('no time is longer than a timer can count', (t) => {
+test('no time limit is longer than a timer can count', (t) => {
   const names = ['DEPOSIT_HEADERS_TIME', 'DEPOSIT_BODY_TIME', 'DEPOSIT_BODY_PAUSE', 'DEPOSIT_CHECK_TIME'];
   for (const name of names) {
     const read = (ms: number) => readConfig({ [name]: String(ms) });
@@ -68,7 +68,7 @@ test('no time is longer than a timer can count', (t) => {
   t.true(bodyTimeouts.base + maxEntrySize / bodyTimeouts.bytesPerMs < 2 ** 31);
 });
 
-test('the page of the settings names every one of them, with its default', async (t) => {
+test('the settings page lists every setting with its default', async (t) => {
   const page = await readFile(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   const rows = page.split('\n').map((row) => row.split(' | '));
   const shown = Object.entries(SETTINGS).filter(
@@ -81,7 +81,7 @@ test('the page of the settings names every one of them, with its default', async
   }
 });
 
-test('a node may take one role alone only where others share its log', (t) => {
+test('a node may have one role only if its log is shared with others', (t) => {
   t.deepEqual(readConfig({}).roles, ['http', 'reactors']);
   const eventLog = { DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:2113?tls=false' };
   t.deepEqual(readConfig({ DEPOSIT_ROLES: 'reactors', ...eventLog }).roles, ['reactors']);
@@ -90,7 +90,7 @@ test('a node may take one role alone only where others share its log', (t) => {
   });
 });
 
-test('an event log is named by the scheme of either name of the server', (t) => {
+test('an event log is selected by either URL scheme of the server', (t) => {
   for (const scheme of ['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover']) {
     const { eventLog } = readConfig({ DEPOSIT_EVENT_LOG: `${scheme}://db.example:2113?tls=false` });
     const connectionString = `${scheme.replace('kurrentdb', 'esdb')}://db.example:2113?tls=false`;
@@ -98,7 +98,7 @@ test('an event log is named by the scheme of either name of the server', (t) => 
   }
 });
 
-test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
+test('addresses other than loopback need TLS or a proxy that terminates it', (t) => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.0.0.1.example.org', 'localhost.example.org']) {
     const message =
       /passwords would be sent unencrypted: set DEPOSIT_TLS_CERT .* or DEPOSIT_TRUST_PROXY=true/;
@@ -120,7 +120,7 @@ test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
   });
 });
 
-test('what cannot be read is told once: nothing is concluded from it', (t) => {
+test('a setting that cannot be read is reported once, without consequential problems', (t) => {
   const key = import.meta.filename; // any readable file
   const s3 = { DEPOSIT_ARCHIVE_STORE: 's3://127.0.0.1:9000/deposits?tls=false', DEPOSIT_S3_SECRET_KEY: 's' };
   const unread: readonly Record<string, string>[] = [
@@ -140,7 +140,7 @@ test('what cannot be read is told once: nothing is concluded from it', (t) => {
   t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere' }), { message: /DEPOSIT_TLS_KEY is not/ });
 });
 
-test('the operator port, which has neither TLS nor a proxy, is for other machines only where that is said', (t) => {
+test('the operator port, which has neither TLS nor a proxy, is open to other hosts only if set explicitly', (t) => {
   const settings = { DEPOSIT_OPERATOR_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' };
   t.throws(() => readConfig(settings), {
     message: /DEPOSIT_OPERATOR_HOST=0\.0\.0\.0: .* set DEPOSIT_OPERATOR_TRUST_NETWORK=true/,
@@ -151,7 +151,7 @@ test('the operator port, which has neither TLS nor a proxy, is for other machine
   });
 });
 
-test('the base URL has no slash at its end, and nothing that no path could follow', (t) => {
+test('the base URL has no trailing slash, and nothing that no path could follow', (t) => {
   const read = (url: string) => readConfig({ DEPOSIT_BASE_URL: url }).baseUrl;
   t.is(read('https://deposit.example/'), 'https://deposit.example');
   t.is(read('https://deposit.example/swh//'), 'https://deposit.example/swh');
@@ -164,7 +164,7 @@ test('the base URL has no slash at its end, and nothing that no path could follo
     t.throws(() => read(wrong), { message: /and perhaps a path, without credentials/ }, wrong);
 });
 
-test('a password of EventStoreDB that no URL can hold is refused without showing it', (t) => {
+test('an EventStoreDB password that is invalid in a URL is refused without being printed', (t) => {
   const error = t.throws(() => credentialsOf({ connectionString: 'esdb://u:p%zz@127.0.0.1:1?tls=true' }), {
     instanceOf: BadConnection,
   });
@@ -172,7 +172,7 @@ test('a password of EventStoreDB that no URL can hold is refused without showing
   t.notRegex(error?.message ?? '', /zz/);
 });
 
-test('why a service cannot listen is one sentence with the setting, and tells what passes from what does not', async (t) => {
+test('the reason why a service cannot listen is one sentence with the setting, transient or permanent', async (t) => {
   const { promise: listens, resolve } = Promise.withResolvers<void>();
   const other = net.createServer().listen(0, '127.0.0.1', resolve);
   t.teardown(() => other.close());
@@ -199,7 +199,7 @@ test('why a service cannot listen is one sentence with the setting, and tells wh
   t.is(listenFault(new Error('another'), readConfig({})), undefined);
 });
 
-test('a start that an EventStoreDB ended names its servers, and no password', (t) => {
+test('a start that fails on EventStoreDB names its servers and no password', (t) => {
   const config = readConfig({
     DEPOSIT_EVENT_LOG: 'esdb://rosa:hunter2@db.example:2113,db2.example:2113?tls=true',
   });
@@ -211,7 +211,7 @@ test('a start that an EventStoreDB ended names its servers, and no password', (t
   t.is(logFault(new Error('another'), config), undefined);
 });
 
-test('files for TLS that are none, and a key of another certificate, are named before the service starts', async (t) => {
+test('invalid TLS files, and a key of another certificate, are named before the service starts', async (t) => {
   const folder = await temporaryFolder(t);
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const write = async (name: string, text: string | Buffer) => {
@@ -231,7 +231,7 @@ test('files for TLS that are none, and a key of another certificate, are named b
   t.throws(check(cert, key), { message: /DEPOSIT_TLS_KEY=.*: it is not the key of DEPOSIT_TLS_CERT=/ });
 });
 
-test('a data folder is made with those it lies in, and one that cannot be made is a wrong setting', async (t) => {
+test('a data folder is created with its parents, and one that cannot be created is an invalid setting', async (t) => {
   const folder = await temporaryFolder(t);
   const dataDir = path.join(folder, 'a', 'b');
   const make = (place: string) => makeDataFolder({ ...readConfig({}), dataDir: place });
@@ -246,7 +246,7 @@ test('a data folder is made with those it lies in, and one that cannot be made i
   if (existsSync('/proc')) t.throws(() => make('/proc/deposits'), { instanceOf: BadConfig }); // for ever, by Node's own
 });
 
-test('what is printed of a wrong address of an engine holds no password', (t) => {
+test('the error for an invalid address of an engine contains no password', (t) => {
   const wrong = [
     { DEPOSIT_EVENT_LOG: 'postgres://admin:hunter2@host' },
     { DEPOSIT_EVENT_LOG: 'esbd://admin:hunter2/with@odd#ends@host:2113' },
@@ -261,7 +261,7 @@ test('what is printed of a wrong address of an engine holds no password', (t) =>
   }
 });
 
-test('the connection string of the event log comes from a file, too', async (t) => {
+test('the connection string of the event log may be read from a file', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'event-log');
   await writeFile(file, 'esdb://admin:secret@db.example:2113?tls=true\n');
@@ -274,7 +274,7 @@ test('the connection string of the event log comes from a file, too', async (t) 
   t.notRegex(error?.message ?? '', /hunter2/);
 });
 
-test('a file of a secret that holds nothing is refused, and not taken for the embedded log', async (t) => {
+test('an empty secret file is refused, and does not select the embedded log', async (t) => {
   const file = path.join(await temporaryFolder(t), 'secret');
   await writeFile(file, '\n');
   for (const name of ['DEPOSIT_EVENT_LOG_FILE', 'DEPOSIT_S3_ACCESS_KEY_FILE', 'DEPOSIT_S3_SECRET_KEY_FILE'])
@@ -283,7 +283,7 @@ test('a file of a secret that holds nothing is refused, and not taken for the em
     });
 });
 
-test('the help names every setting, numbers with their bounds', (t) => {
+test('the help lists every setting, numbers with their limits', (t) => {
   const named = describeSettings();
   for (const name of ['DEPOSIT_HOST', 'DEPOSIT_MAX_MEMBERS', 'DEPOSIT_LOADER_IDENTITY', 'DEPOSIT_TLS_KEY']) {
     t.true(named.includes(`${name}=`), name);
@@ -292,7 +292,7 @@ test('the help names every setting, numbers with their bounds', (t) => {
   t.regex(named, /DEPOSIT_MAX_UPLOAD_SIZE=20971520 .* \(at least 1\)/);
 });
 
-test('an S3 store is named by its URL, and its keys come from settings or files, never from the URL', async (t) => {
+test('an S3 store is configured by its URL, and its keys by settings or files, never by the URL', async (t) => {
   const url = 's3://minio.example:9000/deposits/team?tls=false&region=eu-1';
   const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'key'), 'from-a-file\n');
