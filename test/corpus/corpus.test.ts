@@ -19,7 +19,7 @@ test.before(async () => {
 });
 test.after.always(() => service[Symbol.asyncDispose]());
 
-test.serial('a hostile entry is refused, an odd one is taken, and none does harm', async (t) => {
+test.serial('a hostile entry is refused, an odd one is accepted, and none does harm', async (t) => {
   t.timeout(TEST_TIMEOUT_MS);
   const trials = everyEntry.map(({ name, expected, bytes, mediaType }) => {
     const headers = { ...completeEntry.headers, 'Content-Type': mediaType };
@@ -42,14 +42,14 @@ test.serial('a hostile archive is rejected, an odd one is loaded, and none does 
   t.true(everyArchive.length >= 400);
 });
 
-test.serial('after all of them the service is well, and has needed little memory', async (t) => {
+test.serial('after all cases the service is healthy and has used little memory', async (t) => {
   t.true(await service.isReady());
   const peak = await service.peakMemory();
   t.log(`It had ${Math.round(peak)} MiB at most.`);
   t.true(peak < 400, `${peak} MiB`);
 });
 
-test('each case has a name of its own', (t) => {
+test('each case has a unique name', (t) => {
   const names = [...everyArchive, ...everyEntry].map(({ name }) => name);
   t.deepEqual(
     names.filter((name, index) => names.indexOf(name) !== index),

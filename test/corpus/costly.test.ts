@@ -6,7 +6,7 @@ import { costlyArchives } from './costly-archives.ts';
 import { entryOf } from './entry-text.ts';
 import { runCases } from './run-cases.ts';
 
-test('bombs and floods of members are rejected, and what is just below a limit is loaded', async (t) => {
+test('bombs and floods of members are rejected, and archives just below a limit are loaded', async (t) => {
   t.timeout(300_000);
   await using service = await CorpusService.start();
   const trials = costlyArchives.map(({ name, expected, bytes, mediaType }) => {
