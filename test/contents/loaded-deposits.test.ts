@@ -36,7 +36,7 @@ async function load(log: EventLog, depositId: number, client = 'alice', collecti
   await executeDeposit(log, depositId, { type: 'RecordLoaded', loaded: { ...loadedData, depositId } });
 }
 
-test('deposits are found by each of their identifiers, the newest first and page by page', async (t) => {
+test('deposits are found by each of their identifiers, newest first and in pages', async (t) => {
   await using log = new MemoryEventLog();
   for (const id of [1, 2, 3, 5]) await load(log, id, 'alice', id === 2 ? 'papers' : 'software');
   await load(log, 4, 'bob');
@@ -67,7 +67,7 @@ test('deposits are found by each of their identifiers, the newest first and page
   await projector.stop();
 });
 
-test('of many deposits that have an object a hundred are told at once', async (t) => {
+test('of many deposits with an object at most a hundred are returned', async (t) => {
   await using log = new MemoryEventLog();
   for (let id = 1; id <= 102; id += 1) await load(log, id);
   using views = SqliteViewStore.open(t.context.folder, 'log');
@@ -89,7 +89,7 @@ test('of many deposits that have an object a hundred are told at once', async (t
   await projector.stop();
 });
 
-test('what another node has loaded is waited for, and not known as long as it does not come', async (t) => {
+test('a deposit loaded by another node is awaited, and is unknown until its event arrives', async (t) => {
   await using log = new MemoryEventLog();
   await load(log, 1);
   using views = SqliteViewStore.open(t.context.folder, 'log');
@@ -112,7 +112,7 @@ test('what another node has loaded is waited for, and not known as long as it do
   await projector.stop();
 });
 
-test('no deposit is what its parts exclude', (t) => {
+test('no deposit matches contradictory conditions', (t) => {
   const [one, other] = ['1'.repeat(40), '2'.repeat(40)];
   const asked = (text: string) => conditionsOf(parseQualifiedSwhid(text));
   t.deepEqual(asked(`swh:1:rev:${one};anchor=swh:1:rev:${one}`), { revision: one });
@@ -121,7 +121,7 @@ test('no deposit is what its parts exclude', (t) => {
   t.is(asked(`swh:1:cnt:${one};anchor=swh:1:rel:${one}`), undefined, 'releases are made of no deposit');
 });
 
-test('a snapshot is made again from its deposit, and no other bytes are given for an id', async (t) => {
+test('a snapshot is computed from its deposit, and an id with other bytes is not returned', async (t) => {
   const unused = undefined as never; // objects made from events need neither store nor archives
   const bytes = new ObjectReader({ store: unused, workers: unused, limits: unused });
   const branches = [{ name: 'HEAD', targetType: 'revision', target: revision }] as const;
@@ -134,7 +134,7 @@ test('a snapshot is made again from its deposit, and no other bytes are given fo
   t.throws(() => bodyOf(snapshot), { message: `The snapshot ${snapshot} cannot be made again.` });
 });
 
-test('one client has half of the permits of reads and of waiting, and a read that ended gives its permit back', async (t) => {
+test('one client has half of the permits for reads and waiting, and a finished read releases its permit', async (t) => {
   const unused = undefined as never;
   const reader = new ObjectReader({ store: unused, workers: unused, limits: unused });
   const held = [await reader.permit('alice'), await reader.permit('alice')];
@@ -148,7 +148,7 @@ test('one client has half of the permits of reads and of waiting, and a read tha
   await reader.permit('alice');
 });
 
-test('a search that is refused, aborted or not found leaves nothing open', async (t) => {
+test('a refused, aborted or unsuccessful search leaves nothing open', async (t) => {
   const closed: string[] = [];
   const object = {
     source: { kind: 'bytes', bytes: Buffer.alloc(0) } as const,
