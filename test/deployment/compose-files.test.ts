@@ -62,11 +62,11 @@ function networksOf(service: ComposeService | undefined): readonly string[] {
 }
 
 for (const file of FILES) {
-  test(`${file} is what the Compose specification allows`, (t) => {
+  test(`${file} is valid by the Compose specification`, (t) => {
     t.deepEqual(schemaErrors(composeFile(file, variables)), []);
   });
 
-  test(`${file} has everything that it names, and uses all that it has`, (t) => {
+  test(`${file} defines everything that it names, and uses everything that it defines`, (t) => {
     const compose = composeFile(file, variables);
     const services = Object.values(compose.services);
     const inUse = {
@@ -86,7 +86,7 @@ for (const file of FILES) {
     }
   });
 
-  test(`${file} starts the service with settings it knows, and with both of its roles`, (t) => {
+  test(`${file} starts the service with known settings and with both of its roles`, (t) => {
     const configs = ourServicesOf(file).map(([, service]) => configOf(service));
     t.true(configs.length > 0);
     t.deepEqual([...new Set(configs.flatMap(({ roles }) => roles))].toSorted(), ['http', 'reactors']);
@@ -98,7 +98,7 @@ for (const file of FILES) {
     }
   });
 
-  test(`${file} puts the service on a network with the engines it is told of`, (t) => {
+  test(`${file} connects the service with its engines by a network`, (t) => {
     const { services } = composeFile(file, variables);
     const unreachable = ourServicesOf(file).flatMap(([name, service]) =>
       hostsOf(configOf(service))
@@ -110,7 +110,7 @@ for (const file of FILES) {
     t.deepEqual(unreachable, []);
   });
 
-  test(`${file} has MinIO sync what it acknowledges, and says so to the service`, (t) => {
+  test(`${file} has MinIO sync acknowledged writes, and sets this for the service`, (t) => {
     const { services } = composeFile(file, variables);
     for (const [name, service] of ourServicesOf(file)) {
       const { archiveStore, s3Durable } = configOf(service);
@@ -121,7 +121,7 @@ for (const file of FILES) {
     t.is('minio' in services, file !== 'docker-compose.embedded.yml');
   });
 
-  test(`${file} lets nobody on other machines in, and nobody but the service to engines without users`, (t) => {
+  test(`${file} exposes nothing to other machines, and engines without users only to the service`, (t) => {
     const { services, networks = {} } = composeFile(file, variables);
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     t.deepEqual(
@@ -144,7 +144,7 @@ for (const file of FILES) {
     }
   });
 
-  test(`${file} checks the health of all that goes on running, and waits for nothing that never comes`, (t) => {
+  test(`${file} checks the health of everything that keeps running, and waits for nothing that never starts`, (t) => {
     const services = servicesOf(file);
     const awaited = services.flatMap(([, service]) => dependenciesOf(service));
     const runsOnce = new Set(
@@ -160,11 +160,11 @@ for (const file of FILES) {
     }
   });
 
-  test(`${file} has signals reach the service and commands also before they listen for any`, (t) => {
+  test(`${file} delivers signals to the service and commands, also before they listen for any`, (t) => {
     for (const [name, { init }] of ourServicesOf(file)) t.true(init, name);
   });
 
-  test(`${file} gives no container more rights than it needs`, (t) => {
+  test(`${file} gives no container more privileges than it needs`, (t) => {
     for (const [name, { cap_drop, security_opt }] of servicesOf(file)) {
       t.deepEqual([cap_drop, security_opt], [['ALL'], ['no-new-privileges:true']], name);
     }
@@ -175,7 +175,7 @@ for (const file of FILES) {
   });
 }
 
-test('the compose files insist on every secret, and the example of them has none', (t) => {
+test('the compose files require every secret, and their example has none', (t) => {
   const example = parseEnv(readFileSync(path.join(root, 'deploy/env.example'), 'utf8'));
   const secrets = Object.keys(variables).filter((name) => name !== 'DEPOSIT_BASE_URL');
   t.deepEqual(Object.keys(example).toSorted(), secrets.toSorted());
@@ -191,11 +191,11 @@ test('the compose files insist on every secret, and the example of them has none
   t.notThrows(() => composeFile('docker-compose.embedded.yml', {}));
 });
 
-test('the project names of the compose files differ, so that their volumes do', (t) => {
+test('the compose files have distinct project names, and so distinct volumes', (t) => {
   t.is(new Set(FILES.map((file) => composeFile(file, variables).name)).size, FILES.length);
 });
 
-test('the load balancer knows exactly the services that serve clients', (t) => {
+test('the load balancer has exactly the services with the HTTP role as backends', (t) => {
   const settings = readFileSync(path.join(root, 'deploy/haproxy.cfg'), 'utf8');
   const serving = ourServicesOf('docker-compose.cluster.yml')
     .filter(([, service]) => configOf(service).roles.includes('http'))
@@ -211,7 +211,7 @@ test('the load balancer knows exactly the services that serve clients', (t) => {
   }
 });
 
-test('each proxy in front of one service asks where its unit has it listen', (t) => {
+test('each proxy of one service uses the address on which its unit listens', (t) => {
   const read = (file: string): string => readFileSync(path.join(root, 'deploy', file), 'utf8');
   const at = ['HOST', 'PORT'].map(
     (name) => new RegExp(`^Environment=DEPOSIT_${name}=(.+)$`, 'm').exec(read('deposit.service'))?.[1],
@@ -222,7 +222,7 @@ test('each proxy in front of one service asks where its unit has it listen', (t)
   }
 });
 
-test('the load balancer gives requests under way as long to end as the nodes do', (t) => {
+test('the load balancer waits as long for requests in progress as the nodes do', (t) => {
   const { services } = composeFile('docker-compose.cluster.yml', variables);
   for (const name of ['load-balancer', 'http-1', 'http-2'])
     t.is(services[name]?.stop_grace_period, '30s', name);
@@ -254,7 +254,7 @@ test('the nodes of the event log know each other and have certificates with thei
   }
 });
 
-test('nodes that keep something have a volume of their own', (t) => {
+test('nodes with persistent data have their own volumes', (t) => {
   const own = ourServicesOf('docker-compose.cluster.yml')
     .filter(([, service]) => configOf(service).roles.includes('http'))
     .map(([, { volumes = [] }]) =>
@@ -264,7 +264,7 @@ test('nodes that keep something have a volume of their own', (t) => {
   t.is(new Set(own).size, own.length);
 });
 
-test('all nodes of a cluster have the public address, and the same key of webhooks, which is no setting but a file', (t) => {
+test('all nodes of a cluster have the public address and the same webhook key, as a file', (t) => {
   const compose = composeFile('docker-compose.cluster.yml', variables);
   t.deepEqual(compose.secrets, { 'webhook-key': { file: './secrets/webhook-key' } });
   for (const [name, service] of ourServicesOf('docker-compose.cluster.yml')) {
@@ -278,7 +278,7 @@ test('all nodes of a cluster have the public address, and the same key of webhoo
   }
 });
 
-test('the image runs nothing as root, no script of a package, and code that it cannot change', (t) => {
+test('the image runs nothing as root, no script of a package, and code that is read-only for it', (t) => {
   const [before = '', after = ''] = dockerfile.split(/^USER node$/m);
   t.regex(before, /^RUN npm ci .*--ignore-scripts$/m);
   t.notRegex(before, /--chown/);
@@ -292,7 +292,7 @@ test('the image runs nothing as root, no script of a package, and code that it c
   t.regex(after, /^CMD \["node", "src\/main\.ts"\]$/m);
 });
 
-test('the image has every file outside of the sources that the service reads', (t) => {
+test('the image contains every file outside of the sources that the service reads', (t) => {
   const readers = globSync('{src,projections}/**/*.ts', { cwd: root });
   const read = readers.flatMap((file) => {
     const source = readFileSync(path.join(root, file), 'utf8');
@@ -308,7 +308,7 @@ test('the image has every file outside of the sources that the service reads', (
   }
 });
 
-test('the image runs the Node that the tests run on', (t) => {
+test('the image and the tests have the same Node version', (t) => {
   const { optionalDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     optionalDependencies: Record<string, string>;
   };

@@ -30,17 +30,20 @@ test.before('a clone of the repository is installed', async (t) => {
 test.after.always(({ context: { clone } }) => rm(clone, { recursive: true, force: true }));
 
 for (const page of ['docs/first-hour.md', 'docs/first-hour-auditor.md', 'docs/first-hour-operator.md'])
-  test.serial(`${page} is followed literally in a fresh clone, and prints what it shows`, async (t) => {
-    t.timeout(TIMEOUT_MS);
-    const { clone, notInstalled } = t.context;
-    if (notInstalled !== undefined) {
-      t.log(`NOT RUN: "${INSTALL}" failed, as without a registry: ${notInstalled}`);
-      return process.env['CI'] === undefined ? t.pass() : t.fail('CI has no registry');
-    }
-    t.deepEqual(await followPage(page, clone, await temporaryFolder(t)), []);
-  });
+  test.serial(
+    `${page} is followed literally in a fresh clone, and the output is as documented`,
+    async (t) => {
+      t.timeout(TIMEOUT_MS);
+      const { clone, notInstalled } = t.context;
+      if (notInstalled !== undefined) {
+        t.log(`NOT RUN: "${INSTALL}" failed, as without a registry: ${notInstalled}`);
+        return process.env['CI'] === undefined ? t.pass() : t.fail('CI has no registry');
+      }
+      t.deepEqual(await followPage(page, clone, await temporaryFolder(t)), []);
+    },
+  );
 
-test('a page whose output is not what is printed is reported', async (t) => {
+test('a page whose documented output differs from the actual one is reported', async (t) => {
   const folder = await temporaryFolder(t);
   const page = path.join(folder, 'page.md');
   const block = (output: string) => `\`\`\`sh\necho one; echo two\n\`\`\`\n\n\`\`\`text\n${output}\n\`\`\`\n`;

@@ -48,7 +48,7 @@ async function unitFolder(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-test('the unit starts the service with settings it knows, in folders that systemd makes for it alone', (t) => {
+test('the unit starts the service with known settings, in private folders made by systemd', (t) => {
   t.deepEqual(saidBy('ExecStart'), [`${NODE} src/main.ts`]);
   const settings = saidBy('Environment').map((line) => line.split('=', 2) as [string, string]);
   const config = readConfig(Object.fromEntries(settings));
@@ -66,7 +66,7 @@ test('the unit starts the service with settings it knows, in folders that system
   );
 });
 
-test('secrets come to the unit as credentials, for settings that are files', (t) => {
+test('the unit passes secrets as credentials, for settings that name files', (t) => {
   const offered = [...unit.matchAll(/^#LoadCredential=([\w-]+):\S+$/gm)].map(([, name]) => name);
   const read = [...unit.matchAll(/(DEPOSIT_\w+)=%d\/([\w-]+)/g)].map(([, setting = '', name]) => ({
     setting,
@@ -80,7 +80,7 @@ test('secrets come to the unit as credentials, for settings that are files', (t)
   t.notRegex(unit, /(PASSWORD|SECRET_KEY|ACCESS_KEY|EVENT_LOG)=(?!%d)/);
 });
 
-test('what the unit needs to end TLS itself leaves the settings as commands can read them', (t) => {
+test("the unit's settings for TLS remain readable for commands", (t) => {
   const offered = [...unit.matchAll(/^#Environment=(.*)$/gm)].flatMap(([, said = '']) => said.split(' '));
   const settings = Object.fromEntries(offered.map((line) => line.split('=', 2) as [string, string]));
   t.like(settings, { DEPOSIT_TLS_CERT: '%d/tls-cert', DEPOSIT_HOST: '::', DEPOSIT_TRUST_PROXY: 'false' });
