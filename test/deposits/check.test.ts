@@ -40,7 +40,7 @@ async function checked(archives: number, bytes: number) {
   return { inspected, merged, codes };
 }
 
-test('the archives of a deposit are read until their listings are larger than any that are accepted', async (t) => {
+test('the archives of a deposit are read until their listings exceed all accepted ones', async (t) => {
   const { inspected, merged, codes } = await checked(32, 100 * MIB);
   t.true(inspected <= 8, `${inspected} archives were read`);
   t.is(merged, 0);

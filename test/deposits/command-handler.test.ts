@@ -23,7 +23,7 @@ async function eventsOf(log: EventLog, stream: string): Promise<RecordedEvent[]>
 const partial = createDeposit({ final: false, entry: null });
 const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
 
-test('events tell who did what, when, and because of what', async (t) => {
+test('events record actor, action, time and cause', async (t) => {
   await using log = new MemoryEventLog();
   const context = anyContext({ causationId: 'cause' });
   await handleCommand(log, deposits, 1, createDeposit(), context);
@@ -37,7 +37,7 @@ test('events tell who did what, when, and because of what', async (t) => {
   });
 });
 
-test('each event is linked to the one before it by its hash', async (t) => {
+test('each event is linked to the previous one by its hash', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
   await executeDeposit(log, 1, changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }));
@@ -85,14 +85,14 @@ test('the same command under the same id is appended once', async (t) => {
   t.is((await eventsOf(log, 'deposit-1')).length, 4);
 });
 
-test('a stream that is said to be new is not written to when it is there', async (t) => {
+test('a stream expected to be new is not written to if it exists', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
   const again = handleCommand(log, deposits, 1, partial, anyContext(), { fresh: true });
   await t.throwsAsync(again, { code: 'WRONG_EXPECTED_REVISION' });
 });
 
-test('a command that was carried out before is answered as it was then, whatever came since', async (t) => {
+test('a command executed before gets its first result, whatever happened since', async (t) => {
   await using log = new MemoryEventLog();
   const context = anyContext();
   const first = await handleCommand(log, deposits, 1, partial, context);
@@ -102,7 +102,7 @@ test('a command that was carried out before is answered as it was then, whatever
   t.is(again.state.status, 'partial');
 });
 
-test('a command that loses every append to other writers is refused in the end', async (t) => {
+test('a command that loses every append to other writers finally fails', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
   const append = log.append.bind(log);
@@ -127,7 +127,7 @@ test('a command that loses every append to other writers is refused in the end',
   await t.throwsAsync(executeDeposit(log, 1, change), { code: 'CONCURRENT_WRITES', message });
 });
 
-test('of twenty final requests at once one completes the deposit, and all are answered', async (t) => {
+test('of twenty concurrent final requests one completes the deposit, and all are answered', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => executeDeposit(log, 1, complete)));
@@ -136,7 +136,7 @@ test('of twenty final requests at once one completes the deposit, and all are an
   t.deepEqual(types, ['DepositCreated', 'ArchiveAdded', 'DepositCompleted']);
 });
 
-test('concurrent changes that do not exclude each other all happen', async (t) => {
+test('concurrent changes that do not conflict all succeed', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
   const add = changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }, { maxArchives: 32 });
@@ -145,7 +145,7 @@ test('concurrent changes that do not exclude each other all happen', async (t) =
   t.is(state.status === 'partial' ? state.archives.length : 0, 16);
 });
 
-test('a command that insists on a revision is refused at another', async (t) => {
+test('a command with an expected revision is refused at another one', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
   const late = handleCommand(log, deposits, 1, complete, anyContext(), { atRevision: 0 });
@@ -153,7 +153,7 @@ test('a command that insists on a revision is refused at another', async (t) => 
   t.is((await handleCommand(log, deposits, 1, complete, anyContext(), { atRevision: 1 })).revision, 2);
 });
 
-test('what is parked is read once for all that is retried, and again only when others have written', async (t) => {
+test('the parked event is read once for all retries, and again only after writes of others', async (t) => {
   await using log = new MemoryEventLog();
   const operator = new AdminCommands(log, { kind: 'operator', name: 'test' });
   const parkedAs = (eventId: string) => {
@@ -196,7 +196,7 @@ test('deposit ids are unique, also for two nodes on one log', async (t) => {
   t.is(await new DepositIdAllocator(log).next(), 201, 'a node that starts later goes on behind the others');
 });
 
-test('behind what is no reservation no ids are handed out, and it is not tried for ever', async (t) => {
+test('after an event that is no reservation no ids are allocated, and the attempts end', async (t) => {
   await using log = new MemoryEventLog();
   t.is(await new DepositIdAllocator(log).next(), 1);
   for (const [index, data] of [{}, { first: '2', count: 1 }, { first: 2, count: 0.5 }].entries()) {
@@ -213,7 +213,7 @@ test('behind what is no reservation no ids are handed out, and it is not tried f
   await t.throwsAsync(new DepositIdAllocator(log, limits).next(), { code: 'EVENT_LOG_UNAVAILABLE', message });
 });
 
-test('while many go on asking for ids some are reserved ahead, none twice; for a few none is', async (t) => {
+test('under load some ids are reserved ahead, none twice; with few requests none are', async (t) => {
   await using log = new MemoryEventLog();
   const ids = new DepositIdAllocator(log);
   const asking = async (count: number, times: number): Promise<number[]> => {
@@ -238,7 +238,7 @@ test('while many go on asking for ids some are reserved ahead, none twice; for a
   t.true(reserved > 1005, 'some were reserved for requests that did not come any more');
 });
 
-test('what a request was to do is found by its client and its key, and by no other two that read the same', async (t) => {
+test('a recorded request is found by its client and key, and by no other pair with the same concatenation', async (t) => {
   await using log = new MemoryEventLog();
   const requests = new IdempotencyStore(log);
   const key = await requests.load('ab', 'c');
@@ -254,7 +254,7 @@ test('what a request was to do is found by its client and its key, and by no oth
   );
 });
 
-test('a log that is away refuses ids and gives them again later', async (t) => {
+test('an unavailable log refuses ids, and allocation recovers with it', async (t) => {
   await using log = new MemoryEventLog();
   const ids = new DepositIdAllocator(log);
   t.is(await ids.next(), 1);

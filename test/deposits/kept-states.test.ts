@@ -30,7 +30,7 @@ class LossyLog extends MemoryEventLog {
 const [NODES, STREAMS, STEPS] = [3, 4, 300];
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`a kept state that an event proves is one that the stream had: seed ${seed}`, async (t) => {
+  test(`a cached state that an event proves is a state of the stream: seed ${seed}`, async (t) => {
     const random = seeded(seed);
     const below = (limit: number) => Math.floor(random() * limit);
     await using log = new LossyLog(random);
@@ -85,7 +85,7 @@ function commandFor(depositId: number, kind: number, serial: number): DepositCom
   return { ...changeDeposit({ kind: 'add-content', archive, entry: null }), depositId, maxArchives: 1000 };
 }
 
-test('states are kept up to a number of events, since each event may add a whole entry to a state', (t) => {
+test('the cache of states is limited by events, since each event may add a whole entry to a state', (t) => {
   const kept = new KeptStates<Deposit>();
   const [streams, revision] = [200, 99];
   const hashOf = (stream: string) => `hash of ${stream}`;

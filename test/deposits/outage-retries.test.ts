@@ -57,7 +57,7 @@ class LogWithQuorum extends MemoryEventLog {
 
 const longRetries = () => new OutageRetries({ ...LIMITS, timeLimit: 10_000 });
 
-test('a command that is rejected without a write of another is carried out once the quorum is back', async (t) => {
+test('a command rejected without a write by others succeeds once the quorum is back', async (t) => {
   await using log = new LogWithQuorum();
   await executeDeposit(log, 1, partial);
   void log.loseFor(OUTAGE);
@@ -84,7 +84,7 @@ test('an anchor is made once the quorum is back', async (t) => {
   );
 });
 
-test('a creation under a new id is carried out once the quorum is back', async (t) => {
+test('a creation under a new id succeeds once the quorum is back', async (t) => {
   await using log = new LogWithQuorum();
   void log.loseFor(100);
   const options = { fresh: true, retries: longRetries() };
@@ -99,7 +99,7 @@ test('a request with a key is recorded once the quorum is back', async (t) => {
   t.deepEqual((await requests.load('alice', 'key')).earlier, begun);
 });
 
-test('without a quorum requests are refused as in an outage, after their time limit and not before', async (t) => {
+test('without a quorum requests are refused as in an outage, exactly after their time limit', async (t) => {
   await using log = new LogWithQuorum();
   await executeDeposit(log, 1, partial);
   log.isLost = true;
@@ -123,7 +123,7 @@ test('without a quorum requests are refused as in an outage, after their time li
   }
 });
 
-test('a request that comes while a reservation of ids fails has its own time limit', async (t) => {
+test('a request that arrives while a reservation of ids fails has its own time limit', async (t) => {
   await using log = new LogWithQuorum();
   log.isLost = true;
   const ids = new DepositIdAllocator(log, LIMITS);
@@ -140,7 +140,7 @@ test('a request that comes while a reservation of ids fails has its own time lim
   for (const took of await Promise.all(requests)) t.true(took > EARLIEST && took < LATEST, `${took} ms`);
 });
 
-test('requests that wait for ids while the log is away get them when it is back', async (t) => {
+test('requests that wait for ids while the log is unavailable get them when it recovers', async (t) => {
   await using log = new LogWithQuorum();
   const ids = new DepositIdAllocator(log, { ...LIMITS, timeLimit: 10_000 });
   void log.loseFor(OUTAGE);
@@ -150,7 +150,7 @@ test('requests that wait for ids while the log is away get them when it is back'
   t.deepEqual(await Promise.all(waiting), [1, 2, 3]);
 });
 
-test('a failed reservation is not the failure of those who came during it', async (t) => {
+test('a failed reservation does not fail requests that arrived during it', async (t) => {
   await using log = new LogWithQuorum();
   const ids = new DepositIdAllocator(log, LIMITS);
   const append = log.append.bind(log);
@@ -165,7 +165,7 @@ test('a failed reservation is not the failure of those who came during it', asyn
   t.is(await later, 1);
 });
 
-test('events of the command itself, found behind a rejected append, are its outcome', async (t) => {
+test("the command's own events, found after a rejected append, are its outcome", async (t) => {
   await using log = new LogWithQuorum();
   await executeDeposit(log, 1, partial);
   const append = log.append.bind(log);

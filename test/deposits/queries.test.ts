@@ -84,7 +84,7 @@ async function serviceWithOldView(t: ExecutionContext) {
   return { log, deposits: deposits.queries, depositId, complete };
 }
 
-test('what answers a write is read from the log if the view of this node does not have the write', async (t) => {
+test('the response to a write is read from the log if the view of this node does not have the write', async (t) => {
   const { deposits, depositId, complete } = await serviceWithOldView(t);
   const { revision } = await complete();
   t.is(revision, 2);
@@ -92,7 +92,7 @@ test('what answers a write is read from the log if the view of this node does no
   t.like(await deposits.content(depositId, revision), { status: 'deposited', revision });
 });
 
-test('an old view answers no write when the log is lost, but still answers other requests', async (t) => {
+test('a stale view answers no write while the log is unavailable, but still answers other requests', async (t) => {
   const { log, deposits, depositId, complete } = await serviceWithOldView(t);
   const { revision } = await complete();
   log.isAway = true;
@@ -121,7 +121,7 @@ test('a read that does not show the write is repeated until one does, or refused
   await t.throwsAsync(deposits.status(depositId, revision), { code: 'EVENT_LOG_UNAVAILABLE' });
 });
 
-test('an id of another client costs the same reads as one that no deposit has', async (t) => {
+test('an id of another client costs the same reads as an unknown one', async (t) => {
   const { log, deposits, depositId } = await serviceWithOldView(t);
   t.like(await deposits.ownStatus(depositId, 'alice'), { depositId });
   t.like(await deposits.ownContent(depositId, 'alice'), { depositId });
@@ -135,7 +135,7 @@ test('an id of another client costs the same reads as one that no deposit has', 
   }
 });
 
-test('a write whose answer cannot be read gets 503, not the document and the status of before', async (t) => {
+test('a write whose result cannot be read gets 503, not the document and status from before', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 1000, retryTimeout: 1000 });
   const { faults, log } = nodes.double;
   const node = await nodes.add(['http']);
