@@ -25,7 +25,7 @@ function detailOf(changes: Partial<CheckInput>): string {
   return outcome.verified ? 'verified' : dryRunDetail(outcome.reasons, []);
 }
 
-test('a good deposit is verified with its readings', (t) => {
+test('a valid deposit is verified with its facts', (t) => {
   t.deepEqual(check(input), { verified: true, readings: [reading], warnings: [] });
 });
 
@@ -47,7 +47,7 @@ test('every failure is reported, in the order metadata, archives, url', (t) => {
   );
 });
 
-test('reasons and warnings together stay small, and a reason is never crowded out by warnings', (t) => {
+test('the total size of reasons and warnings is limited, and warnings never displace a reason', (t) => {
   const fieldFaults = Array.from({ length: 15 }, (_, index) => ({
     kind: 'term' as const,
     field: `codemeta:${'漢'.repeat(20)}${index}`,
@@ -67,7 +67,7 @@ test('reasons and warnings together stay small, and a reason is never crowded ou
   t.is(outcome.warnings.at(-1)?.code, 'MORE');
 });
 
-test('a long text is never cut through the middle of a character', (t) => {
+test('a long text is never truncated within a character', (t) => {
   for (const shift of ['', 'x']) {
     const faults = [{ code: 'X', text: `${shift}${'🤖'.repeat(200)}` }];
     const detail = detailOf({ archives: [{ ...good, reading: null, faults }] });
@@ -81,7 +81,7 @@ test('without an archive or without metadata a deposit is rejected', (t) => {
   t.is(detailOf({ entries: [] }), '- The deposit has no metadata (metadata)');
 });
 
-test('what is missing before the checks is what they then reject', (t) => {
+test('everything missing before the checks is a reason for rejection', (t) => {
   for (const missing of [{ archives: [] }, { entries: [] }, { archives: [], entries: [] }]) {
     const deposit = { ...input, ...missing };
     t.is(missingDetail(missingParts(deposit)), `The checks will reject this deposit:\n${detailOf(missing)}`);
@@ -89,7 +89,7 @@ test('what is missing before the checks is what they then reject', (t) => {
   t.deepEqual(missingParts(input), []);
 });
 
-test('a rejected deposit says what to do next, before its warnings', (t) => {
+test('a rejected deposit states the next step before its warnings', (t) => {
   const reason = { code: 'X', text: 'Broken', fields: ['archive'] };
   t.is(
     statusDetail('rejected', [reason], [{ ...reason, text: 'Odd' }]),
@@ -97,7 +97,7 @@ test('a rejected deposit says what to do next, before its warnings', (t) => {
   );
 });
 
-test('a url host counts when it is the domain or below it', (t) => {
+test('a url host is valid if it equals the domain or is below it', (t) => {
   const withHost = (host: string) =>
     detailOf({ entries: [entryWith({ urlHosts: [host] })], clientDomain: 'alice.example' });
   t.is(withHost('alice.example'), 'verified');
@@ -106,12 +106,12 @@ test('a url host counts when it is the domain or below it', (t) => {
   t.not(withHost('alice.example.evil.org'), 'verified');
 });
 
-test('added metadata extends: each check looks at all entries together', (t) => {
+test('added metadata extend the entry: each check examines all entries together', (t) => {
   const [first, second] = [entryWith({ hasAuthor: false, title: null }), entryWith({ hasTitle: false })];
   t.is(detailOf({ entries: [first, second] }), 'verified');
 });
 
-test('warnings do not reject and are told apart', (t) => {
+test('warnings do not reject, and are separate from reasons', (t) => {
   const warned = { ...good, warnings: [{ code: 'DUPLICATE', text: 'Two members are called "a".' }] };
   const outcome = check({ ...input, archives: [warned] });
   t.true(outcome.verified);
@@ -121,7 +121,7 @@ test('warnings do not reject and are told apart', (t) => {
   );
 });
 
-test('however much is wrong, an event stays small', (t) => {
+test('an event stays small with any number of faults', (t) => {
   const faults = Array.from({ length: 500 }, (_, index) => ({
     code: 'X',
     text: `${index} ${'x'.repeat(2000)}`,
@@ -132,7 +132,7 @@ test('however much is wrong, an event stays small', (t) => {
   t.regex(outcome.verified ? '' : dryRunDetail(outcome.reasons, []), /and 481 more/);
 });
 
-test('what is wrong with one thing never hides that something else is wrong', (t) => {
+test('a fault of one item never hides the fault of another', (t) => {
   const manyOf = (what: string) =>
     Array.from({ length: 100 }, (_, index) => ({ code: 'X', text: `${what} ${index} ${'x'.repeat(200)}` }));
   const faultsIn = (entry: number) =>
@@ -164,7 +164,7 @@ test('an event stays small with all archives that a deposit may have by default'
   t.is(outcome.warnings.at(-1)?.code, 'MORE');
 });
 
-test('each of many small faults is told', (t) => {
+test('each of many small faults is reported', (t) => {
   const archives = Array.from({ length: 32 }, (_, index) => ({
     ...good,
     archive: { ...good.archive, filename: `part-${index}.zip` },
@@ -178,14 +178,14 @@ test('each of many small faults is told', (t) => {
   );
 });
 
-test('a date that does not count, since an earlier entry has given it, is only a warning', (t) => {
+test('a date that an earlier entry overrides causes only a warning', (t) => {
   const fault = { kind: 'date', field: 'codemeta:dateCreated', vocabulary: 'CodeMeta 2.0' } as const;
   const later = entryWith({ dateCreated: 'nope', fieldFaults: [{ ...fault, value: 'nope', hint: null }] });
   t.is(detailOf({ entries: [entryWith({ dateCreated: '2020-01-01' }), later] }), 'verified');
   t.regex(detailOf({ entries: [later, entryWith({ dateCreated: '2020-01-01' })] }), /"nope" is not a date/);
 });
 
-test('dates are read as years, months, days or moments, and nothing else', (t) => {
+test('dates are parsed as years, months, days or timestamps, and nothing else', (t) => {
   t.deepEqual(parseGitDate('2017'), { seconds: 1_483_228_800, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10'), { seconds: 1_506_816_000, offset: '+0000' });
   t.deepEqual(parseGitDate(' 2017-10-07 '), { seconds: 1_507_334_400, offset: '+0000' });
@@ -213,7 +213,7 @@ test('dates are read as years, months, days or moments, and nothing else', (t) =
   }
 });
 
-test('the dates of a revision come from the metadata, else from the completion', (t) => {
+test('the dates of a revision come from the metadata, or else from the completion', (t) => {
   const completedAt = '2017-10-07T15:17:08.123Z';
   const completion = { seconds: 1_507_389_428, offset: '+0000' };
   const [created, published] = [

@@ -8,7 +8,7 @@ const credential = { scheme: 'scrypt', N: 2, r: 1, p: 1, salt: '', digest: '' } 
 const registered: ClientEvent = { type: 'ClientRegistered', data: { client: 'alice', credential } };
 const client = 'alice';
 
-test('a client is registered once, under a name that fits Basic credentials', (t) => {
+test('a client is registered once, with a name that is valid in Basic credentials', (t) => {
   const given = scenario(clientDecider);
   given(t).when({ type: 'RegisterClient', client, credential }).thenEvents(registered);
   given(t, registered).when({ type: 'RegisterClient', client, credential }).thenRefused('CLIENT_EXISTS');
@@ -17,11 +17,11 @@ test('a client is registered once, under a name that fits Basic credentials', (t
   }
 });
 
-test('nothing can be said of a client nobody registered', (t) => {
+test('commands on an unregistered client are refused', (t) => {
   scenario(clientDecider)(t).when({ type: 'DisableClient', client }).thenRefused('CLIENT_UNKNOWN');
 });
 
-test('what is so already gives no event', (t) => {
+test('a command without effect records no event', (t) => {
   const given = scenario(clientDecider);
   const granted: ClientEvent = { type: 'CollectionGranted', data: { client, collection: 'c' } };
   const disabled: ClientEvent = { type: 'ClientDisabled', data: { client } };
@@ -44,7 +44,7 @@ test('a domain is a host name, also when it is given as a URL', (t) => {
   }
 });
 
-test('a provider URL is absolute and kept without slashes at its end', (t) => {
+test('a provider URL is absolute and stored without trailing slashes', (t) => {
   const given = scenario(clientDecider);
   for (const providerUrl of ['https://alice.example/', 'https://alice.example//']) {
     given(t, registered)
@@ -85,7 +85,7 @@ test('a collection accepts zips, tars or both, each once', (t) => {
   }
 });
 
-test('a webhook is an absolute URL without credentials, and set anew each time', (t) => {
+test('a webhook is an absolute URL without credentials, and each setting replaces the last', (t) => {
   const given = scenario(clientDecider);
   const secret = { scheme: 'aes-256-gcm', keyId: 'k', iv: '', ciphertext: '', tag: '' } as const;
   const set: ClientEvent = {
@@ -142,7 +142,7 @@ test('a person has one role; only a depositor has it for a client', (t) => {
       .thenRefused('BAD_PERSON_NAME');
 });
 
-test('a person is disabled and enabled once, and their sessions can end as often as wanted', (t) => {
+test('a person is disabled and enabled once, and their sessions can be ended repeatedly', (t) => {
   const given = scenario(personDecider);
   const person = 'rosa';
   const added: PersonEvent = { type: 'PersonAdded', data: { person, role: 'operator', client: null } };

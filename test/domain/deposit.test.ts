@@ -43,7 +43,7 @@ test('a deposit that is in progress is partial', (t) => {
   t.is(given(t, depositCreated, archiveAdded).state().status, 'partial');
 });
 
-test('a deposit begins with something', (t) => {
+test('a deposit cannot be created empty', (t) => {
   given(t)
     .when(createDeposit({ archive: null, entry: null }))
     .thenRefused('NOTHING_DEPOSITED');
@@ -60,7 +60,7 @@ test('archives and metadata can be added while a deposit is partial', (t) => {
     .thenEvents({ type: 'ArchiveAdded', data: { depositId: 1, archive: secondArchive } }, metadataAdded);
 });
 
-test('replacing keeps only what came last', (t) => {
+test('replacing retains only the newest content', (t) => {
   const past = [depositCreated, archiveAdded, metadataAdded];
   const replaced: DepositEvent = { type: 'ArchivesReplaced', data: { depositId: 1, archive: secondArchive } };
   given(t, ...past)
@@ -83,7 +83,7 @@ test('removing the archives leaves the deposit partial', (t) => {
     .thenNothing();
 });
 
-test('an archive is replaced in its place under its number, and numbers are never used again', (t) => {
+test('an archive is replaced under its number, and numbers are never reused', (t) => {
   const data = { depositId: 1 };
   const second: DepositEvent = { type: 'ArchiveAdded', data: { ...data, archive: secondArchive } };
   const replaced: DepositEvent = {
@@ -119,7 +119,7 @@ test('the final change completes the deposit in the same append', (t) => {
 });
 
 for (const type of ['DepositCompleted', 'DepositVerified', 'LoadingStarted', 'DepositLoaded'] as const) {
-  test(`after ${type} a deposit takes no more changes and cannot be deleted`, (t) => {
+  test(`after ${type} a deposit refuses changes and deletion`, (t) => {
     const past = wayTo(type);
     given(t, ...past)
       .when(changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }))
@@ -136,7 +136,7 @@ for (const type of ['DepositCompleted', 'DepositVerified', 'LoadingStarted', 'De
   });
 }
 
-test('a deleted deposit does not exist for anybody', (t) => {
+test('a deleted deposit does not exist', (t) => {
   for (const command of [
     changeDeposit({ kind: 'remove-archives' }),
     { type: 'CompleteDeposit', depositId: 1, now },
@@ -147,7 +147,7 @@ test('a deleted deposit does not exist for anybody', (t) => {
   }
 });
 
-test('a deposit holds a bounded number of archives and entries', (t) => {
+test('the number of archives and entries of a deposit is limited', (t) => {
   const archives = Array.from({ length: 3 }, () => archiveAdded);
   given(t, depositCreated, ...archives)
     .when(changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }))
@@ -160,7 +160,7 @@ test('a deposit holds a bounded number of archives and entries', (t) => {
     .thenRefused('TOO_MANY_ENTRIES');
 });
 
-test('a deposit is changed a bounded number of times; what ends it is always taken', (t) => {
+test('the number of changes of a deposit is limited; final ones are always accepted', (t) => {
   const replaced: DepositEvent = { type: 'MetadataReplaced', data: { depositId: 1, entry: aliceEntry } };
   const replace = { kind: 'replace-content', archive: null, entry: aliceEntry } as const;
   const most = [depositCreated, ...Array.from({ length: MAX_CHANGES - 1 }, () => replaced)];
@@ -179,7 +179,7 @@ test('a deposit is changed a bounded number of times; what ends it is always tak
   });
 });
 
-test('an origin must lie below the provider URL, whole segments compared', (t) => {
+test('an origin must be below the provider URL, compared by whole segments', (t) => {
   const naming = (url: string) =>
     createDeposit({ entry: entryWith({ origin: { relation: 'create', url } }) });
   const allowed = [
@@ -256,7 +256,7 @@ test('checks verify or reject a deposit, once', (t) => {
   }
 });
 
-test('a late outcome of an earlier check changes nothing after a retry', (t) => {
+test('a late result of an earlier check changes nothing after a retry', (t) => {
   const retried: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
   const past = [...wayTo('DepositCompleted'), depositRejected];
   given(t, ...past)
@@ -270,7 +270,7 @@ test('a late outcome of an earlier check changes nothing after a retry', (t) => 
     .thenTypes('DepositVerified');
 });
 
-test('a deposit that waits for a reactor can be retried: an outcome of the attempt before changes nothing', (t) => {
+test('a waiting deposit can be retried, and a result of the earlier attempt changes nothing', (t) => {
   const checked: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
   given(t, ...wayTo('DepositCompleted'))
     .when({ type: 'RetryChecks', depositId: 1 })
@@ -292,7 +292,7 @@ test('a deposit that waits for a reactor can be retried: an outcome of the attem
   }
 });
 
-test('an object that cannot be read is recorded once for each object and fault, and changes no status', (t) => {
+test('an unreadable object is recorded once for each object and fault, and changes no status', (t) => {
   const record = { type: 'RecordUnreadable', depositId: 1, copy: unreadableCopy } as const;
   const past = wayTo('DepositCompleted');
   given(t, ...past)
@@ -317,7 +317,7 @@ test('an object that cannot be read is recorded once for each object and fault, 
   }
 });
 
-test('what ends or begins work anew forgets the object that could not be read', (t) => {
+test('events that end or restart work clear the unreadable object', (t) => {
   const past = [...wayTo('DepositCompleted'), copyUnreadable];
   const retried: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
   for (const next of [depositVerified, depositRejected, retried]) {
@@ -355,7 +355,7 @@ test('a deposit that is done is neither checked nor loaded again', (t) => {
     .thenEvents({ type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } });
 });
 
-test('a late outcome of an earlier load changes nothing after a retry', (t) => {
+test('a late result of an earlier load changes nothing after a retry', (t) => {
   const retried: DepositEvent = { type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } };
   const startedAgain: DepositEvent = { type: 'LoadingStarted', data: { depositId: 1, attempt: 2 } };
   const past = [...wayTo('LoadingStarted'), loadingFailed, retried];

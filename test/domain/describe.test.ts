@@ -93,7 +93,7 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
   ],
 };
 
-test('every event of a deposit is told in a sentence', (t) => {
+test('every event of a deposit is described in a sentence', (t) => {
   for (const [type, [event, sentence]] of Object.entries(depositSentences)) {
     t.true(event.type === type, type);
     t.is(describeDepositEvent(event).sentence, sentence);
@@ -108,7 +108,7 @@ test('many authors are counted, not listed', (t) => {
   );
 });
 
-test('details tell the rest: names, whole digests, reasons, identifiers', (t) => {
+test('details contain the rest: names, full digests, reasons, identifiers', (t) => {
   t.deepEqual(lines(describeDepositEvent(depositCreated)), [
     'uuid: 6a1b4f0e-0000-4000-8000-000000000001',
     `origin: ${fallbackOrigin} unless the metadata name another`,
@@ -132,7 +132,7 @@ test('details tell the rest: names, whole digests, reasons, identifiers', (t) =>
   ]);
 });
 
-test('objects that the service made for itself are marked as its own matter', (t) => {
+test('internal objects of the service are marked as such', (t) => {
   const own = [depositVerified, depositLoaded].flatMap((event) =>
     describeDepositEvent(event).details.filter(({ internal }) => internal),
   );
@@ -143,7 +143,7 @@ test('objects that the service made for itself are marked as its own matter', (t
   t.is(own[0]?.value, reading.listing);
 });
 
-test('a deposit tells what is known of it, and nothing that is not so', (t) => {
+test('a deposit is described by its known facts only', (t) => {
   t.deepEqual(depositFacts(absent), []);
   t.deepEqual(facts(wayTo('ArchiveAdded')), {
     client: ['alice'],
@@ -203,7 +203,7 @@ const clientSentences: Readonly<Record<ClientEvent['type'], readonly [ClientEven
   WebhookRemoved: [{ type: 'WebhookRemoved', data: { client } }, 'Webhook removed.'],
 };
 
-test('every event of a client is told in a sentence, its credentials never', (t) => {
+test('every event of a client is described in a sentence, without its credentials', (t) => {
   for (const [type, [event, sentence]] of Object.entries(clientSentences)) {
     const description = describeClientEvent(event);
     t.true(event.type === type, type);
@@ -233,7 +233,7 @@ const collectionSentences: Readonly<Record<CollectionEvent['type'], readonly [Co
   ],
 };
 
-test('every event of a collection is told in a sentence', (t) => {
+test('every event of a collection is described in a sentence', (t) => {
   for (const [type, [event, sentence]] of Object.entries(collectionSentences)) {
     t.true(event.type === type, type);
     t.is(describeCollectionEvent(event).sentence, sentence);
@@ -249,7 +249,7 @@ function facts(past: readonly DepositEvent[]): Record<string, Fact['values']> {
   return Object.fromEntries(facts.map(({ label, values }) => [label, values]));
 }
 
-test('no text of a client passes for the words of the service, or for more of a sentence', (t) => {
+test('texts of clients cannot imitate the words of the service or extend a sentence', (t) => {
   const forged = 'Paint" by Bob (9 bytes). Deposit deleted: "x';
   const entry = entryWith({ title: forged, authors: ['Ada', 'Bob (9 bytes). Deposit deleted'] });
   t.is(
@@ -269,7 +269,7 @@ test('no text of a client passes for the words of the service, or for more of a 
   }
 });
 
-test('a history marks the lines that continue, and no text of a client looks like one of its lines', (t) => {
+test('a history marks continued lines, and no text of a client resembles one of its lines', (t) => {
   const blank = [' ', '\u2800', '\u3164', '\u00a0', '\u3000', '\u200b', '\t', '\n', '\u034f', '\ufe0f'];
   const event = '#9  2026-03-01 10:00:00.000Z  operator rosa  → deleted';
   for (const filler of [...blank, 'W', '\u5bec', '\u231b', 'a\u0300\u0300']) {
@@ -286,7 +286,7 @@ test('a history marks the lines that continue, and no text of a client looks lik
   }
 });
 
-test('what a terminal executes, turns or does not show is escaped, as JSON understands it', (t) => {
+test('characters that a terminal executes, reorders or hides are escaped as in JSON', (t) => {
   const odd = '\u001b[2J \u009b \u202e \u2800 \u3164 \u00a0 \u200b \t \u{e0041} \ufe0f';
   t.regex(printable(odd), /^[\x20-\x7e]+$/);
   t.is(JSON.parse(printable(JSON.stringify({ odd }))).odd, odd);

@@ -30,7 +30,7 @@ function linesOf(...facts: Parameters<typeof entryWith>[0][]): readonly (readonl
   return [reasons, warnings].map((found) => found.map(({ text, fields }) => `${text} (${fields.join()})`));
 }
 
-test('what Software Heritage refuses rejects, what else is not as it should be is a warning', (t) => {
+test('faults that Software Heritage refuses reject, and others are warnings', (t) => {
   const date = 'is not a date: write YYYY, YYYY-MM, YYYY-MM-DD or a date with a time';
   const fieldFaults = [
     fault('date', 'codemeta:dateModified', { value: 'soon' }),
@@ -61,7 +61,7 @@ test('what Software Heritage refuses rejects, what else is not as it should be i
   ]);
 });
 
-test('of several entries each fault is told once, and one provenance is enough', (t) => {
+test('each fault of several entries is reported once, and one provenance is enough', (t) => {
   const fieldFaults = [fault('date', 'codemeta:dateCreated', { value: 'soon' })];
   const [reasons, warnings] = linesOf(
     { fieldFaults, dateCreated: 'soon', provenance: null },
@@ -71,7 +71,7 @@ test('of several entries each fault is told once, and one provenance is enough',
   t.deepEqual(warnings, []);
 });
 
-test('an entry whose faults were never looked for is judged by what is known of it', (t) => {
+test('an entry without validation results is validated by its known facts', (t) => {
   t.deepEqual(linesOf({}), [[], []]);
   t.is(linesOf({ datePublished: 'soon' })[0]?.length, 1);
 });
@@ -92,7 +92,7 @@ function update(changes: Partial<UpdateMetadata> = {}): UpdateMetadata {
 const done = wayTo('DepositLoaded');
 const updated: DepositEvent = { type: 'MetadataUpdated', data: { depositId: 1, swhid, entry: aliceEntry } };
 
-test('metadata are added to a deposit that is done by whoever knows its identifier', (t) => {
+test('a client adds metadata to a done deposit only with its identifier', (t) => {
   given(t, ...done)
     .when(update())
     .thenEvents(updated);
@@ -110,7 +110,7 @@ test('metadata are added to a deposit that is done by whoever knows its identifi
   given(t).when(update()).thenRefused('DEPOSIT_NOT_FOUND');
 });
 
-test('an update is checked like any entry, and is about its deposit alone', (t) => {
+test('a metadata update is validated like any entry, and refers only to its deposit', (t) => {
   const when = (facts: Parameters<typeof entryWith>[0]) =>
     given(t, ...done).when(update({ entry: entryWith(facts) }));
   when({ hasAuthor: false }).thenRefused('METADATA_REJECTED');
@@ -122,7 +122,7 @@ test('an update is checked like any entry, and is about its deposit alone', (t) 
   when({ provenance: null }).thenTypes('MetadataUpdated');
 });
 
-test('an update leaves the identifiers and what they rest on as they are', (t) => {
+test('a metadata update leaves the identifiers and their inputs unchanged', (t) => {
   const before = given(t, ...done).state();
   const after = given(t, ...done, updated, updated).state();
   t.deepEqual(after, { ...before, updates: [aliceEntry, aliceEntry] } as typeof after);
@@ -141,7 +141,7 @@ function metadataOnly(changes: Partial<DepositMetadata> = {}): DepositMetadata {
   return { type: 'DepositMetadata', ...made, entry: aliceEntry, target, ...changes };
 }
 
-test('metadata alone are done at once, and nothing is left to check or load', (t) => {
+test('metadata alone are done at once, without checks and load', (t) => {
   const { now } = metadataOnly();
   const events: DepositEvent[] = [
     depositCreated,
@@ -172,7 +172,7 @@ test('metadata alone are done at once, and nothing is left to check or load', (t
     .thenRefused('SWHID_MISMATCH');
 });
 
-test('metadata alone pass the checks or are refused, and nobody vouches for another', (t) => {
+test('metadata alone pass the checks or are refused, also with a provenance outside the provider', (t) => {
   const when = (facts: Parameters<typeof entryWith>[0], providerUrl?: string | null) =>
     given(t).when(
       metadataOnly({ entry: entryWith(facts), ...(providerUrl !== undefined && { providerUrl }) }),
@@ -184,7 +184,7 @@ test('metadata alone pass the checks or are refused, and nobody vouches for anot
   when({ provenance: fallbackOrigin }).thenTypes('DepositCreated', 'MetadataAdded', 'MetadataDeposited');
 });
 
-test('a reference has no place beside software', (t) => {
+test('a reference is refused in a software deposit', (t) => {
   const entry = entryWith({ reference: { kind: 'object', value: swhid } });
   given(t).when(createDeposit({ entry })).thenRefused('REFERENCE_OUT_OF_PLACE');
 });

@@ -30,7 +30,7 @@ function tried(attempt: number, minute: number): NotificationsEvent {
 
 const given = scenario(notificationsDecider);
 
-test('a notification is held once, whatever has become of it since', (t) => {
+test('a notification becomes pending once, whatever its later outcome', (t) => {
   const { type: _, ...same } = {
     type: '',
     ...(held(3).data as Extract<NotificationsEvent, { type: 'NotificationHeld' }>['data']),
@@ -45,7 +45,7 @@ test('a notification is held once, whatever has become of it since', (t) => {
   given(t, held(4)).when(hold).thenEvents(held(3));
 });
 
-test('the first of those that are held tells when to try again, those behind it wait with it', (t) => {
+test('the first pending notification sets the time of the next attempt for all after it', (t) => {
   const [first, behind] = [held(0), held(3)];
   const rescheduled = { ...first, data: { ...first.data, nextTryAt: at(9) } } as NotificationsEvent;
   const whenever = { ...behind, data: { ...behind.data, nextTryAt: null } } as NotificationsEvent;
@@ -64,13 +64,13 @@ test('the first of those that are held tells when to try again, those behind it 
   t.is(given(t, rescheduled, over, whenever).state().nextTryAt, null);
 });
 
-test('a try that a clock has set which was ahead is not waited for', (t) => {
+test('an attempt time set by a fast clock is not awaited', (t) => {
   const attempt = { type: 'TryDelivery', depositId, now: at(1), latest: at(20), nextTryAt: at(2) } as const;
   given(t, held(0), tried(1, 20)).when(attempt).thenNothing();
   given(t, held(0), tried(1, 21)).when(attempt).thenEvents(tried(2, 2));
 });
 
-test('who says that it tries has the deposit for itself until the time that it names', (t) => {
+test('a claim reserves the deposit for the node until its time', (t) => {
   const attempt = (minute: number) =>
     ({ type: 'TryDelivery', depositId, now: at(minute), latest: at(50), nextTryAt: at(minute + 1) }) as const;
   given(t, held(0)).when(attempt(1)).thenEvents(tried(1, 2));
@@ -79,7 +79,7 @@ test('who says that it tries has the deposit for itself until the time that it n
   given(t).when(attempt(1)).thenNothing();
 });
 
-test('what came while others were delivered is still held', (t) => {
+test('notifications that arrive during a delivery are still pending', (t) => {
   const delivered = { type: 'RecordDelivered', depositId, revisions: [0, 3] } as const;
   const event = accepted(0, 3);
   given(t, held(0), held(3), tried(1, 2), held(4)).when(delivered).thenEvents(event);
@@ -88,7 +88,7 @@ test('what came while others were delivered is still held', (t) => {
   given(t, held(0), held(3), event).when(delivered).thenNothing();
 });
 
-test('an outcome names its revisions: a lower one that was held meanwhile still waits, and comes first', (t) => {
+test('an outcome names its revisions: a lower one that became pending meanwhile is sent first', (t) => {
   const past = [held(0), held(4), held(5), tried(1, 2), held(3)];
   t.deepEqual(revisionsOf(given(t, ...past).state().held), [0, 3, 4, 5]);
   const data = { depositId, upTo: 2, revisions: [0, 4, 5] };
@@ -105,7 +105,7 @@ test('an outcome names its revisions: a lower one that was held meanwhile still 
   t.deepEqual(revisionsOf(given(t, ...past, given0).state().held), [3]);
 });
 
-test('what was accepted at once is recorded once, and leaves the tries of others as they are', (t) => {
+test('an immediate delivery is recorded once, and leaves the attempts of others unchanged', (t) => {
   const sent = { type: 'RecordDelivered', depositId, revisions: [3] } as const;
   given(t).when(sent).thenEvents(accepted(3));
   given(t, accepted(3)).when(sent).thenNothing();
@@ -117,13 +117,13 @@ test('what was accepted at once is recorded once, and leaves the tries of others
     .thenNothing();
 });
 
-test('what older releases recorded was all that they held up to a revision', (t) => {
+test('outcomes recorded by older releases apply to all pending notifications up to a revision', (t) => {
   const old: NotificationsEvent = { type: 'NotificationsDelivered', data: { depositId, upTo: 3 } };
   const state = given(t, held(0), held(3), held(4), old).state();
   t.deepEqual([revisionsOf(state.held), state.settled], [[4], [0, 3]]);
 });
 
-test('a failure that is told too late changes nothing', (t) => {
+test('a late failure changes nothing', (t) => {
   const failed = { type: 'RecordFailed', depositId, attempt: 1, reason: 'x', nextTryAt: at(9) } as const;
   given(t, held(0), tried(1, 2)).when(failed).thenTypes('DeliveryFailed');
   given(t, held(0), tried(1, 2), tried(2, 4)).when(failed).thenNothing();
@@ -132,7 +132,7 @@ test('a failure that is told too late changes nothing', (t) => {
     .thenNothing();
 });
 
-test('what was given up goes back to where it was when an operator wants it, and waits for as long again', (t) => {
+test('an expired notification that an operator retries is pending again for the full period', (t) => {
   const past: NotificationsEvent[] = [
     held(0),
     held(3),

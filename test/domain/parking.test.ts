@@ -11,7 +11,7 @@ import { scenario } from '../../testing/domain/given.ts';
 const given = scenario(parkingDecider);
 const reactor = 'checker';
 
-test('an event waits from when it is parked until it is retried or skipped, and may be parked again', (t) => {
+test('a parked event waits until it is retried or skipped, and may be parked again', (t) => {
   const [one, two] = [parked('e-1'), parked('e-2')];
   const retried: ParkingEvent = { type: 'ParkedRetried', data: { reactor, eventId: 'e-1' } };
   const skipped: ParkingEvent = { type: 'ParkedSkipped', data: { reactor, eventId: 'e-2', reason: 'no' } };
@@ -38,7 +38,7 @@ test('an event waits from when it is parked until it is retried or skipped, and 
   t.is(eventToRetry(given(t, one, two).state(), 'e-1', 0), undefined, 'it was not to be tried again');
 });
 
-test('tens of thousands of events may wait: none is copied for another', (t) => {
+test('tens of thousands of events may be parked: none is copied for another', (t) => {
   const many = Array.from({ length: 50_000 }, (_, index) => parked(`e-${index}`));
   t.is(waitingEvents(given(t, ...many).state()).length, many.length);
 });

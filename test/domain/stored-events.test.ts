@@ -40,7 +40,7 @@ function aggregateOf({ stream }: StoredStream): AnyAggregate {
   return found;
 }
 
-test('there is a sample of every version of every type of event, and of no other', (t) => {
+test('there is a sample of every version of every event type, and of no other', (t) => {
   for (const aggregate of everyAggregate) {
     const samples = streams
       .filter((stored) => aggregateOf(stored) === aggregate)
@@ -59,13 +59,13 @@ for (const stored of streams) {
   const { stream, events, statuses, state: expected } = stored;
   const { codec, decider } = aggregateOf(stored);
 
-  test(`the events of ${stream} are read as ever`, (t) => {
+  test(`the events of ${stream} are read as before`, (t) => {
     for (const { type, data, metadata, readAs = data } of events) {
       t.deepEqual(codec.read({ type, data, metadata }), { type, data: readAs });
     }
   });
 
-  test(`the events of ${stream} make the state that they always made`, (t) => {
+  test(`the events of ${stream} fold to the same state as before`, (t) => {
     let state = decider.initial;
     for (const [index, event] of events.entries()) {
       state = decider.evolve(state, codec.read(event));
@@ -77,7 +77,7 @@ for (const stored of streams) {
     );
   });
 
-  test(`the hashes of ${stream} are those that were always computed`, (t) => {
+  test(`the hashes of ${stream} are the same as before`, (t) => {
     let before: unknown = null;
     for (const [index, event] of events.entries()) {
       t.is(event.revision, index);
@@ -93,7 +93,7 @@ function parkedById(parking: Parking): object {
   return Object.fromEntries(waitingEvents(parking).map((parked) => [parked.eventId, parked]));
 }
 
-test('an event is brought up to date by the steps since its version; a version that never was is not read', (t) => {
+test('an event is upcast step by step from its version; an unknown version is refused', (t) => {
   const step = (name: string) => (data: unknown) => ({
     steps: [...(data as { steps: string[] }).steps, name],
   });
@@ -109,7 +109,7 @@ test('an event is brought up to date by the steps since its version; a version t
   }
 });
 
-test('everything that ever happened can be told in a sentence', (t) => {
+test('all stored event types are described in a sentence', (t) => {
   const descriptions = {
     'deposit-': describeDepositEvent,
     'client-': describeClientEvent,
