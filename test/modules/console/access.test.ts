@@ -42,7 +42,7 @@ function sessionOf(service: RunningService, role: Role | 'nobody'): Promise<Cons
 }
 
 for (const role of Object.keys(MATRIX) as (Role | 'nobody')[]) {
-  test.serial(`each route answers ${role} as its permission says`, async (t) => {
+  test.serial(`each route answers ${role} according to its permission`, async (t) => {
     const { service } = t.context;
     const routes = await routesOf(service);
     t.true(routes.length > 15);
@@ -64,12 +64,12 @@ for (const role of Object.keys(MATRIX) as (Role | 'nobody')[]) {
   });
 }
 
-test('a role permits nothing that its list does not name', (t) => {
+test('a role has only the listed permissions', (t) => {
   t.false(permits('operator', 'deposits:delete' as Permission));
   t.false(permits(undefined, 'session'));
 });
 
-test('a link signs in once', async (t) => {
+test('a sign-in link is valid once', async (t) => {
   const { service } = t.context;
   const link = new URL(await linkFor(service, 'auditor'));
   const redeem = (code: string) =>
@@ -85,7 +85,7 @@ test('a link signs in once', async (t) => {
   t.is((await redeem(link.hash.slice(1))).status, 401);
 });
 
-test.serial('all sessions of a person end by an event, and those of a disabled person', async (t) => {
+test.serial('an event ends all sessions of a person, also of a disabled one', async (t) => {
   const { service } = t.context;
   const one = await ConsoleSession.begin(service, 'auditor');
   const other = await ConsoleSession.begin(service, 'auditor');
@@ -100,7 +100,7 @@ test.serial('all sessions of a person end by an event, and those of a disabled p
   await service.administration.person({ type: 'EnablePerson', person: 'moderator' });
 });
 
-test('a session ends after 30 minutes without use and after 12 hours, and a changed cookie is none', async (t) => {
+test('a session ends after 30 minutes of inactivity and after 12 hours, and an altered cookie is invalid', async (t) => {
   const { service } = t.context;
   const session = await ConsoleSession.begin(service, 'operator');
   const [name, sealed = ''] = session.cookie.split('=');
@@ -119,7 +119,7 @@ test('a session ends after 30 minutes without use and after 12 hours, and a chan
   t.is(await statusWith(''), 401);
 });
 
-test('only a page of this console changes anything', async (t) => {
+test('only a page of this console can change anything', async (t) => {
   const { service } = t.context;
   const session = await ConsoleSession.begin(service, 'operator');
   const own = ownHeaders(service.url);
@@ -136,7 +136,7 @@ test('only a page of this console changes anything', async (t) => {
   t.is(await post(without), 403);
 });
 
-test('a console for this machine answers this machine alone, and only under its name', (t) => {
+test('a local console answers only this machine, and only under its name', (t) => {
   const config = { console: 'loopback', trustProxy: false } as const;
   const from = (peer: string, headers: Record<string, string>) =>
     ({ socket: { remoteAddress: peer }, headers }) as unknown as IncomingMessage;
@@ -151,7 +151,7 @@ test('a console for this machine answers this machine alone, and only under its 
   t.false(mayReach(from('127.0.0.1', local), { ...config, console: 'off' }));
 });
 
-test('a console that is off serves nothing, and browsers get only what is on the list', async (t) => {
+test('a disabled console serves nothing, and browsers get only listed files', async (t) => {
   const { service } = t.context;
   await using without = await RunningService.start({ console: 'off' });
   t.is((await fetch(new URL('/console/', without.url))).status, 401);

@@ -59,7 +59,7 @@ test('the browser folds every stored deposit to the state of the service, step b
   }
 });
 
-test('an event that cannot be read changes nothing, and the others are still shown', (t) => {
+test('an unreadable event changes nothing, and the others are still shown', (t) => {
   const events = paint.events.with(1, { ...(paint.events[1] as StreamEvent), type: 'NeverSeen' });
   const steps = historyOf(events);
   t.is(steps.length, events.length);
@@ -70,7 +70,7 @@ test('an event that cannot be read changes nothing, and the others are still sho
   for (const { fault } of views) t.regex(fault ?? '', /^#1: .*NeverSeen/);
 });
 
-test('an address names a step by revision or by time', (t) => {
+test('an address selects a step by revision or by time', (t) => {
   const steps = historyOf(paint.events);
   const last = steps.length - 1;
   t.is(stepAt(steps, null), last);
@@ -83,7 +83,7 @@ test('an address names a step by revision or by time', (t) => {
   t.true(index >= 4 && steps[index]?.occurredAt === at && steps[index + 1]?.occurredAt !== at);
 });
 
-test('each view is shown before and after an event, as its projection makes it', (t) => {
+test('each view is shown before and after an event, as its projection computes it', (t) => {
   const index = paint.events.findLastIndex(({ type }) => type === 'DepositLoaded');
   const views = new Map(viewsAround(paint.events, index).map((view) => [view.view, view]));
   t.like(views.get('deposit-status')?.before, { status: 'loading' });
@@ -93,7 +93,7 @@ test('each view is shown before and after an event, as its projection makes it',
   t.false(views.has('deleted-deposits'), 'a view that does not handle the type');
 });
 
-test('differences name the member, and what it was and is', (t) => {
+test('differences name the member with its old and new value', (t) => {
   const before = { status: 'partial', list: [1, 2], same: { a: 1 }, gone: null };
   const after = { status: 'done', list: [1, 3, 4], same: { a: 1 }, more: { b: 'x' } };
   t.deepEqual(differencesBetween(before, after), [
@@ -109,7 +109,7 @@ test('differences name the member, and what it was and is', (t) => {
   t.deepEqual(differencesBetween(before, before), []);
 });
 
-test('hidden characters, and those that turn the direction, are shown by their code points', (t) => {
+test('hidden characters, and those that change the direction, are shown by their code points', (t) => {
   t.is(visibleText('evil-\u202eexe.doc'), 'evil-[U+202E]exe.doc');
   t.is(
     visibleText('a\u0000b\u200bc\u2066d\u00a0e\ufefff\u{e0041}'),
@@ -159,7 +159,7 @@ test('trees are compared top down, and equal directories are not entered', (t) =
   );
 });
 
-test('names and identifiers of a tree are those that the service reads', (t) => {
+test('names and identifiers of a tree equal those of the service', (t) => {
   const name = 'a;b%\xc3\xa9\xff';
   t.is(unescapePath(escapePath(name)), name);
   t.is(nameText('\xc3\xa9'), 'é');
@@ -180,7 +180,7 @@ test('names and identifiers of a tree are those that the service reads', (t) => 
   });
 });
 
-test('lines that differ are found with as few changes as possible, whatever the texts', (t) => {
+test('a minimal difference of lines is found, for any texts', (t) => {
   const texts = array(constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
   assert(
     property(texts, texts, (before: readonly string[], after: readonly string[]) => {
@@ -217,7 +217,7 @@ function commonLines(before: readonly string[], after: readonly string[]): numbe
   return row.at(-1) ?? 0;
 }
 
-test('places that differ have three lines around them, and a difference has limits', (t) => {
+test('differences have three lines of context and a size limit', (t) => {
   const numbers = Array.from({ length: 40 }, (_, index) => `${index + 1}`);
   const changed = numbers.with(9, 'ten').with(29, 'thirty');
   t.deepEqual(

@@ -22,7 +22,7 @@ type Summary = {
   readonly context: string;
 };
 
-test('events are sent as the log has them; streams of clients and people never are', async (t) => {
+test('events are returned as in the log, except streams of clients and people', async (t) => {
   const { service, alice } = t.context;
   const id = await loaded(alice);
   const auditor = await ConsoleSession.begin(service, 'auditor');
@@ -66,7 +66,7 @@ test('a stream of more than one page is read to its end', async (t) => {
   t.deepEqual([first.events.length, first.next, second.events.length, second.next], [200, 200, 1, null]);
 });
 
-test('the hashes of the leaves are those of the whole log, in its order', async (t) => {
+test('the leaf hashes are those of the whole log, in its order', async (t) => {
   const { service } = t.context;
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const events = await Array.fromAsync(service.service.log.readAll());
@@ -101,7 +101,7 @@ test('a manifest of many long paths is sent', async (t) => {
   t.true((await answer.text()).length > 8 * 1024 ** 2);
 });
 
-test('a manifest and the bytes of its files are sent as files, to those who may read them', async (t) => {
+test('a manifest and the bytes of its files are downloads, only for permitted roles', async (t) => {
   const { service, alice } = t.context;
   const id = await loaded(alice);
   const [operator, auditor] = [
@@ -163,7 +163,7 @@ test('the listing of an archive is the object that the check stored, and only fo
   t.is((await depositor.get(`/console/api/deposits/${other}/listings/${archive}`)).status, 404);
 });
 
-test('to a depositor, nothing of another client exists, and no events', async (t) => {
+test('a depositor gets nothing of other clients, and no events', async (t) => {
   const { service, alice, bob } = t.context;
   const [own, other] = [await loaded(alice), await loaded(bob)];
   const depositor = await ConsoleSession.begin(service, 'depositor', 'alice');
@@ -191,7 +191,7 @@ test('to a depositor, nothing of another client exists, and no events', async (t
     t.is((await depositor.get(path)).status, 403, path);
 });
 
-test('of a deleted deposit, the history stays for operators and auditors', async (t) => {
+test('the history of a deleted deposit remains for operators and auditors', async (t) => {
   const { service, alice } = t.context;
   const created = await alice.post('/1/software/', new Uint8Array(body), {
     ...formType,

@@ -6,7 +6,7 @@ import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ dora: { collections: ['software', 'papers'] } });
 
-test('of a collection whose grant is revoked, no route shows a depositor anything until it is granted again', async (t) => {
+test('a depositor gets nothing of a collection from the revocation of its grant until the next grant', async (t) => {
   const { service, dora } = t.context;
   const id = await depositOf(dora, { title: 'Quince', filename: 'quince.zip' });
   const other = await depositOf(dora, { title: 'Medlar', collection: 'papers' });
@@ -59,7 +59,7 @@ test('of a collection whose grant is revoked, no route shows a depositor anythin
   for (const session of [person, client]) t.deepEqual(await namedBy(session), targets);
 });
 
-test('an open event stream stops naming deposits of a collection whose grant is revoked', async (t) => {
+test('an open event stream stops naming deposits of a collection when its grant is revoked', async (t) => {
   const { service } = t.context;
   const erin = await service.register('erin', {
     collections: ['software', 'papers'],

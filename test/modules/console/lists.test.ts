@@ -21,7 +21,7 @@ async function pageAt(session: ConsoleSession, query: string): Promise<DepositPa
 }
 
 test.serial(
-  'filters select together, text is found in any case, and a depositor gets only their own',
+  'filters combine, text search ignores case, and a depositor gets only own deposits',
   async (t) => {
     const { service, alice, carol } = t.context;
     const lamp = await depositOf(alice, { title: 'Red Lamp', filename: 'lamp-1.0.zip' });
@@ -73,7 +73,7 @@ test.serial(
   },
 );
 
-test.serial('pages continue by the id or the change, without a gap and without a repetition', async (t) => {
+test.serial('pages continue by id or change, without gaps and repetitions', async (t) => {
   const { service, alice } = t.context;
   for (let number = 1; number <= 53; number += 1)
     await depositOf(alice, { title: `Numbered ${number}`, collection: 'papers', status: 'partial' });
@@ -118,7 +118,7 @@ test.serial('the list is exported as CSV and NDJSON, and no field is a formula',
   for (const line of lines) t.is((JSON.parse(line) as { collection: string }).collection, 'papers');
 });
 
-test.serial('a job acts on what was counted, names the person, and lists what was refused', async (t) => {
+test.serial('a job processes the counted deposits, names the person, and lists refusals', async (t) => {
   const { service, carol } = t.context;
   const rejected = await depositOf(carol, { title: 'Blue vase', collection: 'papers', status: 'rejected' });
   const open = await depositOf(carol, { title: 'Blue bowl', collection: 'papers', status: 'partial' });

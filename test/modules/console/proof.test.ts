@@ -34,7 +34,7 @@ const streams = (JSON.parse(readFileSync(fixture, 'utf8')) as readonly StoredStr
   ({ stream, events }) => ({ stream, events: events.map((event) => ({ ...event, stream })) }),
 );
 
-test('stored streams are proven by another program than wrote them, and every changed event is named', async (t) => {
+test('stored streams are proven by an independent program, and every changed event is named', async (t) => {
   for (const { stream, events } of streams) {
     t.deepEqual(await chainFaults(stream, events), [], stream);
     for (const [index, event] of events.entries()) {
@@ -48,7 +48,7 @@ test('stored streams are proven by another program than wrote them, and every ch
   }
 });
 
-test('a chain names events of another stream, without a hash, and with another predecessor', async (t) => {
+test('a chain reports events of another stream, without a hash, and with another predecessor', async (t) => {
   const [{ stream, events }] = streams as [(typeof streams)[number]];
   const [first, second] = events as [ProvenEvent, ProvenEvent];
   const { hash: _, ...bare } = second.metadata;
@@ -60,7 +60,7 @@ test('a chain names events of another stream, without a hash, and with another p
   t.true((await texts(second)).includes('does not name the hash of the event before it'));
 });
 
-test('the root and each path are those of RFC 6962, as the service computes them, for every size', async (t) => {
+test('the root and each path match RFC 6962 and the service, for every size', async (t) => {
   const hashes: Uint8Array<ArrayBuffer>[] = [];
   const tree = new MerkleTree();
   for (let size = 1; size <= 11; size += 1) {
@@ -120,7 +120,7 @@ test('a tree that grows page by page has the root of every size, and the path of
   }
 });
 
-test('the signature of an anchor holds for its contents alone', async (t) => {
+test('the signature of an anchor is valid only for its contents', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const statement = { events: 3, root: 'a'.repeat(64), previous: null, madeAt: '2026-01-01T00:00:00.000Z' };
   const anchor = signAnchor(statement, privateKey);
@@ -130,7 +130,7 @@ test('the signature of an anchor holds for its contents alone', async (t) => {
   t.deepEqual(publicKeysIn(`${pem}\n${pem}`), [anchor.publicKey, anchor.publicKey]);
 });
 
-test('directories have the identifiers that the service gives them, whatever their names', async (t) => {
+test('directories have the identifiers that the service computes, for any names', async (t) => {
   const entries = ['a', 'a.b', 'a0', '\xe9', '\xc3\xa9', 'Z'].flatMap((name, index) => [
     { mode: '40000' as const, name, id: String(index).repeat(40) },
     { mode: '100644' as const, name: `${name}-`, id: String(index + 1).repeat(40) },
@@ -139,7 +139,7 @@ test('directories have the identifiers that the service gives them, whatever the
   t.is(await directoryId([]), '4b825dc642cb6eb9a060e54bf8d69288fbee4904');
 });
 
-test('every loaded deposit is proven by its evidence alone, also after a save and with a key kept elsewhere', async (t) => {
+test('every loaded deposit is proven by its evidence alone, also after a save and with an external key', async (t) => {
   const folder = await service.copy(t);
   const key = await keyIn(folder);
   const all = await evidenceIn(folder);
@@ -162,7 +162,7 @@ test('every loaded deposit is proven by its evidence alone, also after a save an
   t.is((await outcomesOf(evidence, ['AAAA'])).signature, 'broken', 'with another key');
 });
 
-test('one byte changed in the file of the log: the proof names the event, as verify.py does', async (t) => {
+test('one byte changed in the log file: the proof names the event, as verify.py does', async (t) => {
   const folder = await service.copy(t);
   const [name, revision] = changeOneByte(path.join(folder, 'event-log.sqlite'));
   for (const evidence of await evidenceIn(folder)) {
@@ -178,7 +178,7 @@ test('one byte changed in the file of the log: the proof names the event, as ver
     t.true(stdout.includes(`${name} revision ${revision}: does not carry the hash of its contents`));
 });
 
-test('a stream that was rewritten with valid hashes does not give the root of the anchor', async (t) => {
+test('a stream rewritten with valid hashes does not match the root of the anchor', async (t) => {
   const [kept, altered] = [await service.copy(t), await service.copy(t)];
   const stream = rewriteStream(path.join(altered, 'event-log.sqlite'));
   for (const evidence of await evidenceIn(altered, path.join(kept, 'anchors.ndjson'))) {
@@ -225,7 +225,7 @@ test('an earlier anchor that was changed, removed or signed with another key is 
   t.is(steps.anchors, 'open', 'evidence of an earlier release is still read');
 });
 
-test('a manifest, an identifier or a path that was changed is named', async (t) => {
+test('a changed manifest, identifier or path is named', async (t) => {
   const all = await evidenceIn(await service.copy(t));
   const evidence = all.find(({ manifest }) => manifest !== null) as Evidence;
   const manifest = evidence.manifest as string;
@@ -241,7 +241,7 @@ test('a manifest, an identifier or a path that was changed is named', async (t) 
   }
 });
 
-test('a file that is no evidence is refused with what is wrong', async (t) => {
+test('a file that is no evidence is refused with the reason', async (t) => {
   const [evidence] = (await evidenceIn(await service.copy(t))) as [Evidence];
   const refused = (change: object) => () => readEvidence(JSON.stringify({ ...evidence, ...change }));
   t.throws(() => readEvidence('{'), { name: 'SyntaxError' });
@@ -255,7 +255,7 @@ test('a file that is no evidence is refused with what is wrong', async (t) => {
   t.throws(refused({ manifest: 1 }), { message: /its manifest is/ });
 });
 
-test('the offline verifier is one file whose SHA-256 the documentation states, and it may request nothing', async (t) => {
+test('the offline verifier is one file with the documented SHA-256, and cannot send requests', async (t) => {
   const { html, sha256 } = await verifierPage();
   t.deepEqual(await verifierPage(), { html, sha256 }, 'the same bytes again');
   t.is(sha256, hash('sha256', html));

@@ -23,7 +23,7 @@ const test = testOfService({
   carol: { collections: ['papers'] },
 });
 
-test('the search box finds out what a text is, within what the viewer may see', async (t) => {
+test('the search box detects the kind of a text, within what the viewer may see', async (t) => {
   const { service, alice } = t.context;
   const id = await depositOf(alice, { title: 'Sundial' });
   const auditor = await ConsoleSession.begin(service, 'auditor');
@@ -74,7 +74,7 @@ test('the search box finds out what a text is, within what the viewer may see', 
   t.is((await auditor.get('/console/api/search?q=swh:1:nothing')).status, 400);
 });
 
-test('an archive is found by its digest after it was replaced, and a deposit by its slug', async (t) => {
+test('an archive is found by its digest after its replacement, and a deposit by its slug', async (t) => {
   const { service, alice } = t.context;
   const zipped = (text: string) => zipOf([{ name: 'a', data: text }]);
   const headers = { ...archiveHeaders('first.zip'), ...partial };
@@ -95,7 +95,7 @@ test('an archive is found by its digest after it was replaced, and a deposit by 
   t.deepEqual(await idsOfSearch('slug:the'), []);
 });
 
-test('the pages of any search are those of the whole list, whatever is examined at a time', async (t) => {
+test('the pages of any search match the complete list, for any batch size', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'searches-'));
   using file = openOneView(path.join(folder, 'views.1.sqlite'), depositSearch);
   file.file.addLookups();

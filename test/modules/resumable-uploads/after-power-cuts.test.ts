@@ -12,7 +12,7 @@ const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_
 const OWNER = { client: 'alice', collection: 'software' } as const;
 const bytes = randomBytes(20_000);
 
-test('zeros behind what was synced do not count after a power cut', async (t) => {
+test('zeros after the synced bytes do not count after a power cut', async (t) => {
   const { upload, folder } = await begun(t);
   await upload.append(pieces(bytes.subarray(0, 5000)));
   await upload.append(pieces(bytes.subarray(5000, 8000)));
@@ -25,7 +25,7 @@ test('zeros behind what was synced do not count after a power cut', async (t) =>
   t.is((await found(t, await copied(t, cut), upload)).offset, 20_000);
 });
 
-test('each length counts from when it is recorded, whatever the piece came with', async (t) => {
+test('each length counts once it is recorded, whatever headers the chunk had', async (t) => {
   const { upload, folder } = await begun(t);
   const sums = [undefined, sha1Of(bytes.subarray(4000, 8000)), undefined, undefined];
   for (const [index, checksum] of sums.entries()) {
@@ -36,7 +36,7 @@ test('each length counts from when it is recorded, whatever the piece came with'
   }
 });
 
-test('a file that is shorter than the record says is continued where it ends', async (t) => {
+test('a file shorter than its record is continued where it ends', async (t) => {
   const { upload, folder } = await begun(t);
   await upload.append(pieces(bytes.subarray(0, 9000)));
   const cut = await copied(t, folder);
@@ -46,7 +46,7 @@ test('a file that is shorter than the record says is continued where it ends', a
   t.is((await found(t, await copied(t, cut), upload)).offset, 6000, 'the record was lowered');
 });
 
-test('in the record of an older release the length of the file counts, once', async (t) => {
+test('with a record of an older release the file length counts, once', async (t) => {
   const { upload, folder } = await begun(t);
   await upload.append(pieces(bytes.subarray(0, 5000)));
   const { durableLength: _unknown, ...before } = upload.record;

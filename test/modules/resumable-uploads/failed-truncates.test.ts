@@ -16,7 +16,7 @@ import { RunningService } from '../../../testing/service/running-service.ts';
 const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
 const OWNER = { client: 'alice', collection: 'software' } as const;
 
-test.serial('bytes that were not verified and cannot be cut off do not count after a restart', async (t) => {
+test.serial('unverified bytes that cannot be truncated do not count after a restart', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'uploads');
   await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
   const upload = await uploads.create({ ...OWNER, length: 20_000, metadata: null });
@@ -34,7 +34,7 @@ test.serial('bytes that were not verified and cannot be cut off do not count aft
   t.is(next.find(upload.id, OWNER)?.offset, 5000);
 });
 
-test.serial('an upload whose failed write cannot be undone is not usable until it is', async (t) => {
+test.serial('an upload whose failed write cannot be undone is unusable until it is', async (t) => {
   await using service = await RunningService.start({ uploadLimits: LIMITS });
   const alice = await service.register('alice', { collections: ['software'] });
   const uploads = new TusUploads(alice);
@@ -62,7 +62,7 @@ test.serial('an upload whose failed write cannot be undone is not usable until i
   t.is((await name()).status, 201);
 });
 
-test.serial('of a piece that is too long nothing counts, also of what was synced before', async (t) => {
+test.serial('no byte of a chunk that is too long counts, also of those synced before', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'uploads');
   await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
   const length = 12 * 1024 ** 2;

@@ -57,7 +57,7 @@ async function createUntilRefused(t: ExecutionContext, create: () => Promise<Upl
   }
 }
 
-test('however much some clients reserve, one that has nothing gets room', async (t) => {
+test('a client without reservations gets space, whatever other clients reserve', async (t) => {
   await withUploads(t, async ({ create }) => {
     const counts: number[] = [];
     for (const client of ['a', 'b', 'c', 'd']) {
@@ -70,7 +70,7 @@ test('however much some clients reserve, one that has nothing gets room', async 
   });
 });
 
-test('room that was reserved without a byte in 60 seconds is given to others, and the upload goes on later', async (t) => {
+test('space reserved without a byte in 60 seconds is released, and the upload can resume later', async (t) => {
   await withUploads(
     t,
     async ({ create, send, wait, uploads }) => {
@@ -92,7 +92,7 @@ test('room that was reserved without a byte in 60 seconds is given to others, an
   );
 });
 
-test('one byte a minute keeps no more than a share', async (t) => {
+test('a client that sends one byte a minute holds only its share', async (t) => {
   await withUploads(t, async ({ create, send, wait }) => {
     const all: Upload[] = [];
     for (const client of ['a', 'b']) {
@@ -107,7 +107,7 @@ test('one byte a minute keeps no more than a share', async (t) => {
   });
 });
 
-test('a client whose stored bytes exceed its share can still finish one upload after the other', async (t) => {
+test('a client whose stored bytes exceed its share can still finish its uploads one by one', async (t) => {
   await withUploads(t, async ({ create, send, wait }) => {
     const mine: Upload[] = [];
     for (let count = 0; count < 5; count += 1) {

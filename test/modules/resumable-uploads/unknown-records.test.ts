@@ -11,7 +11,7 @@ const OWNER = { client: 'alice', collection: 'software' } as const;
 
 type Warned = { readonly records?: readonly string[] };
 
-test('records that a newer release wrote are retained with their bytes, and named', async (t) => {
+test('records of a newer release are retained with their bytes, and named', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'uploads');
   const warnings: unknown[] = [];
   const logger: Logger = {

@@ -23,7 +23,7 @@ import { RunningService } from '../../../testing/service/running-service.ts';
 const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
 const OWNER = { client: 'alice', collection: 'software' } as const;
 
-test.serial('bytes that come after a failed write are not taken for those that it lost', async (t) => {
+test.serial('bytes after a failed write do not replace the lost ones', async (t) => {
   const { upload, file } = await begun(t, 30_000);
   const bytes = randomBytes(30_000);
   const faults = await failFileCalls(t, 'writev', (count) => count === 2);
@@ -35,7 +35,7 @@ test.serial('bytes that come after a failed write are not taken for those that i
   t.deepEqual(await readFile(file), bytes);
 });
 
-test.serial('a sync that succeeds after one that failed makes no lost byte count', async (t) => {
+test.serial('a successful sync after a failed one does not make lost bytes count', async (t) => {
   const size = 10 * 1024 ** 2;
   const { upload, file } = await begun(t, size);
   const bytes = randomBytes(size);
@@ -47,7 +47,7 @@ test.serial('a sync that succeeds after one that failed makes no lost byte count
   t.true((await readFile(file)).equals(bytes));
 });
 
-test.serial('an archive of which a write failed becomes done with the bytes that were sent', async (t) => {
+test.serial('an archive with a failed write becomes done with the sent bytes', async (t) => {
   await using service = await RunningService.start({ uploadLimits: LIMITS });
   const alice = await service.register('alice', { collections: ['software'] });
   const uploads = new TusUploads(alice);

@@ -31,7 +31,7 @@ const XSS = '<img src=x onerror=alert(1)>';
 /** A name whose end is written from right to left: a reader would take it for `evil-cod.exe`. */
 const BIDI = 'evil-\u202eexe.doc';
 
-test('an auditor sees who did what, proves it, and verifies the evidence offline', async (t, open) => {
+test('an auditor sees every action and its actor, proves it, and verifies the evidence offline', async (t, open) => {
   const { service, alice } = t.context;
   const id = await deposited(alice);
   const key = await anchored(service);
@@ -116,7 +116,7 @@ test('one byte changed in the log: the page and the offline verifier name the ev
   t.is(await offline.locator('img').count(), 0);
 });
 
-test('a proof reads a log of many pages with all its anchors, and names the anchor that a change broke', async (t, open) => {
+test('a proof reads a log of many pages with all its anchors, and names the anchor that a change invalidates', async (t, open) => {
   const data = path.join(t.context.service.folder, 'many');
   await generatedLog(data, 3000);
   await using service = await RunningService.startIn(data);
@@ -189,7 +189,7 @@ test('files are shown as text, with hidden characters visible, lines selected an
   await changed.getByRole('row', { name: '2 + two U+2067' }).waitFor();
 });
 
-test('before a deposit is loaded, its files are those that the check found in the archives', async (t, open) => {
+test('before a deposit is loaded, its files are those of the check', async (t, open) => {
   const { service, alice } = t.context;
   const id = 5000; // is not reserved
   await appendFailedDeposit(service, id, await deposited(alice, { [`p/${BIDI}`]: 'x' }));
@@ -200,7 +200,7 @@ test('before a deposit is loaded, its files are those that the check found in th
   t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
 });
 
-test('names and contents of files, and texts of events, are texts: none is markup, and none is a script', async (t, open) => {
+test('names and contents of files, and texts of events, are rendered as text, never as markup or script', async (t, open) => {
   const names = HOSTILE_TEXTS.map((text) => `p/${text.replaceAll(/[/\\\0]/g, '_')}`);
   const files = Object.fromEntries(names.map((name, index) => [name, HOSTILE_TEXTS[index] ?? '']));
   const id = await deposited(t.context.alice, files);
@@ -224,7 +224,7 @@ test('names and contents of files, and texts of events, are texts: none is marku
   t.is(await page.locator('main img, main script, main iframe, main svg:not([aria-hidden])').count(), 0);
 });
 
-test('an operator checks a rejected deposit again on its page, and sees what becomes of it', async (t, open) => {
+test('an operator retries the checks of a rejected deposit on its page and sees the result', async (t, open) => {
   const { service, alice } = t.context;
   const answer = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...final });
   const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
@@ -246,7 +246,7 @@ test('an operator checks a rejected deposit again on its page, and sees what bec
   });
 });
 
-test('a depositor sees the files of its own deposit alone, an auditor no bytes', async (t, open) => {
+test('a depositor sees only the files of its own deposit, an auditor no bytes', async (t, open) => {
   const { service, alice } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });
   const [own, other] = [await deposited(alice), await deposited(carol)];
@@ -265,7 +265,7 @@ test('a depositor sees the files of its own deposit alone, an auditor no bytes',
 
 for (const scheme of ['light', 'dark'] as const) {
   for (const width of [1280, 360]) {
-    test(`the screens of a deposit have no fault that axe finds, and fit: ${scheme}, ${width} px`, async (t, open) => {
+    test(`axe finds no violation on the screens of a deposit, and they fit: ${scheme}, ${width} px`, async (t, open) => {
       const id = await deposited(t.context.alice);
       const tab = await open({ role: 'operator', scheme, width });
       const { page } = tab;

@@ -36,7 +36,7 @@ async function make({ alice, service }: ServiceWith<'alice'>): Promise<void> {
 
 for (const contrast of ['more', 'forced'] as const)
   for (const scheme of ['light', 'dark'] as const)
-    test(`each screen in high contrast (${contrast}, ${scheme}) can be read, and shows what is chosen`, async (t, open) => {
+    test(`each screen in high contrast (${contrast}, ${scheme}) is readable and shows the selection`, async (t, open) => {
       await (made ??= make(t.context));
       const tab = await open({ role: 'operator', scheme, contrast });
       for (const [address, seen] of Object.entries(SCREENS)) {
@@ -57,7 +57,7 @@ for (const contrast of ['more', 'forced'] as const)
       }
     });
 
-test('each control of each screen is reached by the Tab key, in the order of the page, and its focus is visible', async (t, open) => {
+test('each control of each screen is reached by the Tab key in page order with a visible focus', async (t, open) => {
   await (made ??= make(t.context));
   const { page } = await open({ role: 'operator' });
   for (const [address, seen] of Object.entries(SCREENS)) {
@@ -76,7 +76,7 @@ test('each control of each screen is reached by the Tab key, in the order of the
   }
 });
 
-test('the menu, the keys and the parts of a deposit are used without a mouse', async (t, open) => {
+test('the menu, the keys and the parts of a deposit are usable without a mouse', async (t, open) => {
   await (made ??= make(t.context));
   const { page } = await open({ role: 'operator' });
   const focus = async (control: Locator): Promise<void> => {

@@ -17,7 +17,7 @@ const test = consoleTests({
   carol: { collections: ['papers'], domain: 'carol.example' },
 });
 
-test('an operator finds a rejected deposit, has it checked again, and sees it done', async (t, open) => {
+test('an operator finds a rejected deposit, retries its checks, and sees it done', async (t, open) => {
   const { service, carol } = t.context;
   const id = await depositOf(carol, { title: 'Lamp', collection: 'papers', status: 'rejected' });
   const { page } = await open({ role: 'operator' });
@@ -42,7 +42,7 @@ test('an operator finds a rejected deposit, has it checked again, and sees it do
   t.deepEqual(retried?.metadata['actor'], { kind: 'person', name: 'operator' });
 });
 
-test('the same by the keyboard alone, for all that match', async (t, open) => {
+test('an operator does the same by keyboard for all matching deposits', async (t, open) => {
   const { service, carol } = t.context;
   await service.administration.client({ type: 'SetDomain', client: 'carol', domain: 'carol.example' });
   for (const title of ['Red chair', 'Blue chair'])
@@ -82,7 +82,7 @@ test('the same by the keyboard alone, for all that match', async (t, open) => {
   await page.locator('tbody .status-done').nth(1).waitFor();
 });
 
-test('a page that missed changes while its stream was away reads them once it is back', async (t, open) => {
+test('a page that missed changes while its stream was disconnected reads them after it reconnects', async (t, open) => {
   const { alice } = t.context;
   const { page } = await open({ role: 'operator' });
   await page.goto('/console/deposits?q=kettle');
@@ -95,7 +95,7 @@ test('a page that missed changes while its stream was away reads them once it is
   t.is(await page.getByText('No deposit matches.').count(), 0);
 });
 
-test('texts of clients are texts: none is markup, and none is a script', async (t, open) => {
+test('texts of clients are rendered as text, never as markup or script', async (t, open) => {
   const { alice } = t.context;
   const tab = await open({ role: 'operator' });
   for (const title of HOSTILE_TEXTS)
@@ -122,7 +122,7 @@ test('texts of clients are texts: none is markup, and none is a script', async (
 
 for (const scheme of ['light', 'dark'] as const)
   for (const width of [1280, 360])
-    test(`axe finds nothing in ${scheme} at ${width} px`, async (t, open) => {
+    test(`axe finds no violation in ${scheme} at ${width} px`, async (t, open) => {
       const { alice, service } = t.context;
       await depositOf(alice, { title: 'Seen by axe' });
       const tab = await open({ role: 'operator', scheme, width });
