@@ -33,7 +33,7 @@ export function archiveStoreContract(open: (t: ExecutionContext) => Promise<Obje
 type Open = (t: ExecutionContext) => Promise<ObjectStore>;
 
 function keeping(open: Open): void {
-  test('the id of a store is none of its objects, and stays until another one is set', async (t) => {
+  test('the id of a store is not one of its objects, and remains until another one is set', async (t) => {
     const store = await open(t);
     t.is(await store.id(), undefined);
     for (const id of [randomUUID(), randomUUID()]) {
@@ -47,7 +47,7 @@ function keeping(open: Open): void {
   });
 
   for (const length of SIZES) {
-    test(`an object of ${length} bytes comes back as it was put`, async (t) => {
+    test(`an object of ${length} bytes is returned as it was put`, async (t) => {
       const store = await open(t);
       const body = newBody(length);
       const stored = await store.put(inChunks(body), { md5: md5Of(body), sha256: sha256Of(body), length });
@@ -71,7 +71,7 @@ function keeping(open: Open): void {
       t.true(body.equals(await bytesOf(store, sha256Of(body))));
     });
 
-    test(`the same ${length} bytes twenty times at once are one object`, async (t) => {
+    test(`the same ${length} bytes put twenty times concurrently are one object`, async (t) => {
       const store = await open(t);
       const body = newBody(length);
       const stored = await Promise.all(Array.from({ length: 20 }, () => store.put(inChunks(body))));
@@ -81,7 +81,7 @@ function keeping(open: Open): void {
       t.true(body.equals(await bytesOf(store, sha256Of(body))));
     });
 
-    test(`an object of ${length} bytes that is put again is stored from then on`, async (t) => {
+    test(`an object of ${length} bytes that is put again counts as stored from then on`, async (t) => {
       const store = await open(t);
       const body = newBody(length);
       await store.put(inChunks(body));
@@ -93,7 +93,7 @@ function keeping(open: Open): void {
     });
   }
 
-  test('a body may come in chunks of one byte, empty ones between', async (t) => {
+  test('a body may arrive in chunks of one byte, with empty ones between', async (t) => {
     const store = await open(t);
     const body = newBody(70_000);
     async function* source() {
@@ -103,14 +103,14 @@ function keeping(open: Open): void {
     t.true(body.equals(await bytesOf(store, sha256Of(body))));
   });
 
-  test('a body may come in one chunk', async (t) => {
+  test('a body may arrive in one chunk', async (t) => {
     const store = await open(t);
     const body = newBody(3 * MB);
     t.is((await store.put(inChunks(body, body.length))).sha256, sha256Of(body));
     t.true(body.equals(await bytesOf(store, sha256Of(body))));
   });
 
-  test('a body may come slowly', async (t) => {
+  test('a body may arrive slowly', async (t) => {
     const store = await open(t);
     const body = newBody(400_000);
     async function* source() {
@@ -123,7 +123,7 @@ function keeping(open: Open): void {
     t.true(body.equals(await bytesOf(store, sha256Of(body))));
   });
 
-  test('a store that was opened is ready', async (t) => {
+  test('an opened store is ready', async (t) => {
     const store = await open(t);
     await t.notThrowsAsync(store.ready());
     t.deepEqual(await listOf(store), []);
@@ -142,7 +142,7 @@ function promising(open: Open): void {
     };
     for (const code of codes) {
       const promised = broken[code];
-      test(`${length} bytes that are not as promised are refused with ${code}`, async (t) => {
+      test(`${length} bytes other than expected are refused with ${code}`, async (t) => {
         const store = await open(t);
         const body = newBody(length);
         const error = await t.throwsAsync(store.put(inChunks(body), promised), {
@@ -155,7 +155,7 @@ function promising(open: Open): void {
     }
   }
 
-  test('a body that is longer than promised is refused', async (t) => {
+  test('a body longer than expected is refused', async (t) => {
     const store = await open(t);
     const body = newBody(100_000);
     const put = store.put(inChunks(body), { length: 99_999 });
@@ -164,14 +164,14 @@ function promising(open: Open): void {
     await holdsNothing(t, store, body);
   });
 
-  test('a body exactly at the limit is taken', async (t) => {
+  test('a body exactly at the limit is accepted', async (t) => {
     const store = await open(t);
     for (const length of [0, 65_536, 70_000]) {
       t.is((await store.put(inChunks(newBody(length)), { maxLength: length })).length, length);
     }
   });
 
-  test('no more is read from a source than the limit lets through', async (t) => {
+  test('no more than the limit is read from a source', async (t) => {
     const store = await open(t);
     let pulled = 0;
     let returned = false;
@@ -194,7 +194,7 @@ function promising(open: Open): void {
 function breaking(open: Open): void {
   for (const length of [1000, 200_000, 3 * MB]) {
     for (const bytes of [0, length / 2, length]) {
-      test(`a source of ${length} bytes that breaks after ${bytes} leaves nothing`, async (t) => {
+      test(`a source of ${length} bytes that fails after ${bytes} leaves nothing`, async (t) => {
         const store = await open(t);
         const body = newBody(length);
         await t.throwsAsync(store.put(breakingAfter(bytes, body)), { instanceOf: ConnectionLost });
@@ -204,7 +204,7 @@ function breaking(open: Open): void {
     }
   }
 
-  test('an object stays when the same bytes are put again and the source breaks', async (t) => {
+  test('an object remains when the same bytes are put again and the source fails', async (t) => {
     const store = await open(t);
     const body = newBody(200_000);
     await store.put(inChunks(body));
@@ -223,7 +223,7 @@ function reading(open: Open): void {
     await t.throwsAsync(store.materialize(sha256), { instanceOf: ObjectMissing });
   });
 
-  test('a reader may leave before the end, or never begin, or forget the body', async (t) => {
+  test('a reader may stop before the end, never begin, or abandon the body', async (t) => {
     const store = await open(t);
     const { sha256 } = await store.put(inChunks(newBody(2 * MB)));
     const left = await store.get(sha256);
@@ -236,7 +236,7 @@ function reading(open: Open): void {
   });
 
   for (const length of [0, 1000, 300_000]) {
-    test(`an object of ${length} bytes can be checked out`, async (t) => {
+    test(`an object of ${length} bytes can be materialized`, async (t) => {
       const store = await open(t);
       const body = newBody(length);
       await store.put(inChunks(body));
@@ -247,7 +247,7 @@ function reading(open: Open): void {
     });
   }
 
-  test('all objects are listed with their lengths and when they were stored', async (t) => {
+  test('all objects are listed with their lengths and storage times', async (t) => {
     const store = await open(t);
     const bodies = [0, 10, 65_536, 65_537, 100_000].map(newBody);
     await Promise.all(bodies.map((body) => store.put(inChunks(body))));
@@ -263,7 +263,7 @@ function reading(open: Open): void {
 
 function removing(open: Open): void {
   for (const length of [1000, 300_000]) {
-    test(`an object of ${length} bytes that was removed is gone, and can be put again`, async (t) => {
+    test(`a removed object of ${length} bytes is gone, and can be put again`, async (t) => {
       const store = await open(t);
       const body = newBody(length);
       const other = newBody(length);
@@ -280,7 +280,7 @@ function removing(open: Open): void {
       t.true(body.equals(await bytesOf(store, sha256Of(body))));
     });
 
-    test(`an object of ${length} bytes stays when it was stored later than what is to be removed`, async (t) => {
+    test(`an object of ${length} bytes remains if it was stored later than the removal allows`, async (t) => {
       const store = await open(t);
       const { sha256 } = await store.put(inChunks(newBody(length)));
       await store.remove(sha256, { storedBefore: new Date(Date.now() - 60_000) });
@@ -306,7 +306,7 @@ function bounded(open: Open): void {
     t.true(most < 16 * MB, `${most} bytes were held`);
   });
 
-  test.serial('thirty bodies at once are not held in memory', async (t) => {
+  test.serial('thirty concurrent bodies are not buffered in memory', async (t) => {
     const store = await open(t);
     const before = heldBytes();
     const { promise: allAreThere, resolve: go } = Promise.withResolvers<void>();

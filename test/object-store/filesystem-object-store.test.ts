@@ -43,7 +43,7 @@ const LARGE = 300_000;
 
 archiveStoreContract(async (t) => (await openIn(t, await temporaryFolder(t))).store);
 
-test.serial('five hundred puts that fail leave no descriptor open', async (t) => {
+test.serial('five hundred failed puts leave no descriptor open', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   await failingPuts(store, 10);
   const before = await openDescriptors(folder);
@@ -67,7 +67,7 @@ test('large objects are files under their digest, small ones are rows', async (t
   );
 });
 
-test('small objects that are put at once are each as they were put', async (t) => {
+test('small objects put concurrently are each stored unchanged', async (t) => {
   const { store } = await openIn(t, await temporaryFolder(t));
   const bodies = Array.from({ length: 60 }, (_, index) => newBody(index * 50));
   const stored = await Promise.all(bodies.map((body) => store.put(inChunks(body))));
@@ -77,7 +77,7 @@ test('small objects that are put at once are each as they were put', async (t) =
   }
 });
 
-test('a database with the pages of an earlier release goes on with them', async (t) => {
+test('a database with the page size of an earlier release keeps it', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'small.sqlite');
   const bodies = [newBody(SMALL), newBody(SMALL)] as const;
@@ -91,7 +91,7 @@ test('a database with the pages of an earlier release goes on with them', async 
   t.is(earlier.prepare('PRAGMA page_size').get()?.['page_size'], 4096);
 });
 
-test('a table that an earlier release laid out otherwise is no fault, one that is another is', async (t) => {
+test('a table with the layout of an earlier release is accepted, an unknown layout is not', async (t) => {
   const folder = await temporaryFolder(t);
   using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
   database.exec(`PRAGMA journal_mode = WAL; ${OBJECT_SCHEMA.replaceAll('\n', '\n  ')}`);
@@ -107,7 +107,7 @@ test('a table that an earlier release laid out otherwise is no fault, one that i
   );
 });
 
-test('objects in a format of a newer release are refused, and left as they are', async (t) => {
+test('objects in a format of a newer release are refused and unchanged', async (t) => {
   const folder = await temporaryFolder(t);
   await (await FilesystemObjectStore.open({ folder }))[Symbol.asyncDispose]();
   const file = path.join(folder, 'small.sqlite');
@@ -123,7 +123,7 @@ test('objects in a format of a newer release are refused, and left as they are',
   t.true(before.equals(await readFile(file)));
 });
 
-test('a file of small objects that cannot be opened is named, one that is no database as what does not pass', async (t) => {
+test('an unreadable file of small objects is named, and one that is no database is a permanent error', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'small.sqlite');
   const before = 'a text of some length that is no database at all. '.repeat(100);
@@ -141,7 +141,7 @@ test('a file of small objects that cannot be opened is named, one that is no dat
   });
 });
 
-test('what was stored while the clock was a year ahead is no fault', async (t) => {
+test('objects stored while the clock was a year ahead are no fault', async (t) => {
   const folder = await temporaryFolder(t);
   {
     await using store = await FilesystemObjectStore.open({ folder });
@@ -154,7 +154,7 @@ test('what was stored while the clock was a year ahead is no fault', async (t) =
   t.deepEqual(await audit.structure(), []);
 });
 
-test('objects are there when the store is opened again', async (t) => {
+test('objects are available after the store is reopened', async (t) => {
   const folder = await temporaryFolder(t);
   const bodies = [SMALL, LARGE].map(newBody);
   {
@@ -166,7 +166,7 @@ test('objects are there when the store is opened again', async (t) => {
   for (const body of bodies) t.true(body.equals(await bytesOf(store, sha256Of(body))));
 });
 
-test('small objects that went with the WAL are noticed at the next opening, removed ones are not', async (t) => {
+test('small objects lost with the WAL are detected at the next opening, removed ones are not', async (t) => {
   const folder = await temporaryFolder(t);
   const copyOf = async (name: string, ...without: readonly string[]): Promise<string> => {
     const copy = path.join(await temporaryFolder(t), name);
@@ -211,7 +211,7 @@ test('small objects that went with the WAL are noticed at the next opening, remo
   t.deepEqual(await lossesIn(await copyOf('empty')), []);
 });
 
-test('a store that is closed finishes what it was putting and takes nothing more', async (t) => {
+test('a closed store finishes its puts and accepts no more', async (t) => {
   const folder = await temporaryFolder(t);
   const store = await FilesystemObjectStore.open({ folder });
   const body = newBody(LARGE);
@@ -223,7 +223,7 @@ test('a store that is closed finishes what it was putting and takes nothing more
 });
 
 for (const damage of ['flipped', 'truncated', 'longer'] as const) {
-  test(`a ${damage} file is told before its last bytes, and is replaced when it is put again`, async (t) => {
+  test(`a ${damage} file is reported before its last bytes, and is replaced when it is put again`, async (t) => {
     const { store, folder } = await openIn(t, await temporaryFolder(t));
     const body = newBody(LARGE);
     const { sha256 } = await store.put(inChunks(body));
@@ -235,7 +235,7 @@ for (const damage of ['flipped', 'truncated', 'longer'] as const) {
   });
 }
 
-test('a damaged row gives no bytes at all, and is replaced when it is put again', async (t) => {
+test('a corrupt row returns no bytes, and is replaced when it is put again', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   const body = newBody(SMALL);
   const { sha256 } = await store.put(inChunks(body));
@@ -247,7 +247,7 @@ test('a damaged row gives no bytes at all, and is replaced when it is put again'
   t.true(body.equals(await bytesOf(store, sha256)));
 });
 
-test.serial('a file that cannot be read is the fault of its object, told as probably damaged', async (t) => {
+test.serial('an unreadable file is a fault of its object, reported as probably corrupt', async (t) => {
   const { store } = await openIn(t, await temporaryFolder(t));
   const { sha256 } = await store.put(inChunks(newBody(LARGE)));
   const { works } = await failFileCalls(t, 'read');
@@ -257,7 +257,7 @@ test.serial('a file that cannot be read is the fault of its object, told as prob
   t.is((await bytesOf(store, sha256)).length, LARGE);
 });
 
-test('a damaged page of the database is the fault of the objects in it', async (t) => {
+test('a corrupt page of the database is a fault of the objects in it', async (t) => {
   const folder = await temporaryFolder(t);
   const body = newBody(SMALL);
   {
@@ -278,7 +278,7 @@ test('a damaged page of the database is the fault of the objects in it', async (
 });
 
 for (const code of ['EIO', 'EACCES']) {
-  test(`on a disk that refuses to be read, with ${code}, nothing is reported as missing or lost`, async (t) => {
+  test(`on a disk whose reads fail with ${code}, nothing is reported as missing or lost`, async (t) => {
     const folder = await temporaryFolder(t);
     const { store } = await openIn(t, folder);
     const [small, large] = [newBody(SMALL), newBody(LARGE)];
@@ -307,7 +307,7 @@ for (const code of ['EIO', 'EACCES']) {
   });
 }
 
-test.serial('a row on a page that the disk does not give is the fault of its object', async (t) => {
+test.serial('a row on an unreadable page is a fault of its object', async (t) => {
   const { store } = await openIn(t, await temporaryFolder(t));
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
   const get: unknown = Reflect.get(StatementSync.prototype, 'get');
@@ -322,7 +322,7 @@ test.serial('a row on a page that the disk does not give is the fault of its obj
   await t.throwsAsync(store.get(sha256), { instanceOf: ObjectUnreadable });
 });
 
-test('a record of a removed row does not come back after a power cut', async (t) => {
+test("a removed row's record does not reappear after a power cut", async (t) => {
   const file = path.join(await temporaryFolder(t), 'small.sqlite');
   using database = openToWrite(file);
   const change = rowChanger(database);
@@ -366,7 +366,7 @@ test('an object that is both a file and a row is one object, and none once it is
   t.deepEqual(await listOf(store), []);
 });
 
-test('what an interrupted upload left is swept once it is old, what is being written is not', async (t) => {
+test('leftovers of an interrupted upload are swept once they are old, writes in progress are not', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   const left = path.join(folder, 'incoming', 'left-over');
   await writeFile(left, newBody(10));
@@ -385,7 +385,7 @@ test('what an interrupted upload left is swept once it is old, what is being wri
   t.is((await store.put(source())).sha256, sha256Of(body));
 });
 
-test('a store whose folder was taken away is neither ready nor takes anything', async (t) => {
+test('a store whose folder was removed is not ready and accepts nothing', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   await rm(path.join(folder, 'incoming'), { recursive: true });
   const error = await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
@@ -394,7 +394,7 @@ test('a store whose folder was taken away is neither ready nor takes anything', 
   await t.throwsAsync(store.put(inChunks(newBody(LARGE))), { instanceOf: ObjectStoreUnavailable });
 });
 
-test('a store whose database is moved or replaced while it is open takes nothing until it is back', async (t) => {
+test('a store whose database is moved or replaced while it is open accepts nothing until it is back', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   const away = path.join(folder, 'away');
   for (const name of ['small.sqlite', 'small.sqlite-wal', 'small.sqlite-shm']) {
@@ -413,14 +413,14 @@ test('a store whose database is moved or replaced while it is open takes nothing
   }
 });
 
-test('a folder that cannot be one is refused', async (t) => {
+test('an unusable folder path is refused', async (t) => {
   const file = path.join(await temporaryFolder(t), 'file');
   await writeFile(file, 'not a folder');
   const open = FilesystemObjectStore.open({ folder: path.join(file, 'store') });
   await t.throwsAsync(open, { instanceOf: ObjectStoreUnavailable });
 });
 
-test('a disk that takes no more is told, and leaves nothing', async (t) => {
+test('a full disk is reported, and a failed put leaves nothing', async (t) => {
   const folder = await temporaryFolder(t);
   const { stdout } = await inChild('puts-on-a-full-disk.ts', [folder], 'ulimit -f 1024;');
   t.deepEqual(JSON.parse(stdout), {
@@ -433,7 +433,7 @@ test('a disk that takes no more is told, and leaves nothing', async (t) => {
   });
 });
 
-test('whatever was acknowledged before a kill -9 is there and whole', async (t) => {
+test('every put acknowledged before a SIGKILL is stored completely', async (t) => {
   const folder = await temporaryFolder(t);
   const acknowledged: string[] = [];
   for (const wait of [120, 250, 400]) acknowledged.push(...(await putUntilKilled(folder, wait)));
@@ -445,7 +445,7 @@ test('whatever was acknowledged before a kill -9 is there and whole', async (t) 
   t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
 });
 
-test('several processes may open a new folder at once and put the same objects', async (t) => {
+test('several processes may concurrently open a new folder and put the same objects', async (t) => {
   const folder = await temporaryFolder(t);
   const outcomes = await Promise.all([1, 2, 3].map(() => inChild('puts-what-others-put.ts', [folder])));
   const [first] = outcomes;

@@ -45,7 +45,7 @@ for (const [what, policy, prefix] of [
   ['a bucket of its own', whole, ''],
   ['a part of a bucket', shared, 'team/'],
 ] as const) {
-  test(`the policy of the page for ${what} is all that a service and gc need`, async (t) => {
+  test(`the documented policy for ${what} is sufficient for a service and gc`, async (t) => {
     const place = await placeWith(policy, prefix);
     await using service = await RunningService.start({ archiveStore: { kind: 's3', ...place } });
     const alice = await service.register('alice', { collections: ['software'] });
@@ -63,7 +63,7 @@ for (const [what, policy, prefix] of [
   });
 }
 
-test('a policy whose prefix lacks its * is found out at the start', async (t) => {
+test('a policy whose prefix lacks its * is detected at the start', async (t) => {
   const policy = shared.replace('"team/*"', '"team/"');
   t.not(policy, shared);
   const place = await placeWith(policy, 'team/');

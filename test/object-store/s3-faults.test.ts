@@ -14,7 +14,7 @@ const SMALL = 1000;
 /** Size of two parts. */
 const LARGE = 9 * MB;
 
-test('an object that is put while the answer to its removal is lost stays', async (t) => {
+test('an object put while the response to its removal is lost remains', async (t) => {
   const { store, direct, proxy } = await openAnywhere(t);
   const body = newBody(SMALL);
   const { sha256 } = await direct.put(inChunks(body));
@@ -25,7 +25,7 @@ test('an object that is put while the answer to its removal is lost stays', asyn
   t.true(body.equals(await bytesOf(direct, sha256)));
 });
 
-test('an object is removed although the answer to its removal is lost', async (t) => {
+test('an object is removed although the response to its removal is lost', async (t) => {
   const { store, direct, proxy, keys } = await openAnywhere(t);
   const { sha256 } = await direct.put(inChunks(newBody(SMALL)));
   proxy.inject({ kind: 'lost' }, /^DELETE/, 1);
@@ -37,7 +37,7 @@ test('an object is removed although the answer to its removal is lost', async (t
   t.deepEqual(await keys(), []);
 });
 
-test('in a bucket with versions an object that is put just before its removal stays', async (t) => {
+test('in a bucket with versions an object put just before its removal remains', async (t) => {
   const { store, direct, proxy, send } = await openAnywhere(t);
   const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
   await send('', { method: 'PUT', query: 'versioning=', body: versioning });
@@ -53,7 +53,7 @@ test('in a bucket with versions an object that is put just before its removal st
   t.is(await store.stat(sha256), undefined, 'all its versions are removed');
 });
 
-test('an upload whose completion was done but not told is an object', async (t) => {
+test('an upload whose completion succeeded without a response is an object', async (t) => {
   const { store, proxy, keys } = await openAnywhere(t);
   const body = newBody(LARGE);
   proxy.inject({ kind: 'lost' }, /^POST .*uploadId/);
@@ -62,29 +62,29 @@ test('an upload whose completion was done but not told is an object', async (t) 
   t.deepEqual(await keys(), [keyOf(sha256)]);
 });
 
-test('a completion that the store was too busy for is asked for again', async (t) => {
+test('a completion refused by a busy store is retried', async (t) => {
   const { store, proxy, keys } = await openAnywhere(t);
   proxy.inject({ kind: 'status', status: 503, code: 'SlowDownWrite' }, /^POST .*uploadId/, 2);
   const { sha256 } = await store.put(inChunks(newBody(LARGE)));
   t.deepEqual(await keys(), [keyOf(sha256)]);
 });
 
-test.serial('a copy may take longer than other requests, by its length', async (t) => {
-  const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, idle: 10_000, total: 12_000 } });
-  proxy.inject({ kind: 'slow', delay: 14_000 }, /^PUT .*v1\//);
-  t.is((await store.put(inChunks(newBody(30 * MB)))).length, 30 * MB);
-});
-
 test.serial(
-  'a copy whose answer does not come is given up after a time that depends on its length',
+  'the timeout of a copy is longer than that of other requests and depends on its length',
   async (t) => {
-    const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, idle: 6000, total: 60_000 } });
-    proxy.inject({ kind: 'silent' }, /^PUT .*v1\//);
-    const put = store.put(inChunks(newBody(LARGE)));
-    const message = /did not (answer|finish) within 10500 ms/;
-    await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message });
+    const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, idle: 10_000, total: 12_000 } });
+    proxy.inject({ kind: 'slow', delay: 14_000 }, /^PUT .*v1\//);
+    t.is((await store.put(inChunks(newBody(30 * MB)))).length, 30 * MB);
   },
 );
+
+test.serial('a copy without a response is abandoned after a time that depends on its length', async (t) => {
+  const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, idle: 6000, total: 60_000 } });
+  proxy.inject({ kind: 'silent' }, /^PUT .*v1\//);
+  const put = store.put(inChunks(newBody(LARGE)));
+  const message = /did not (answer|finish) within 10500 ms/;
+  await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message });
+});
 
 for (const [status, code, message] of [
   [400, 'XMinioAdminBucketQuotaExceeded', /it is full: its quota for the bucket is/],
@@ -95,7 +95,7 @@ for (const [status, code, message] of [
   [503, 'SlowDownWrite', /it cannot write: too few of its drives answer/],
   [503, 'XMinioServerNotInitialized', /it is starting, or too few of its drives answer/],
 ] as const) {
-  test(`a store that refuses a write with ${code} is quoted in a sentence`, async (t) => {
+  test(`a store that refuses a write with ${code} is quoted in the error message`, async (t) => {
     const { store, proxy } = await openAnywhere(t);
     proxy.inject({ kind: 'status', status, code }, /^PUT .*partNumber/);
     const put = store.put(inChunks(newBody(LARGE)));
@@ -104,7 +104,7 @@ for (const [status, code, message] of [
   });
 }
 
-test('why a store refuses a HEAD is read from its headers', async (t) => {
+test('the reason for a refused HEAD is read from its headers', async (t) => {
   const { store, proxy } = await openAnywhere(t);
   for (const [status, code, message] of [
     [503, 'SlowDownRead', /it cannot read the object: .* too few of its drives answer/],
@@ -117,7 +117,7 @@ test('why a store refuses a HEAD is read from its headers', async (t) => {
   }
 });
 
-test('a store on a read-only drive is not said to have been given wrong keys', async (t) => {
+test('a store on a read-only drive is not reported as wrong credentials', async (t) => {
   const { store, server } = await openIn(t);
   server.state = 'read-only';
   const put = store.put(inChunks(newBody(SMALL)));
@@ -137,14 +137,14 @@ test('an object that is not found but listed is not missing: the store is unavai
   }
 });
 
-test('an object that is put between a HEAD and the list after it is found', async (t) => {
+test('an object put between a HEAD and the following list is found', async (t) => {
   const { store, direct, proxy } = await openAnywhere(t);
   const body = newBody(SMALL);
   proxy.inject({ kind: 'after', event: () => direct.put(inChunks(body)) }, /^GET .*list-type/, 1);
   t.deepEqual(await store.stat(sha256Of(body)), { length: SMALL });
 });
 
-test('an object that was put while a drive was away is unavailable until the drives are back', async (t) => {
+test('an object put while a drive was missing is unavailable until the drives are back', async (t) => {
   const { store, bucket } = await openIn(t);
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
   bucket().unfound.add(keyOf(sha256));
@@ -154,7 +154,7 @@ test('an object that was put while a drive was away is unavailable until the dri
   t.deepEqual(await store.stat(sha256), { length: SMALL });
 });
 
-test('keys that begin like the key of an object do not make it listed', async (t) => {
+test('longer keys with the key of an object as prefix do not make it listed', async (t) => {
   const { store, send } = await openAnywhere(t);
   const sha256 = sha256Of(newBody(1));
   await send(`${keyOf(sha256)}0`, { method: 'PUT', body: 'other' });
@@ -178,7 +178,7 @@ test('keys that begin like the key of an object do not make it listed', async (t
   }
 });
 
-test('an object of a store that has too few drives is not called damaged', async (t) => {
+test('an object of a store with too few drives is not reported as corrupt', async (t) => {
   const { store, server } = await openIn(t);
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
   for (const state of ['few-drives-to-read', 'no-format'] as const) {
@@ -188,7 +188,7 @@ test('an object of a store that has too few drives is not called damaged', async
   }
 });
 
-test('an object whose connection breaks is read on where it broke', async (t) => {
+test('a read whose connection fails resumes at its offset', async (t) => {
   const { store, proxy } = await openAnywhere(t);
   const body = newBody(LARGE);
   const { sha256 } = await store.put(inChunks(body));
@@ -198,7 +198,7 @@ test('an object whose connection breaks is read on where it broke', async (t) =>
   t.is(proxy.requests.slice(before).filter((request) => request.startsWith('GET')).length, 3);
 });
 
-test('a sweep asks again for the uploads to a key when there seem to be none', async (t) => {
+test('a sweep lists the uploads of a key again if there seem to be none', async (t) => {
   const { store, direct, proxy, send, keys } = await openAnywhere(t);
   for (const key of ['incoming/first', 'incoming/second']) {
     await send(key, { method: 'PUT' });
@@ -214,7 +214,7 @@ test('a sweep asks again for the uploads to a key when there seem to be none', a
   t.deepEqual(await listOf(direct), []);
 });
 
-test('bytes that are damaged on their way are sent once more', async (t) => {
+test('bytes corrupted in transit are sent once more', async (t) => {
   const { store, proxy } = await openAnywhere(t);
   const damaged = { kind: 'status', status: 400, code: 'BadDigest' } as const;
   for (const [length, request] of [
@@ -232,7 +232,7 @@ test('bytes that are damaged on their way are sent once more', async (t) => {
   }
 });
 
-test('what an outage leaves below incoming/ is removed when the store is back, without a sweep', async (t) => {
+test('leftovers of an outage below incoming/ are removed when the store is back, without a sweep', async (t) => {
   const { store, proxy, keys } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 0 } });
   async function* source() {
     yield* inChunks(newBody(LARGE));
@@ -246,7 +246,7 @@ test('what an outage leaves below incoming/ is removed when the store is back, w
   t.deepEqual(await keys(), []);
 });
 
-test('what a probe could not remove is removed later', async (t) => {
+test('a probe object that could not be removed is removed later', async (t) => {
   const { store, proxy, keys } = await openAnywhere(t);
   proxy.inject({ kind: 'status', status: 500, code: 'InternalError' }, /^DELETE/, 8);
   await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
@@ -255,14 +255,14 @@ test('what a probe could not remove is removed later', async (t) => {
   t.deepEqual(await keys(), []);
 });
 
-test('a key whose upload may have begun without an answer is removed with it', async (t) => {
+test('a key whose upload may have started without a response is removed with it', async (t) => {
   const { store, proxy, keys } = await openAnywhere(t);
   proxy.inject({ kind: 'lost' }, /^POST .*uploads/);
   await t.throwsAsync(store.put(inChunks(newBody(LARGE))), { instanceOf: ObjectStoreUnavailable });
   t.deepEqual(await keys(), []);
 });
 
-test('a store that stops breaks off requests with 499: they are made again', async (t) => {
+test('requests that a stopping store aborts with 499 are retried', async (t) => {
   const { store, proxy } = await openAnywhere(t);
   const body = newBody(SMALL);
   proxy.inject({ kind: 'status', status: 499, code: 'ClientDisconnected' }, /^(PUT|HEAD|GET)/, 2);
@@ -271,7 +271,7 @@ test('a store that stops breaks off requests with 499: they are made again', asy
   t.true(body.equals(await bytesOf(store, sha256)));
 });
 
-test('a store that restarts is waited for: puts, reads and lists go on', async (t) => {
+test('a restart of the store is awaited: puts, reads and lists continue', async (t) => {
   const { store, proxy } = await openAnywhere(t);
   const bodies = [SMALL, LARGE].map((length) => newBody(length));
   async function* source(body: Buffer) {
@@ -298,7 +298,7 @@ test('a store that restarts is waited for: puts, reads and lists go on', async (
   t.true(Buffer.concat(came).equals(bodies[1] as Buffer), 'a read goes on where it broke');
 });
 
-test('a store that stays away is told when the time for a restart is over', async (t) => {
+test('a store that stays away is reported when the time for a restart is over', async (t) => {
   const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 1000 } });
   await proxy.refuse();
   const begun = performance.now();
@@ -307,7 +307,7 @@ test('a store that stays away is told when the time for a restart is over', asyn
   t.true(performance.now() - begun > 1000);
 });
 
-test('a look whether the store is ready waits for no restart', async (t) => {
+test('a readiness check does not wait for a restart', async (t) => {
   const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 3_600_000 } });
   await proxy.refuse();
   await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable, message: /ECONNREFUSED/ });

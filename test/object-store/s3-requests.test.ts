@@ -91,7 +91,7 @@ test('a small deposit costs four requests on a node that accepts, checks and loa
   t.deepEqual(requests(), ['PUT', 'PUT', 'PUT', 'PUT']);
 });
 
-test('a store that ignores digests is asked for each object that was put', async (t) => {
+test('with a store that ignores digests each put object is verified by a request', async (t) => {
   const server = await serverIn(t, { ignoresDigests: true });
   const { store, proxy, bucket } = await openBehindProxy(t, { server });
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
@@ -101,7 +101,7 @@ test('a store that ignores digests is asked for each object that was put', async
   t.deepEqual(requestsOf(proxy), ['PUT', 'HEAD']);
 });
 
-test('a store that could not be tested is asked for an object, and tested again', async (t) => {
+test('a store that could not be probed is asked for an object, and probed again', async (t) => {
   const { store, proxy } = await openBehindProxy(t);
   proxy.inject({ kind: 'status', status: 403, code: 'AccessDenied' }, /^PUT .*incoming\//);
   await store.put(inChunks(newBody(SMALL)));
@@ -113,7 +113,7 @@ test('a store that could not be tested is asked for an object, and tested again'
   t.deepEqual(requestsOf(proxy), ['PUT']);
 });
 
-test('a small object is read from memory once after it was put; then the store has to have it', async (t) => {
+test('a small object is read from memory once after its put, then from the store', async (t) => {
   const { store, direct, requests } = await opened(t, { recentBytes: 200_000 });
   const [small, large] = [newBody(SMALL), newBody(100_000)];
   for (const read of [

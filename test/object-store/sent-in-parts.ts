@@ -9,7 +9,7 @@ const LARGE = 9 * MB;
 
 /** Declares tests of an S3 store in addition to the contract of every archive store. */
 export function sentInParts(open: (t: ExecutionContext) => ReturnType<typeof openBelow>): void {
-  test('what is sent in parts keeps to the contract, too', async (t) => {
+  test('objects sent in parts fulfil the contract, too', async (t) => {
     const { store, place } = await open(t);
     const body = newBody(LARGE);
     await Promise.all([1, 2, 3].map(() => store.put(inChunks(body))));

@@ -16,7 +16,7 @@ const PROGRAM = `
 `;
 
 for (const death of ['throw', 'exit']) {
-  test(`every open call rejects when the worker dies by ${death}, and the next has a new worker`, async (t) => {
+  test(`every open call rejects when the worker ends by ${death}, and the next has a new worker`, async (t) => {
     const calls = callsIn(t);
     const waiting = t.throwsAsync(calls.call('wait'), { instanceOf: ObjectStoreUnavailable });
     const error = await t.throwsAsync(calls.call(death), { instanceOf: ObjectStoreUnavailable });
@@ -26,13 +26,13 @@ for (const death of ['throw', 'exit']) {
   });
 }
 
-test('a fault of the worker keeps its code', async (t) => {
+test('an error of the worker keeps its code', async (t) => {
   const error = await t.throwsAsync(callsIn(t).call('fail'), { instanceOf: ObjectStoreUnavailable });
   t.is(error.message, 'The archive store cannot test: ENOSPC.');
   t.like(error.cause, { code: 'ENOSPC', message: 'no room' });
 });
 
-test('calls that are open when the worker is closed reject, later ones too', async (t) => {
+test('open calls reject when the worker is closed, later ones too', async (t) => {
   const calls = callsIn(t);
   const waiting = t.throwsAsync(calls.call('wait'), { instanceOf: ObjectStoreUnavailable });
   await calls[Symbol.asyncDispose]();
@@ -40,7 +40,7 @@ test('calls that are open when the worker is closed reject, later ones too', asy
   await t.throwsAsync(calls.call('hello'), { instanceOf: ObjectStoreUnavailable });
 });
 
-test('many bodies at once have each their own digests, MD5 only those that want it', async (t) => {
+test('each of many concurrent bodies has its own digests, and MD5 only if requested', async (t) => {
   await using threads = new HashingThreads(2);
   const bodies = [0, 1, 262_143, 262_144, 262_145, 524_288, 3_000_000].map(newBody);
   await Promise.all(
@@ -55,7 +55,7 @@ test('many bodies at once have each their own digests, MD5 only those that want 
   );
 });
 
-test('a hash whose thread is gone rejects rather than begin anew', async (t) => {
+test('a hash whose thread is gone rejects and does not restart', async (t) => {
   const threads = new HashingThreads(1);
   using hash = threads.begin();
   await hash.update(newBody(600_000));
