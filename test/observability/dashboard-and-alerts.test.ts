@@ -77,7 +77,7 @@ async function withoutStore({ folder }: RunningService, work: () => Promise<void
   await rename(`${incoming}-away`, incoming);
 }
 
-test('every metric, label and value that the dashboard and the alerts name is told by a running service', async (t) => {
+test('every metric, label and value of the dashboard and the alerts is exported by a running service', async (t) => {
   const exposition = await scraped();
   const expressions = [
     ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -91,7 +91,7 @@ test('every metric, label and value that the dashboard and the alerts name is to
   }
 });
 
-test('a name that is not told, a label it does not have and a value it never takes are found', (t) => {
+test('unknown metrics, labels and values are detected', (t) => {
   const text = '# TYPE deposit_a_total counter\ndeposit_a_total{b="c"} 1\n';
   const problems = (expression: string) => problemsOf(expression, new Exposition(text));
   t.deepEqual(problems('sum by (b) (rate(deposit_a_total{b="c"}[5m]))'), []);
@@ -103,7 +103,7 @@ test('a name that is not told, a label it does not have and a value it never tak
   t.deepEqual(problems('sum(deposit_a_total'), ['its brackets are not closed']);
 });
 
-test('the dashboard is one that Grafana takes: panels of their own, side by side, with queries', (t) => {
+test('the dashboard is valid for Grafana: separate panels, placed without overlap, with queries', (t) => {
   t.true(dashboard.schemaVersion >= 36 && dashboard.uid.length > 0);
   t.is(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
   const taken = new Set<string>();
@@ -121,7 +121,7 @@ test('the dashboard is one that Grafana takes: panels of their own, side by side
   }
 });
 
-test('every alert says what is wrong and what to do, and is in the manual', async (t) => {
+test('every alert has a cause and a remedy, and is in the manual', async (t) => {
   const manual = await readFile(docs, 'utf8');
   t.is(new Set(rules.map(({ alert }) => alert)).size, rules.length);
   for (const { alert, expr, for: duration = '1m', labels, annotations } of rules) {
@@ -134,7 +134,7 @@ test('every alert says what is wrong and what to do, and is in the manual', asyn
   }
 });
 
-test('what health checks are answered counts for no alert on server errors, what clients are answered does', async (t) => {
+test('responses to health checks do not trigger the alert on server errors, those to clients do', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const counted = async (): Promise<number> => {
@@ -155,7 +155,7 @@ test('what health checks are answered counts for no alert on server errors, what
   });
 });
 
-test('the manual names every metric of the service, and none that there is not', async (t) => {
+test('the manual lists exactly the metrics of the service', async (t) => {
   const { types } = await scraped();
   const manual = await readFile(docs, 'utf8');
   const ours = [...types.keys()].filter((name) => name.startsWith('deposit_'));

@@ -33,7 +33,7 @@ test.before(async (t) => {
 
 test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
-test('a deposit is counted on its whole way: request, upload, appends, objects, outcomes, state', async (t) => {
+test('a deposit is counted at every stage: request, upload, appends, objects, outcomes, state', async (t) => {
   const { alice, scrape } = t.context;
   const before = await scrape();
   await depositHello(alice);
@@ -63,7 +63,7 @@ test('a deposit is counted on its whole way: request, upload, appends, objects, 
   t.is(after.value('deposit_http_requests_in_flight'), 0);
 });
 
-test('what is rejected is counted with each of its reasons', async (t) => {
+test('a rejection is counted with each of its reasons', async (t) => {
   const { alice, scrape } = t.context;
   const before = await scrape();
   const answer = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...final });
@@ -75,7 +75,7 @@ test('what is rejected is counted with each of its reasons', async (t) => {
   t.is(grown('deposits', { status: 'rejected' }), 1);
 });
 
-test('refusals are counted by their SWORD error, also of what is no HTTP', async (t) => {
+test('refusals are counted by their SWORD error, also for invalid HTTP', async (t) => {
   const { alice, service, scrape } = t.context;
   const before = await scrape();
   await fetch(`${service.url}/1/software/`);
@@ -96,7 +96,7 @@ test('refusals are counted by their SWORD error, also of what is no HTTP', async
   t.is(grown('archive_store_errors_total'), 0, 'that is no fault of the store');
 });
 
-test('an upload that its sender breaks off is counted as that, with the bytes that came', async (t) => {
+test('an upload aborted by its client is counted as such, with the received bytes', async (t) => {
   const { alice, service, scrape } = t.context;
   const before = await scrape();
   using connection = await RawConnection.to(service.url);
@@ -119,7 +119,7 @@ test('an upload that its sender breaks off is counted as that, with the bytes th
   t.is(grown('http_requests_in_flight'), 0);
 });
 
-test('a lost race and an object that is gone are counted where they happened', async (t) => {
+test('a lost race and a missing object are counted where they occur', async (t) => {
   const { alice, service, scrape } = t.context;
   const { log, store } = service.service;
   const status = await depositHello(alice);
@@ -139,7 +139,7 @@ test('a lost race and an object that is gone are counted where they happened', a
   t.is(grown('http_refusals_total', { error: 'InternalError', status: '500' }), 1);
 });
 
-test('deposits are told by state, with the age of the oldest that should go on', async (t) => {
+test('deposits are counted by state, with the age of the oldest unfinished one', async (t) => {
   const { alice, scrape } = t.context;
   const before = await scrape();
   t.is(before.value('deposit_oldest_deposit_age_seconds', { status: 'partial' }), 0);
@@ -151,7 +151,7 @@ test('deposits are told by state, with the age of the oldest that should go on',
   t.true(age > 0 && age <= (Date.now() - started) / 1000, `${age} s`);
 });
 
-test('parked events are told until an operator decides, whoever writes the decision', async (t) => {
+test('parked events are counted until an operator decides, on any node', async (t) => {
   const { alice, service, scrape } = t.context;
   const { log } = service.service;
   await depositHello(alice);
@@ -166,7 +166,7 @@ test('parked events are told until an operator decides, whoever writes the decis
   t.is(await parked(), 0);
 });
 
-test('what is refused, rejected, retried and parked is there with 0 before it happens', async (t) => {
+test('refusals, rejections, retries and parked events are exported with 0 before they occur', async (t) => {
   await using service = await RunningService.start();
   const exposition = await Exposition.of(service.folder);
   t.is(exposition.value('deposit_http_refusals_total', { error: 'ErrorContent', status: '415' }), 0);
@@ -180,7 +180,7 @@ test('what is refused, rejected, retried and parked is there with 0 before it ha
     t.is(exposition.value('deposit_reactor_parked_events', { reactor }), 0, reactor);
 });
 
-test('notifications that nobody takes are counted, and those that are taken', async (t) => {
+test('refused and accepted notifications are counted', async (t) => {
   const { service, keyFile } = await notifiedService();
   await using _service = service;
   const alice = await service.register('alice', { collections: ['software'] });
@@ -199,7 +199,7 @@ test('notifications that nobody takes are counted, and those that are taken', as
   t.is((await scrape()).value('deposit_reactor_parked_events', { reactor: 'notifier' }), 0);
 });
 
-test('the notifier has its lag told: nothing while nobody is notified, then what it has not done with', async (t) => {
+test('the lag of the notifier is zero without webhooks, then counts its unfinished events', async (t) => {
   const { service, keyFile } = await notifiedService();
   await using _service = service;
   const lag = async (unit: string) =>
@@ -218,7 +218,7 @@ test('the notifier has its lag told: nothing while nobody is notified, then what
   t.is(await lag('seconds'), 0);
 });
 
-test('a node that makes anchors tells when it last found its log anchored; one that makes none tells zeros', async (t) => {
+test('a node that makes anchors exports the time of its last anchored log; another one exports zeros', async (t) => {
   const without = await t.context.scrape();
   t.is(without.value('deposit_anchor_interval_seconds'), 0);
   t.is(without.value('deposit_anchor_age_seconds'), 0);
@@ -236,7 +236,7 @@ test('a node that makes anchors tells when it last found its log anchored; one t
   t.pass();
 });
 
-test('lag and queues are told: nothing waits when nothing is to do', async (t) => {
+test('lag and queues are exported, and are zero without work', async (t) => {
   const exposition = await t.context.scrape();
   for (const reactor of ['checker', 'loader']) {
     t.is(exposition.value('deposit_reactor_lag_events', { reactor }), 0);
@@ -255,7 +255,7 @@ test('lag and queues are told: nothing waits when nothing is to do', async (t) =
   t.is(exposition.sum('deposit_scrape_faults_total'), 0);
 });
 
-test('every metric has help, a unit where it needs one, and labels with few values, none of them a name or an id', async (t) => {
+test('every metric has a help text, a unit if needed, and labels with few values, no names or ids', async (t) => {
   const { types, helps, samples } = await t.context.scrape();
   const ours = [...types].filter(([name]) => !/^(process|nodejs)_/.test(name));
   t.true(ours.length > 30);
@@ -278,7 +278,7 @@ test('every metric has help, a unit where it needs one, and labels with few valu
   t.true(types.has('process_cpu_seconds_total') && types.has('nodejs_eventloop_lag_p99_seconds'));
 });
 
-test('requests of every make come to few series', async (t) => {
+test('requests of any kind cause few series', async (t) => {
   const { alice, service, scrape } = t.context;
   const series = async () =>
     (await scrape()).samples.filter(({ name }) => name === 'deposit_http_requests_total').length;
@@ -294,7 +294,7 @@ test('requests of every make come to few series', async (t) => {
   t.is(await series(), before);
 });
 
-test('another service in the same process counts for itself', async (t) => {
+test('another service in the same process has its own counters', async (t) => {
   await using other = await RunningService.start();
   const ours = await t.context.scrape();
   const theirs = await Exposition.of(other.folder);
@@ -304,7 +304,7 @@ test('another service in the same process counts for itself', async (t) => {
   t.is(theirs.value('deposit_deposits', { status: 'done' }), 0);
 });
 
-test('scrapes at the same time see the same, whole', async (t) => {
+test('concurrent scrapes return the same complete result', async (t) => {
   const found = await Promise.all(Array.from({ length: 8 }, () => t.context.scrape()));
   const lags = found.map((exposition) =>
     exposition.samples.filter(({ name }) => name === 'deposit_view_lag_events').map(({ value }) => value),

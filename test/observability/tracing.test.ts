@@ -20,7 +20,7 @@ import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
 
-test('one trace goes from the request, in the trace of its caller, to the load', async (t) => {
+test('one trace leads from the request, within the trace of its caller, to the load', async (t) => {
   await using collector = await TraceCollector.start();
   const events = await depositIn(t, {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -72,7 +72,7 @@ test('one trace goes from the request, in the trace of its caller, to the load',
   for (const event of events) t.is(hashOf(event.stream, event.revision, event), chainHash(event) ?? '');
 });
 
-test('what the notifier appends is in its span, of the trace of the request and of a retry', async (t) => {
+test('appends of the notifier are in its span, in the trace of the request and of a retry', async (t) => {
   await using collector = await TraceCollector.start();
   await using receiver = await WebhookReceiver.start();
   receiver.manners = () => (receiver.received.length === 1 ? 500 : 204);
@@ -90,7 +90,7 @@ test('what the notifier appends is in its span, of the trace of the request and 
   t.deepEqual(roots, []);
 });
 
-test('who samples is asked: a caller that is not recorded leaves no spans, and its trace is carried on', async (t) => {
+test("the caller's sampling decision applies: an unsampled one leaves no spans, and its trace is propagated", async (t) => {
   await using collector = await TraceCollector.start();
   const traced = {
     OTEL_TRACES_EXPORTER: 'otlp',
@@ -107,7 +107,7 @@ test('who samples is asked: a caller that is not recorded leaves no spans, and i
   }
 });
 
-test('without the variables, or switched off, nothing is traced, written or loaded', async (t) => {
+test('without the variables, or disabled, nothing is traced, written or loaded', async (t) => {
   await using collector = await TraceCollector.start();
   const events = await depositIn(t, {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -129,7 +129,7 @@ test('without the variables, or switched off, nothing is traced, written or load
   t.is(ran.stdout, '0 true\n', 'the API alone, whose spans do nothing');
 });
 
-test('tracing is switched on by the standard variables, and their mistakes are told', (t) => {
+test('tracing is enabled by the standard variables, and invalid ones are reported', (t) => {
   const tracing = (env: Record<string, string>): boolean => readConfig(env).tracing;
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
   t.false(tracing({}));
