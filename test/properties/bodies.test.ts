@@ -38,7 +38,7 @@ const { tree } = fc.letrec<{ tree: BodyElement }>((tie) => ({
     .map(({ name, attributes, content }) => element(name, content, attributes)),
 }));
 
-test('whatever is written as a body is read again, by two parsers', (t) => {
+test('every written body is parsed to the same parts by two parsers', (t) => {
   fc.assert(
     fc.property(tree, (root) => {
       const body = xmlBody(root, namespaces);
@@ -64,7 +64,7 @@ function withoutProto(body: string): string {
 
 const iris = new Iris('https://deposit.example/');
 
-test('whatever clients have said, each document tells it as it was', (t) => {
+test('every document returns the texts of clients unchanged', (t) => {
   fc.assert(
     fc.property(oddText, oddText, (text, other) => {
       const language = {

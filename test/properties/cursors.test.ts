@@ -31,7 +31,7 @@ const asked = fc.record({
   cursor: fc.constant(null),
 });
 
-test('every link from page to page asks for what it was made of', (t) => {
+test('every paging link requests the page that it was made for', (t) => {
   fc.assert(
     fc.property(asked, id, id, fc.nat({ max: 1_000_000 }), (query, first, last, pages) => {
       const deposits = [{ depositId: first }, { depositId: last }];
@@ -51,7 +51,7 @@ test('every link from page to page asks for what it was made of', (t) => {
   );
 });
 
-test('a query is read or refused, whatever it says', (t) => {
+test('any query is either parsed or refused', (t) => {
   const keys = fc.constantFrom(
     'page',
     'page_size',

@@ -12,7 +12,7 @@ import { oddText } from './odd-texts.ts';
 const json = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 }) as fc.Arbitrary<Json>;
 const object = fc.dictionary(oddText, json, { maxKeys: 6 }) as fc.Arbitrary<JsonObject>;
 
-test('the canonical form says the same, in whatever order the keys came', (t) => {
+test('the canonical form is the same for any order of keys', (t) => {
   fc.assert(
     fc.property(object, (value) => {
       const text = canonicalJson(value);
@@ -63,11 +63,11 @@ function problemsOf(chain: ReturnType<typeof recorded>): string[] {
     .map(([code]) => code);
 }
 
-test('a chain that was not changed is whole, also after a journey through JSON', (t) => {
+test('an unchanged chain is valid, also after a round trip through JSON', (t) => {
   fc.assert(fc.property(events, (list) => t.deepEqual(problemsOf(recorded(list)), [])));
 });
 
-test('whatever is changed in an event of a chain is found', (t) => {
+test('any change of an event of a chain is detected', (t) => {
   fc.assert(
     fc.property(events, fc.nat(), fc.nat({ max: 6 }), (list, place, kind) => {
       const chain = recorded(list);
@@ -89,7 +89,7 @@ test('whatever is changed in an event of a chain is found', (t) => {
   );
 });
 
-test('an event that was taken out, doubled or moved is found', (t) => {
+test('a removed, duplicated or moved event is detected', (t) => {
   fc.assert(
     fc.property(fc.tuple(events, events, events), (lists) => {
       const chain = recorded(lists.flat());
@@ -100,7 +100,7 @@ test('an event that was taken out, doubled or moved is found', (t) => {
   );
 });
 
-test('positions order as the events do, and are read as they were written', (t) => {
+test('positions are ordered like the events, and parsed as written', (t) => {
   fc.assert(
     fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (a, b) => {
       t.is(positionNumber(toPosition(a)), a);
@@ -125,7 +125,7 @@ test('positions order as the events do, and are read as they were written', (t) 
   );
 });
 
-test('a path comes back from a listing, whatever its bytes', (t) => {
+test('a listing returns paths with any bytes', (t) => {
   const path = fc
     .uint8Array({ minLength: 1, maxLength: 40 })
     .map((bytes) => Buffer.from(bytes).toString('latin1'));

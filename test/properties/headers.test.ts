@@ -77,7 +77,7 @@ const header = fc
   .map((parts) => parts.join(''));
 
 for (const [name, parse] of Object.entries(parsers)) {
-  test(`${name} is read or refused, whatever it says`, (t) => {
+  test(`${name} is parsed or refused, for any value`, (t) => {
     fc.assert(
       fc.property(header, (value) => {
         try {
@@ -101,7 +101,7 @@ const filename = printable.filter(
   (name) => !/[/\\]/.test(name) && name.trim() === name && name !== '.' && name !== '..',
 );
 
-test('a file name comes back from the header it is put in', (t) => {
+test('a file name survives a round trip through its header', (t) => {
   fc.assert(
     fc.property(filename, (name) => {
       const quoted = name.replaceAll('"', '\\"');
@@ -116,7 +116,7 @@ test('a file name comes back from the header it is put in', (t) => {
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
-test('digests come back from the headers they are put in', (t) => {
+test('digests survive a round trip through their headers', (t) => {
   fc.assert(
     fc.property(bytes(32), bytes(16), fc.boolean(), (sha256, md5, withMd5) => {
       const digests = {
@@ -131,7 +131,7 @@ test('digests come back from the headers they are put in', (t) => {
   );
 });
 
-test('a slug comes back from its percent-encoding', (t) => {
+test('a slug survives a round trip through percent-encoding', (t) => {
   const slug = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
     .filter((text) => text.trim() === text && !/\p{Cc}|^\.{1,2}$/u.test(text) && text.length <= 255);
@@ -149,7 +149,7 @@ test('an entity tag matches itself and no other', (t) => {
   );
 });
 
-test('metadata of an upload come back from their header', (t) => {
+test('metadata of an upload survive a round trip through their header', (t) => {
   const key = fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/);
   fc.assert(
     fc.property(
@@ -164,7 +164,7 @@ test('metadata of an upload come back from their header', (t) => {
   );
 });
 
-test('an identifier with qualifiers is read as it was written, anything else is refused by name', (t) => {
+test('an identifier with qualifiers is parsed as written, an invalid one is refused with the reason', (t) => {
   const hex = fc.stringMatching(/^[0-9a-f]{40}$/);
   const origin = fc.webUrl({ withFragments: true, withQueryParameters: true });
   fc.assert(

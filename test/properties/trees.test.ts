@@ -67,7 +67,7 @@ function members(root: Tree): TreeMember[] {
   });
 }
 
-test('a tar of any tree has the identifier that its tree has, packed or not', async (t) => {
+test('a tar of any tree has the identifier of the tree, packed or not', async (t) => {
   await fc.assert(
     fc.asyncProperty(project, fc.constantFrom(undefined, gzipSync, xzOf), async (root, pack) => {
       const tar = tarOf(tarSpecs(root));
@@ -100,7 +100,7 @@ test('a zip and a tar of one tree have one identifier', async (t) => {
   );
 });
 
-test('the order of the members changes no identifier', async (t) => {
+test('the order of the members does not change the identifier', async (t) => {
   await fc.assert(
     fc.asyncProperty(project, async (root) => {
       const hasLinks = [...pathsOf(root)].some(([path]) => Buffer.byteLength(path) > 99);
@@ -112,7 +112,7 @@ test('the order of the members changes no identifier', async (t) => {
   );
 });
 
-test('a tree with a name that climbs anywhere is refused', async (t) => {
+test('a tree with a name that climbs is refused', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       project,
@@ -128,7 +128,7 @@ test('a tree with a name that climbs anywhere is refused', async (t) => {
   );
 });
 
-test('git gives the trees that are compared with the same identifiers', (t) => {
+test('git computes the same identifiers for the compared trees', (t) => {
   const git = (input: string | Buffer, ...args: string[]): string =>
     execFileSync('git', args, { input }).toString().trim();
   const blob = git('one\n', 'hash-object', '--stdin');
