@@ -94,7 +94,7 @@ function facts(events: readonly RecordedEvent[]) {
   });
 }
 
-test('a small archive is checked and loaded by one append of the events that checker and loader would append', async (t) => {
+test('a small archive is checked and loaded by one append of the events of checker and loader', async (t) => {
   const { reader, create, reactors } = await start(t);
   await using together = new CountingLog();
   const kept = new KeptStates<Deposit>();
@@ -122,7 +122,7 @@ test('a small archive is checked and loaded by one append of the events that che
   t.deepEqual(facts(await eventsOf(together)), facts(await eventsOf(apart)));
 });
 
-test('what several nodes check and load at the same time is done once, whichever of them know the tree', async (t) => {
+test('concurrent checks and loads of several nodes are recorded once, whichever nodes know the tree', async (t) => {
   const { reader, create, reactors } = await start(t);
   for (const readers of [
     [reader, reader],

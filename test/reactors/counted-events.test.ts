@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { until } from '../../testing/service/running-service.ts';
 
-test('an event that was begun again and again is parked without another try', async (t) => {
+test('an event started repeatedly without a result is parked without another attempt', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
   const reacted: string[] = [];
@@ -19,7 +19,7 @@ test('an event that was begun again and again is parked without another try', as
   t.like(parked?.data, { reason });
 });
 
-test('what may be deadly is worked on with nothing beside it', async (t) => {
+test('a suspected poison event is processed exclusively', async (t) => {
   await using log = new MemoryEventLog();
   const streams = ['job-a', 'job-b', 'job-suspect', 'job-c', 'job-d', 'job-other-suspect', 'job-e'];
   await work(log, ...streams);
@@ -44,7 +44,7 @@ test('what may be deadly is worked on with nothing beside it', async (t) => {
   t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'what waits to be alone is not overtaken');
 });
 
-test('what a stop cuts off after it was begun is handed back', async (t) => {
+test('started work that a stop aborts is returned', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a', 'job-b');
   const handedBack: string[] = [];

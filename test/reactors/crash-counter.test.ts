@@ -15,7 +15,7 @@ import { until } from '../../testing/service/running-service.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'processes', 'crashes-on-an-event.ts');
 
-test('an event of which the process dies again and again is parked, and those beside it are not', async (t) => {
+test('an event that crashes the process repeatedly is parked, and concurrent ones are not', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'log.sqlite');
   {
@@ -52,7 +52,7 @@ test('an event of which the process dies again and again is parked, and those be
   t.deepEqual(await readdir(path.join(folder, 'checkpoints')), ['tested-retries.json', 'tested.json']);
 });
 
-test('an exception that nobody catches is a death, though the process then stops in order', async (t) => {
+test('an uncaught exception counts as a crash, though the process then stops in order', async (t) => {
   const folder = await temporaryFolder(t);
   {
     await using log = await SqliteEventLog.open({ file: path.join(folder, 'log.sqlite') });
@@ -63,7 +63,7 @@ test('an exception that nobody catches is a death, though the process then stops
   t.like(JSON.parse(left), { running: true }, 'as after a death');
 });
 
-test('what a service was stopped in the middle of is not counted, however often', async (t) => {
+test('work interrupted by a stop is never counted as a crash', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await temporaryFolder(t);
   await happen(log, 'job-a', 'job-b');
@@ -92,7 +92,7 @@ test('what a service was stopped in the middle of is not counted, however often'
   await after.stop();
 });
 
-test('a count of deaths that a power cut has damaged is none', async (t) => {
+test('a crash count corrupted by a power cut is ignored', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await temporaryFolder(t);
   await happen(log, 'job-a');

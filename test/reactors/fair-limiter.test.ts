@@ -38,7 +38,7 @@ class Works {
   }
 }
 
-test('who is to be alone begins when nothing is under way, and nothing begins beside it', async (t) => {
+test('exclusive work starts when nothing else is running, and nothing starts concurrently', async (t) => {
   const works = new Works(new FairLimiter(4, 60_000));
   works.add('a');
   works.add('b');
@@ -58,7 +58,7 @@ test('who is to be alone begins when nothing is under way, and nothing begins be
   await works.ended();
 });
 
-test('nobody waits for what takes too long, be it alone or beside others', async (t) => {
+test('work starts after a limited wait for long work, both exclusive and concurrent', async (t) => {
   const works = new Works(new FairLimiter(3, 20));
   works.add('long');
   works.addAlone('hermit');

@@ -71,7 +71,7 @@ function failing(code: string): Error {
   return Object.assign(new Error(`it is ${code}`), { code });
 }
 
-test('events of one stream come in order, streams side by side up to the limit', async (t) => {
+test('events of one stream are processed in order, streams concurrently up to the limit', async (t) => {
   await using log = new MemoryEventLog();
   for (const stream of ['job-a', 'job-b', 'job-c', 'job-d', 'job-e', 'job-f']) await work(log, stream, 5);
   const done: string[] = [];
@@ -92,7 +92,7 @@ test('events of one stream come in order, streams side by side up to the limit',
   }
 });
 
-test('the long line of one owner keeps nobody else out', async (t) => {
+test('a long queue of one owner does not block others', async (t) => {
   await using log = new MemoryEventLog();
   for (let number = 1; number <= 40; number += 1) await work(log, `job-busy-${number}`);
   await work(log, 'job-calm-1');
@@ -112,7 +112,7 @@ test('the long line of one owner keeps nobody else out', async (t) => {
   );
 });
 
-test('a fault that time heals is tried again until it is over, and never given up', async (t) => {
+test('a transient fault is retried until it is over, and never given up', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
   let [tries, done, givenUp] = [0, false, false];
@@ -151,7 +151,7 @@ test('work that waits after a transient fault gives its slot to others', async (
   });
 });
 
-test('an object that is missing is asked for more often than one that is damaged; then both are parked with their object', async (t) => {
+test('a missing object is retried more often than a corrupt one; then both are parked with their object', async (t) => {
   await using log = new MemoryEventLog();
   const faults: Readonly<Record<string, ObjectError>> = {
     'job-damaged': new ObjectUnreadable('d'.repeat(64), 'SlowDownRead'),
@@ -177,7 +177,7 @@ test('an object that is missing is asked for more often than one that is damaged
   t.regex(faults['job-damaged']?.message ?? '', /probably corrupt: SlowDownRead/);
 });
 
-test('work that goes on failing is given up with its error, and the stream goes on', async (t) => {
+test('work that fails repeatedly is given up with its error, and the stream continues', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a', 2);
   const [tries, givenUp]: [number[], string[]] = [[], []];
@@ -193,7 +193,7 @@ test('work that goes on failing is given up with its error, and the stream goes 
   t.deepEqual(givenUp, ['0: it is BUG']);
 });
 
-test('what cannot even be given up is parked in the log with its reason', async (t) => {
+test('an event whose failure cannot be recorded is parked in the log with its reason', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
   await work(log, 'job-b');
@@ -214,7 +214,7 @@ test('what cannot even be given up is parked in the log with its reason', async 
   });
 });
 
-test('a parked event is tried again when an operator wants it, and not when it is skipped', async (t) => {
+test("a parked event is retried on an operator's command, and not when it is skipped", async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
   await work(log, 'job-b');
@@ -244,7 +244,7 @@ test('a parked event is tried again when an operator wants it, and not when it i
   });
 });
 
-test('what was acknowledged does not come again after a restart, what was not does', async (t) => {
+test('after a restart acknowledged events are not delivered again, others are', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await temporaryFolder(t);
   for (const stream of ['job-a', 'job-b', 'job-c']) await work(log, stream);
@@ -274,7 +274,7 @@ test('what was acknowledged does not come again after a restart, what was not do
   t.deepEqual(third, ['job-d']);
 });
 
-test('what ends while the runner stops does not come again', async (t) => {
+test('work that ends while the runner stops is not delivered again', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await temporaryFolder(t);
   for (const stream of ['job-a', 'job-b', 'job-c']) await work(log, stream);
@@ -290,7 +290,7 @@ test('what ends while the runner stops does not come again', async (t) => {
   t.deepEqual(later, ['job-d']);
 });
 
-test('a checkpoint of another log does not count', async (t) => {
+test('a position of another log is ignored', async (t) => {
   const folder = await temporaryFolder(t);
   const seen: string[] = [];
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
@@ -307,7 +307,7 @@ test('a checkpoint of another log does not count', async (t) => {
   t.pass();
 });
 
-test('an event that cannot be handled is logged with the reactor, its stream and its place in the log', async (t) => {
+test('an event that cannot be handled is logged with the reactor, its stream and its position', async (t) => {
   await using log = new MemoryEventLog();
   const event = { id: '00000000-0000-4000-9000-000000000001', type: 'Unheard', data: {}, metadata: {} };
   const { position } = await log.append('parked-tested', 'none', [event]);
@@ -318,7 +318,7 @@ test('an event that cannot be handled is logged with the reactor, its stream and
   t.like(logged(), { level: 'error', ...expected });
 });
 
-test('work that could neither be done nor given up nor parked begins again after a pause', async (t) => {
+test('work that could be neither done nor given up nor parked restarts after a pause', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
   let isMended = false;
@@ -341,7 +341,7 @@ test('work that could neither be done nor given up nor parked begins again after
   t.is(done, 1);
 });
 
-test('what was parked, or left for good, is not tried again when all events come again', async (t) => {
+test('parked or skipped events are not processed when all events are redelivered', async (t) => {
   await using log = new MemoryEventLog();
   for (const stream of ['job-left', 'job-parked', 'job-good']) await work(log, stream);
   const tried: string[] = [];
@@ -382,7 +382,7 @@ test('what was parked, or left for good, is not tried again when all events come
   }
 });
 
-test('events that are to be tried again are worked on side by side, as those that come', async (t) => {
+test('retried events are processed concurrently, like new ones', async (t) => {
   await using log = new MemoryEventLog();
   const streams = ['job-1', 'job-2', 'job-3'];
   for (const stream of streams) await work(log, stream);
@@ -407,7 +407,7 @@ test('events that are to be tried again are worked on side by side, as those tha
   t.deepEqual([...begun].sort(), [...streams, 'job-last']);
 });
 
-test('of what was decided about parked events only what is new is read for the next one', async (t) => {
+test('only new decisions about parked events are read for the next event', async (t) => {
   await using log = new MemoryEventLog();
   const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
   for (const stream of ['job-1', 'job-2']) await work(log, stream);

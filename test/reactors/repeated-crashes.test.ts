@@ -207,7 +207,7 @@ async function assertAllDone(t: ExecutionContext, { over, fates }: World, log: E
 const SEEDS = Number(process.env['LIVES_SEEDS'] ?? 4);
 const FROM = Number(process.env['LIVES_FROM'] ?? 1);
 for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
-  test(`nothing is lost, doubled or out of order however a process dies or stops: seed ${seed}`, async (t) => {
+  test(`nothing is lost, duplicated or reordered by crashes and stops of a process: seed ${seed}`, async (t) => {
     t.log(`${await run(t, seed)} lives`);
   });
 }

@@ -30,7 +30,7 @@ async function completed(log: EventLog): Promise<RecordedEvent> {
   return events.at(-1) as RecordedEvent;
 }
 
-test('a stream that ends before the event that a reactor handles is read again, not taken for nothing to do', async (t) => {
+test('a stream that ends before the event of a reactor is read again, and does not count as handled', async (t) => {
   await using log = new StaleLog();
   const event = await completed(log);
   t.is(event.type, 'DepositCompleted');

@@ -21,7 +21,7 @@ for (const [what, second, outcome] of [
   ['is rejected for one of its archives', POT.subarray(0, -5), 'rejected'],
   ['is rejected since its archives do not fit together', BELOW_PAN, 'rejected'],
 ] as const) {
-  test(`of a deposit that ${what} the store has the objects that events name, and no other`, async (t) => {
+  test(`for a deposit that ${what} the store has exactly the objects named by events`, async (t) => {
     await using service = await RunningService.start();
     const alice = await service.register('alice', { collections: ['software'] });
     const first = new Uint8Array(formOf([archivePart(PAN, 'pan.zip'), entryPart()]));

@@ -39,7 +39,7 @@ const context = {
 } as const;
 
 for (const work of ['check', 'load'] as const) {
-  test(`a ${work} that misses an object leaves the status of the deposit, and says once which object it is`, async (t) => {
+  test(`a ${work} with a missing object leaves the status of the deposit, and records the object once`, async (t) => {
     await using log = new MemoryEventLog();
     await using store = await FilesystemObjectStore.open({ folder: await temporaryFolder(t) });
     await handleCommand(log, deposits, 1, createDeposit(), context);
@@ -118,7 +118,7 @@ async function isReadyWith({ url }: RunningService, parked: number): Promise<boo
 }
 
 for (const fault of ['missing', 'damaged'] as const) {
-  test(`a deposit whose archive is ${fault} keeps its status, is parked and counted, and goes on when the archive is back`, async (t) => {
+  test(`a deposit whose archive is ${fault} keeps its status, is parked and counted, and continues when it is back`, async (t) => {
     const service = await waiting(t);
     const alice = await service.register('alice', { collections: ['software'] });
     const { id, iri, archive, sha256, file } = await deposited(service, alice);
@@ -158,7 +158,7 @@ for (const fault of ['missing', 'damaged'] as const) {
   });
 }
 
-test('views that are built anew say the same of an archive that cannot be read', async (t) => {
+test('rebuilt views have the same facts about an unreadable archive', async (t) => {
   const service = await waiting(t);
   const alice = await service.register('alice', { collections: ['software'] });
   const { iri, file } = await deposited(service, alice);
@@ -176,7 +176,7 @@ test('views that are built anew say the same of an archive that cannot be read',
   );
 });
 
-test('deposits with damaged archives, more than there are slots, keep no deposit of another client waiting', async (t) => {
+test('more deposits with corrupt archives than slots do not delay those of other clients', async (t) => {
   const service = await waiting(t);
   const collections = ['software'];
   const alice = await service.register('alice', { collections });
