@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
-test('a backup from S3 and a restore into S3 go on while the store restarts', async (t) => {
+test('a backup from S3 and a restore into S3 continue while the store restarts', async (t) => {
   await using s3 = await S3Server.start();
   await using proxy = await FaultProxy.start(s3.port);
   const { accessKey, secretKey } = s3.options;

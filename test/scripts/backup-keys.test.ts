@@ -17,7 +17,7 @@ function keysIn(folder: string): Record<string, string> {
   };
 }
 
-test('keys that lie elsewhere are backed up, and restored to where the settings have them then', async (t) => {
+test('keys stored elsewhere are backed up, and restored to the paths in the current settings', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });
   const [secrets, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -57,7 +57,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   t.is(await readFile(path.join(inTheWay, 'webhook-key'), 'utf8'), 'another');
 });
 
-test('a key that has changed replaces the one of the backup before', async (t) => {
+test('a changed key replaces the one in the backup', async (t) => {
   await using service = await RunningService.start();
   const [secrets, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
   const settings = { env: keysIn(secrets) };
@@ -68,7 +68,7 @@ test('a key that has changed replaces the one of the backup before', async (t) =
   }
 });
 
-test('a backup removes what one that was killed left, and copies no unfinished key', async (t) => {
+test('a backup removes leftovers of a killed one, and copies no unfinished key', async (t) => {
   await using service = await RunningService.start();
   const backup = await temporaryFolder(t);
   const uuid = '0b5f5a5e-8f0c-4c55-9d5d-2f3a0c4b1e77';
@@ -93,7 +93,7 @@ test('a backup removes what one that was killed left, and copies no unfinished k
   t.deepEqual(await readdir(path.join(target, 'keys')), ['old.key']);
 });
 
-test('the name of a key in a backup is synced after it was given', async (t) => {
+test('the name of a key in a backup is synced after the rename', async (t) => {
   const [dataDir, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
   const config = readConfig({ DEPOSIT_DATA_DIR: dataDir });
   await mkdir(path.join(dataDir, 'keys'));

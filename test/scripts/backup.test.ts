@@ -12,7 +12,7 @@ import { RunningService } from '../../testing/service/running-service.ts';
 
 const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
 
-test('a backup under load is whole, the next brings only what is new, and a restore of it goes on', async (t) => {
+test('a backup under load is complete, the next is incremental, and a service continues on its restore', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const backup = await temporaryFolder(t);
@@ -64,7 +64,7 @@ test('a backup under load is whole, the next brings only what is new, and a rest
   await there.waitFor(`/1/software/${acknowledged + 1}/status/`, 'done');
 });
 
-test('only its owner can read the files of a backup and of what is restored from it', async (t) => {
+test('the files of a backup and of its restore are private to their owner', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   t.is((await alice.post('/1/software/', body(), formType)).status, 201);
@@ -93,7 +93,7 @@ test('only its owner can read the files of a backup and of what is restored from
   t.deepEqual((await readable(elsewhere)).open, []);
 });
 
-test('neither a backup nor a restore goes where something else is', async (t) => {
+test('backup and restore refuse a target with other contents', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });
   const [backup, unfinished] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -123,7 +123,7 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
   await other.startAgain();
 });
 
-test('a folder without a backup is refused unless it is to get one, and the age of the last backup is reported', async (t) => {
+test('a folder without a backup is refused without --init, and the age of the last backup is reported', async (t) => {
   await using service = await RunningService.start();
   const folder = await temporaryFolder(t);
   const missing = path.join(folder, 'not-mounted');

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 import { secretCredential } from '../../testing/service/secret-password.ts';
 
-test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
+test('a client added while the service runs can deposit at once, and no longer after it is disabled', async (t) => {
   await using running = await RunningService.start();
   const { folder, url } = running;
   const added = await run(folder, 'client', ['add', 'bob', '--collection', 'new', '--domain', 'bob.example']);
@@ -46,7 +46,7 @@ test('a client added beside the service can deposit there at once, and no more w
   t.deepEqual(JSON.parse((await run(folder, 'client', ['list', '--json'])).out), facts);
 });
 
-test('a collection can be described and shows it in the service document', async (t) => {
+test('a described collection appears in the service document', async (t) => {
   await using running = await RunningService.start();
   const alice = await running.register('alice', { collections: ['software'] });
   const set = [
@@ -71,7 +71,7 @@ test('a collection can be described and shows it in the service document', async
   t.regex((await run(running.folder, 'collection', ['list'])).out, /software: Soft & ware/);
 });
 
-test('nothing of a command on a client is done where a part of it would be refused', async (t) => {
+test('a command on a client changes nothing if a part of it would be refused', async (t) => {
   const folder = await temporaryFolder(t);
   await using log = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
   const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
@@ -88,7 +88,7 @@ test('nothing of a command on a client is done where a part of it would be refus
   await t.throwsAsync(accepted({}), { code: 'CLIENT_EXISTS' });
 });
 
-test('a list of deposits has each once, whatever comes to the views while it is made', async (t) => {
+test('a list of deposits has each once, whatever changes in the views meanwhile', async (t) => {
   const folder = await temporaryFolder(t);
   const written = openViewFile(path.join(folder, 'views.1.sqlite'), 'here', [{ name: 'v', version: 1 }]);
   t.teardown(() => written[Symbol.dispose]());
@@ -112,7 +112,7 @@ test('a list of deposits has each once, whatever comes to the views while it is 
   t.deepEqual(listed(500), all.slice(0, 500));
 });
 
-test('while abandoned deposits are deleted no moment of the view is held that its WAL would wait for', async (t) => {
+test('no snapshot of the view is held open while abandoned deposits are deleted', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'views.1.sqlite');
   const written = openViewFile(file, 'here', [{ name: 'v', version: 1 }]);

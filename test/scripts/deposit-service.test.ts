@@ -18,7 +18,7 @@ async function run(
   return outcomeOf(spawn(process.execPath, [file, ...args], { cwd, env: { ...inherited, ...env } }));
 }
 
-test('the executable lists its commands and tells its version, as each command does', async (t) => {
+test('the executable lists its commands and prints its version, as each command does', async (t) => {
   const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
@@ -37,7 +37,7 @@ test('the executable lists its commands and tells its version, as each command d
   );
 });
 
-test('paths in arguments count from the folder of the user, also when npm has changed to that of the project', async (t) => {
+test("paths in arguments are relative to the user's folder, also if npm has changed the folder", async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(path.join(folder, 'backup'));
   const env = {
@@ -50,14 +50,14 @@ test('paths in arguments count from the folder of the user, also when npm has ch
   t.true(err.includes(path.join(folder, 'backup')), err);
 });
 
-test('an option that npm has read itself is named, instead of being ignored', async (t) => {
+test('an option consumed by npm is named instead of being ignored', async (t) => {
   const env = { npm_lifecycle_event: 'deposits', npm_config_status: 'done' };
   const { code, err } = await run(['deposits'], { env });
   t.is(code, 2);
   t.is(err, 'npm read --status itself. Write -- before the options: npm run deposits -- --status done\n');
 });
 
-test('before the packages are installed each command says what to do', async (t) => {
+test('before the packages are installed each command explains how to install them', async (t) => {
   const folder = await temporaryFolder(t);
   for (const part of ['bin', 'scripts', 'package.json'])
     await cp(path.join(root, part), path.join(folder, part), { recursive: true });
@@ -65,7 +65,7 @@ test('before the packages are installed each command says what to do', async (t)
   t.deepEqual([code, err], [2, `The project is not installed: run "npm ci" in ${folder} first.\n`]);
 });
 
-test('a command ends as its signal says', async (t) => {
+test('a command ended by a signal exits accordingly', async (t) => {
   const folder = await temporaryFolder(t);
   const child = spawn(process.execPath, [path.join(root, 'bin/deposit-service.js'), 'start'], {
     env: { ...process.env, DEPOSIT_DATA_DIR: path.join(folder, 'data'), DEPOSIT_PORT: '0' },

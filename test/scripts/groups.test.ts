@@ -44,7 +44,7 @@ async function makeRetired(t: ExecutionContext, url: string, after: bigint): Pro
 
 const names = ({ double }: Server): string[] => double.groups.list().map(({ name }) => name);
 
-test('an administrator creates the group for a service that may not, once', async (t) => {
+test('an administrator creates the group for a service without permission, once', async (t) => {
   const server = await serverWithUsers(t);
   const refused = await groups(t, server.url('service'), 'create');
   t.is(refused.code, 1);
@@ -90,7 +90,7 @@ test('groups of an older release are deleted when they have no consumer', async 
   );
 });
 
-test('without a server, and with wrong usage, it says what is missing', async (t) => {
+test('a missing server and wrong usage are reported', async (t) => {
   const embedded = await runScript(await temporaryFolder(t), 'groups', ['create']);
   t.is(embedded.code, 1);
   t.regex(embedded.err, /^The event log is embedded, which has no groups/);

@@ -84,7 +84,7 @@ async function command(dataDir: string, ...args: string[]): Promise<Ran> {
   return { code: await exited, out: out.toString(), err: err.toString() };
 }
 
-test('a person reads who did what to a deposit and where it stood then, in lines that fit a terminal', async (t) => {
+test('a person reads who changed a deposit and its state then, in lines that fit a terminal', async (t) => {
   const { code, out, err } = await history(t.context.service.folder, '1');
   t.is(code, 0, err);
   const entryName = `"He\\u202ello" by Ada (${Buffer.byteLength(entry)} bytes)`;
@@ -124,7 +124,7 @@ test('a person reads who did what to a deposit and where it stood then, in lines
   for (const line of out.split('\n')) t.true(line.length <= 100, line);
 });
 
-test('a program reads the same, an object a line, with whole digests and what changed', async (t) => {
+test('JSON output has the same facts, one object per line, with full digests and changes', async (t) => {
   const { code, out } = await history(t.context.service.folder, '1', '--json');
   t.is(code, 0);
   const events = out.trimEnd().split('\n').map(parsed);
@@ -145,7 +145,7 @@ test('a program reads the same, an object a line, with whole digests and what ch
   t.true(out.includes('He\\u202ello'), 'what would turn the writing is escaped');
 });
 
-test('a deposit is told as it was after an event, and at a moment', async (t) => {
+test('a deposit is shown as after an event, and as at a time', async (t) => {
   const { folder } = t.context.service;
   const [partly, whole] = [await history(folder, '1', '--at', '2'), await history(folder, '1', '--at', '10')];
   t.is(partly.code, 0, partly.err);
@@ -191,14 +191,14 @@ test('the histories of the deposits with a SWHID, a digest or the id of an event
   });
 });
 
-test('a deleted deposit keeps its history, which says so', async (t) => {
+test('a deleted deposit retains its history, which shows the deletion', async (t) => {
   const { code, out } = await history(t.context.service.folder, '2');
   t.is(code, 0);
   t.regex(out, /Deposit deleted\.\n {6}reason: Deleted by the client\.\n/);
   t.regex(out, /\nDeposit 2 was deleted after 3 events: it is no longer shown, but its history stays\./);
 });
 
-test('clients and collections have a history, too, without credentials', async (t) => {
+test('clients and collections have histories without credentials', async (t) => {
   const { folder } = t.context.service;
   for (const args of [
     ['client:alice'],
@@ -214,7 +214,7 @@ test('clients and collections have a history, too, without credentials', async (
   t.regex(out, /operator test {2}→ open\n {4}Collection software opened\.\n/);
 });
 
-test('the command ends with 0, with 1 and a sentence for what is not there, with 2 for wrong usage', async (t) => {
+test('the command exits with 0, with 1 and a message for unknown items, with 2 for wrong usage', async (t) => {
   const { folder } = t.context.service;
   const lines = await command(folder, '2', '--at', '0');
   t.is(lines.code, 0, lines.err);
@@ -226,7 +226,7 @@ test('the command ends with 0, with 1 and a sentence for what is not there, with
   t.regex(wrong.err, /^--at yesterday is neither a revision nor a time such as .*\n$/);
 });
 
-test('what cannot be told is refused in a sentence', async (t) => {
+test('an unreadable history is refused with a message', async (t) => {
   const { folder } = t.context.service;
   const cases: readonly (readonly [string[], RegExp, usage?: 'usage'])[] = [
     [['client:nobody', '--json'], /^Client nobody not found\.$/],
@@ -287,7 +287,7 @@ const forgeries: Readonly<Record<string, readonly [change: string, at: number, m
   ],
 };
 
-test('a history that somebody has changed is marked loudly and ends with 1', async (t) => {
+test('a manipulated history is clearly marked and exits with 1', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const untouched = Object.keys(forgeries).length + 1;
@@ -334,7 +334,7 @@ test('a history that somebody has changed is marked loudly and ends with 1', asy
   await t.throwsAsync(history(service.folder, String(untouched), '--at', '1'), { code: 'LOG_DAMAGED' });
 });
 
-test('an event of a type that this release does not know, whose hash fits, is reported as unknown', async (t) => {
+test('an unknown event type with a valid hash is reported as unknown', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });

@@ -23,7 +23,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 
-test('a damaged object that no event names leaves a backup complete', async (t) => {
+test('a corrupt object that no event names leaves a backup complete', async (t) => {
   await using service = await serviceWithDeposit();
   const orphan = await service.service.store.put(pieces(Buffer.alloc(100_000, 'x')));
   await appendFile(fileOf(service.folder, orphan), 'y');
@@ -41,7 +41,7 @@ for (const [how, spoil] of [
   ['damaged', (file: string) => appendFile(file, 'y')],
   ['missing', (file: string) => rm(file)],
 ] as const) {
-  test(`an object that an event names and that is ${how} is named by backup, restore and migrate`, async (t) => {
+  test(`an object named by an event that is ${how} is reported by backup, restore and migrate`, async (t) => {
     await using service = await serviceWithDeposit();
     const backup = await temporaryFolder(t);
     t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
@@ -76,7 +76,7 @@ for (const [how, spoil] of [
   });
 }
 
-test('an object that a backup has lost since is named by restore', async (t) => {
+test('an object missing from a backup is reported by restore', async (t) => {
   await using service = await serviceWithDeposit();
   const wanted = await addArchive(service);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -87,7 +87,7 @@ test('an object that a backup has lost since is named by restore', async (t) => 
   t.regex(restored.err, new RegExp(`^Not restored: ${wanted.sha256}\\..* An event names it\\.$`, 'm'));
 });
 
-test('with --verify a restore compares the digests of what is there, and replaces what is damaged', async (t) => {
+test('restore --verify compares the digests of existing objects, and replaces corrupt ones', async (t) => {
   await using service = await serviceWithDeposit();
   const wanted = await addArchive(service);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -102,7 +102,7 @@ test('with --verify a restore compares the digests of what is there, and replace
   t.is((await buffer((await store.get(wanted.sha256)).body)).length, wanted.length);
 });
 
-test('where a list of the store is short or the store is not ready, gc removes nothing, and a backup is complete by names', async (t) => {
+test('with an incomplete list or an unready store gc removes nothing, and a backup is complete by names', async (t) => {
   await using s3 = await S3Server.start();
   const { accessKey, secretKey } = s3.options;
   const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);

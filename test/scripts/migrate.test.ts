@@ -57,7 +57,7 @@ async function eventsOf(log: EventLog) {
   return Array.fromAsync(log.readAll(), ({ position: _position, ...event }) => event);
 }
 
-test('a log goes to EventStoreDB beside the running service, and back, and a service on it shows the same', async (t) => {
+test('a log is copied to EventStoreDB from a running service and back, and the service on it shows the same', async (t) => {
   await using engines = new AsyncDisposableStack();
   const baseUrl = 'https://deposits.example';
   const double = engines.use(await EventStoreDbDouble.start());
@@ -108,7 +108,7 @@ test('a log goes to EventStoreDB beside the running service, and back, and a ser
   t.deepEqual(await documents(new TestClient(copy.url, 'alice'), 3), shown);
 });
 
-test('an export that is told to end while the log says nothing leaves no file, and says so', async (t) => {
+test('an export that gets SIGTERM while the log hangs leaves no file, and reports it', async (t) => {
   await using double = await EventStoreDbDouble.start();
   double.faults.set('read', { kind: 'hang' }, Number.POSITIVE_INFINITY);
   const folder = await temporaryFolder(t);
@@ -120,7 +120,7 @@ test('an export that is told to end while the log says nothing leaves no file, a
   t.deepEqual(await readdir(folder), []);
 });
 
-test('archives go to S3 and back; a damaged one stops no other, and what is there is not copied again', async (t) => {
+test('archives are copied to S3 and back; a corrupt one stops no other, and existing ones are skipped', async (t) => {
   await using s3 = await S3Server.start();
   const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
   const { accessKey, secretKey } = s3.options;
@@ -174,7 +174,7 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   }
 });
 
-test('archives go to S3 and back while it restarts', async (t) => {
+test('archives are copied to S3 and back while it restarts', async (t) => {
   await using s3 = await S3Server.start();
   await using proxy = await FaultProxy.start(s3.port);
   const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -208,7 +208,7 @@ test('archives go to S3 and back while it restarts', async (t) => {
   t.is(restarts, 2);
 });
 
-test('what cannot be copied is refused in a sentence, and nothing is made by the way', async (t) => {
+test('an impossible migration is refused with a message, and creates nothing', async (t) => {
   const folder = await temporaryFolder(t);
   const log = `sqlite:${path.join(folder, 'log.sqlite')}`;
   const nowhere = path.join(folder, 'nowhere');

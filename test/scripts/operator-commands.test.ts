@@ -71,7 +71,7 @@ test('deposits are listed from the views, by state, client, collection and time'
   }
 });
 
-test('a rejected deposit is checked again when the operator wants it; one that is done is not', async (t) => {
+test('an operator can retry the checks of a rejected deposit, not of one that is done', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
   await deposit(t, alice, FINAL);
@@ -91,7 +91,7 @@ test('a rejected deposit is checked again when the operator wants it; one that i
   t.is((await runScript(service.folder, 'retry', ['0x1'])).code, 2);
 });
 
-test('abandoned deposits are deleted by an event with its reason, younger and complete ones stay', async (t) => {
+test('abandoned deposits are deleted by an event with its reason; recent and complete ones remain', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await deposit(t, alice, PARTIAL);
@@ -111,7 +111,7 @@ test('abandoned deposits are deleted by an event with its reason, younger and co
   t.is((await runScript(service.folder, 'expire', ['--older-than', 'long'])).code, 2);
 });
 
-test('orphans are told, and removed only when that is asked for; what events name stays', async (t) => {
+test('orphans are reported, and removed only on request; objects named by events remain', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await deposit(t, alice, FINAL);
@@ -155,7 +155,7 @@ test('orphans are told, and removed only when that is asked for; what events nam
   t.is((await alice.at(service.url).get('/1/software/1/media/')).status, 200);
 });
 
-test('nothing is removed while the store lacks an object that an event names', async (t) => {
+test('nothing is removed while the store has not all objects named by events', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await deposit(t, alice, FINAL);
@@ -182,7 +182,7 @@ test('nothing is removed while the store lacks an object that an event names', a
   t.truthy(await service.service.store.stat(orphan.sha256));
 });
 
-test('what a command has done is told also when the log takes no more in the middle', async (t) => {
+test('the completed part of a command is reported even if the log fails in the middle', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const alice = await nodes.register(node);
@@ -223,7 +223,7 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   t.like(await run('retry', '--all'), { code: 0, out: 'No event is parked.\n' });
 });
 
-test('a parked event lists its tries; skipping it ends the deposit that waits for it', async (t) => {
+test('a parked event lists its attempts; skipping it ends the deposit that waits for it', async (t) => {
   await using service = await RunningService.start({ roles: ['http'] });
   const alice = await service.register('alice', { collections: ['software'] });
   for (let count = 0; count < 2; count += 1) await deposit(t, alice, FINAL);
@@ -295,7 +295,7 @@ test('a parked event lists its tries; skipping it ends the deposit that waits fo
   );
 });
 
-test('status shows lags, deposits by state and what waits, beside the service and without it', async (t) => {
+test('status shows lags, deposits by state and waiting events, with and without a running service', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await deposit(t, alice, FINAL);
@@ -345,7 +345,7 @@ test('status shows lags, deposits by state and what waits, beside the service an
   await service.startAgain();
 });
 
-test('a damaged view is named by status with its mend, and hides nothing else', async (t) => {
+test('a corrupt view is named by status with its remedy, and hides nothing else', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   for (let count = 0; count < 3; count += 1) await deposit(t, alice, FINAL);
@@ -378,7 +378,7 @@ test('a damaged view is named by status with its mend, and hides nothing else', 
   await service.startAgain();
 });
 
-test('status notes that a power cut may lose objects of an S3 store, unless its operator promises otherwise', async (t) => {
+test('status warns that a power cut may lose objects of an S3 store, unless its operator has excluded it', async (t) => {
   const folder = await temporaryFolder(t);
   await using server = await S3Server.start();
   const env = {
@@ -449,7 +449,7 @@ test('rates are of one run of a service, and the widest status fits into 100 col
   for (const line of screen.split('\n')) t.true(line.length <= 100, line);
 });
 
-test('times and numbers of deposits are what they are elsewhere, too, not whatever a program makes of them', (t) => {
+test('times and deposit numbers have the same strict syntax as elsewhere', (t) => {
   t.is(beginningOf('2026-03-01'), Date.UTC(2026, 2, 1));
   t.is(momentOf('2026-03-01T10:00:00.5+01:00'), Date.UTC(2026, 2, 1, 9, 0, 0, 500));
   for (const text of ['7', '2026', '2026-02-31', '2026-02-30T10:00:00Z', '2026-03-01T10:00', 'soon', '']) {

@@ -48,7 +48,7 @@ function pointer(folder: string): Record<string, number> {
   }
 }
 
-test('views are rebuilt beside the running service, what was wrong is named, and the new ones are served at once', async (t) => {
+test('views are rebuilt during operation, differences are named, and the new ones are served at once', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await depositsOf(t, alice, 3);
@@ -88,7 +88,7 @@ test('views are rebuilt beside the running service, what was wrong is named, and
   );
 });
 
-test('a rebuild without a service counts from the next start on, and one at a time is enough', async (t) => {
+test('a rebuild without a service applies from the next start, and only one runs at a time', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await depositsOf(t, alice, 1);
@@ -115,7 +115,7 @@ test('a rebuild without a service counts from the next start on, and one at a ti
   t.is(pointer(service.folder)['views'], 2);
 });
 
-test('who finds the data folder held hears whether to stop a service or to try again', async (t) => {
+test('a locked data folder is reported with the advice to stop a service or to retry', async (t) => {
   const folder = await temporaryFolder(t);
   using _held = lockDataFolder(folder);
   const refusal = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
@@ -132,7 +132,7 @@ test('who finds the data folder held hears whether to stop a service or to try a
   t.regex(refusal(), / is just starting or stopping/, 'what a crash has left');
 });
 
-test('a lock that somebody has written to is told with what to do', async (t) => {
+test('a corrupted lock is reported with its remedy', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'service.lock'), 'hello');
   t.throws(() => lockDataFolder(folder), {
@@ -142,7 +142,7 @@ test('a lock that somebody has written to is told with what to do', async (t) =>
   });
 });
 
-test('views that a newer release has built are refused by the older service, all or none, and stay', async (t) => {
+test('views built by a newer release are refused by the older service, all or none, and remain', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await depositsOf(t, alice, 2);
@@ -173,7 +173,7 @@ test('views that a newer release has built are refused by the older service, all
   t.is(await list(), before);
 });
 
-test('views built beside a service of another release are used from the next start, and one can be printed', async (t) => {
+test('views built next to a service of another release are used from the next start, and can be printed', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await depositsOf(t, alice, 2);
@@ -219,7 +219,7 @@ function createdAt(folder: string, generation: number): unknown {
   return database.prepare('SELECT created FROM about').get()?.['created'];
 }
 
-test('a full or unusable disk ends a rebuild and a start with one sentence, and costs no view', async (t) => {
+test('a full or unusable disk ends a rebuild and a start with one message, and damages no view', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await depositsOf(t, alice, 1);
@@ -247,7 +247,7 @@ test('a full or unusable disk ends a rebuild and a start with one sentence, and 
 
 const FULL = 'database or disk is full';
 
-test('a check that is told to end leaves nothing behind', async (t) => {
+test('a check that gets SIGTERM leaves nothing behind', async (t) => {
   await using service = await RunningService.start();
   await service.stop();
   const folder = path.join(service.folder, 'temporary');
@@ -260,7 +260,7 @@ test('a check that is told to end leaves nothing behind', async (t) => {
   if (stopped.code !== 0) t.regex(stopped.err, /Stopped\.\n$/); // it may be complete already
 });
 
-test('names that are no views, and none at all, are wrong usage', async (t) => {
+test('unknown view names, and none at all, are wrong usage', async (t) => {
   await using service = await RunningService.start();
   for (const args of [['deposits'], [], ['--all', 'collections']]) {
     t.is((await runScript(service.folder, 'rebuild', args)).code, 2, args.join());

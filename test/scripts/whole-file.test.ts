@@ -33,7 +33,7 @@ test.serial('a file whose bytes are not synced does not appear', async (t) => {
   t.deepEqual(await readdir(folder), []);
 });
 
-test('an export to standard output holds the events of a log on a server', async (t) => {
+test('an export to standard output contains the events of a log on a server', async (t) => {
   const { double, log } = await logOnDouble(t);
   const occurredAt = '2026-01-01T00:00:00.000Z';
   await log.append('deposit-1', 'none', [

@@ -43,7 +43,7 @@ async function objectsOf(service: RunningService): Promise<number> {
   return (await Array.fromAsync(service.service.store.list())).length;
 }
 
-test('commands that were not told where the log is do nothing, beside the service and without it', async (t) => {
+test('commands without the address of the log do nothing, with and without a running service', async (t) => {
   const elsewhere = await temporaryFolder(t);
   const file = path.join(elsewhere, 'log.sqlite');
   await using service = await serviceWithLogElsewhere(t, file);
@@ -84,7 +84,7 @@ test('commands that were not told where the log is do nothing, beside the servic
   t.is((await runScript(service.folder, 'client', ['list'], expected)).out, 'alice: software\n');
 });
 
-test('commands open engines that are there; only those that are to make one may', (t) => {
+test('commands open existing engines; only those meant to create one may do so', (t) => {
   const scripts = path.join(import.meta.dirname, '../../scripts');
   const names = readdirSync(scripts).filter((name) => name.endsWith('.ts'));
   const makers = names.filter((name) =>
@@ -93,7 +93,7 @@ test('commands open engines that are there; only those that are to make one may'
   t.deepEqual(makers.toSorted(), ['backup.ts', 'import.ts', 'migrate.ts', 'restore.ts']);
 });
 
-test('a log or a store of somebody else is noticed before anything is removed', async (t) => {
+test('a log or a store of another service is detected before anything is removed', async (t) => {
   const elsewhere = await temporaryFolder(t);
   const file = path.join(elsewhere, 'log.sqlite');
   await using service = await serviceWithLogElsewhere(t, file);
@@ -120,7 +120,7 @@ test('a log or a store of somebody else is noticed before anything is removed', 
   t.is(await objectsOf(service), objects);
 });
 
-test('young objects are removed only where no service can be about to name them', async (t) => {
+test('recent objects are removed only if no service can be about to name them', async (t) => {
   await using service = await RunningService.start();
   const young = ['--remove', '--older-than', '0s'];
   const operatorFile = path.join(service.folder, 'operator.json');
@@ -142,7 +142,7 @@ test('young objects are removed only where no service can be about to name them'
   await service.startAgain();
 });
 
-test('a copy of the folder of a running service is none of that service', async (t) => {
+test('a copy of the folder of a running service does not belong to that service', async (t) => {
   await using service = await RunningService.start();
   const copy = path.join(await temporaryFolder(t), 'copy');
   const isWritten = (file: string): boolean => file.endsWith('.new'); // and then renamed
@@ -156,7 +156,7 @@ test('a copy of the folder of a running service is none of that service', async 
   t.truthy(await OperatedService.find(service.folder));
 });
 
-test('a service that ends while it is asked is told in a sentence', async (t) => {
+test('a service that ends while it is queried is reported in a sentence', async (t) => {
   await using service = await RunningService.start();
   const found = await OperatedService.find(service.folder);
   await service.stop();
@@ -168,7 +168,7 @@ test('a service that ends while it is asked is told in a sentence', async (t) =>
   t.is(await OperatedService.find(service.folder), undefined);
 });
 
-test('a service that does not answer in time is not taken for none', async (t) => {
+test('a service that does not answer in time is not considered stopped', async (t) => {
   const folder = await temporaryFolder(t);
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
@@ -196,7 +196,7 @@ test('a service that does not answer in time is not taken for none', async (t) =
     t.deepEqual([code, out, err], [0, '', `${note}\n`], 'what only looks goes on');
 });
 
-test('a service of which it cannot be told whether it runs is not taken for none', async (t) => {
+test('a service in an unknown state is not considered stopped', async (t) => {
   const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
@@ -218,7 +218,7 @@ test('a service of which it cannot be told whether it runs is not taken for none
   t.is(await OperatedService.find(folder), undefined);
 });
 
-test('a file of the service that tells nothing is told in a sentence, by commands and by what only looks', async (t) => {
+test('an invalid operator file is reported in a sentence, by commands that write and by those that read', async (t) => {
   const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
@@ -254,7 +254,7 @@ test('a file of the service that tells nothing is told in a sentence, by command
   t.deepEqual([status.code, JSON.parse(status.out).silence], [0, expected]);
 });
 
-test.serial('a service that cannot tell operators where it listens does not go on to listen', async (t) => {
+test.serial('a service that cannot publish its operator port does not start to listen', async (t) => {
   const dataDir = await temporaryFolder(t);
   await mkdir(path.join(dataDir, 'operator.json'));
   const listening = (): number =>
@@ -265,7 +265,7 @@ test.serial('a service that cannot tell operators where it listens does not go o
   await until(async () => listening() === before);
 });
 
-test('a command asks the service once', async (t) => {
+test('a command queries the service once', async (t) => {
   const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
@@ -286,7 +286,7 @@ test('a command asks the service once', async (t) => {
   }
 });
 
-test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
+test('a missing bucket is not created by commands that expect objects in it', async (t) => {
   await using s3 = await S3Server.start();
   const config = readConfig({
     DEPOSIT_DATA_DIR: await temporaryFolder(t),
