@@ -14,7 +14,7 @@ async function folderOf(t: ExecutionContext): Promise<string> {
 }
 
 test.serial(
-  '--every-step runs a history once for each step of each node, and crashes behind it',
+  '--every-step runs a history once for each step of each node, and crashes after it',
   async (t) => {
     t.timeout(300_000);
     const folder = await folderOf(t);
@@ -57,7 +57,7 @@ test.serial('--record adds the totals of each run to a file', async (t) => {
   t.regex(text, /^\*\*2 histories, 0 with a violation, in \d+ CPU seconds\.\*\*$/m);
 });
 
-test.serial('options that do not go together are refused', async (t) => {
+test.serial('conflicting options are refused', async (t) => {
   for (const wrong of [
     ['--every-step', '--seeds', '3'],
     ['--record', 'x.md', '--seed', '1'],

@@ -44,12 +44,15 @@ async function hashesOf(seeds: readonly number[]): Promise<Readonly<Record<numbe
   return hashes;
 }
 
-test.serial('the same seed is the same history, in another process and after other histories', async (t) => {
-  t.timeout(300_000);
-  const hashes = await hashesOf(SEEDS);
-  t.is(new Set(Object.values(hashes)).size, SEEDS.length);
-  t.deepEqual(await hashesOf(SEEDS.toReversed()), hashes);
-});
+test.serial(
+  'a seed always gives the same history, in another process and after other histories',
+  async (t) => {
+    t.timeout(300_000);
+    const hashes = await hashesOf(SEEDS);
+    t.is(new Set(Object.values(hashes)).size, SEEDS.length);
+    t.deepEqual(await hashesOf(SEEDS.toReversed()), hashes);
+  },
+);
 
 test.serial('a simulator that ends within a history leaves no disk behind', async (t) => {
   t.timeout(300_000);
@@ -63,7 +66,7 @@ test.serial('a simulator that ends within a history leaves no disk behind', asyn
   t.deepEqual(diskFoldersOf(pid), []);
 });
 
-test.serial('a history runs until everything has ended, and counts what happened in it', async (t) => {
+test.serial('a history runs until everything has ended, and counts its events', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
   const { violations, counts, notes = [], events } = await simulators.run(PLAN);
@@ -78,7 +81,7 @@ test.serial('a history runs until everything has ended, and counts what happened
   t.is(notes.filter(({ kind }) => kind === 'commit').length, events);
 });
 
-test.serial('a defect is found, its plan is made simpler, and the simpler plan shows it again', async (t) => {
+test.serial('a defect is found, its plan is reduced, and the reduced plan reproduces it', async (t) => {
   t.timeout(300_000);
   await using copy = await MutatedCopy.of(MUTATIONS.get('acknowledged-before-work') as Mutation);
   await using simulators = new Simulators({ processes: 1, project: copy.folder });
@@ -105,7 +108,7 @@ const KILLED_AT_WORK: Plan = {
   ],
 };
 
-test.serial('the code without that defect finishes the work of a node that died', async (t) => {
+test.serial('the code without that defect finishes the work of a crashed node', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
   const { violations, counts } = await simulators.run(KILLED_AT_WORK);
@@ -128,62 +131,56 @@ test.serial('npm run simulate saves a plan and replays it', async (t) => {
   t.true(again.out.endsWith(`Nothing found. Hash ${hash}.\n`));
 });
 
-test.serial(
-  'npm run simulate runs seeds in several processes, and refuses what it does not know',
-  async (t) => {
-    t.timeout(300_000);
-    const ran = await runScript(tmpdir(), 'simulate', [
-      '--seeds',
-      '2',
-      '--seed',
-      '1',
-      '--ignore',
-      'wrong-end',
-      '--json',
-    ]);
-    const lines = ran.out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    for (const seed of [1, 2])
-      t.true(
-        lines.some((line) => line['seed'] === seed),
-        `seed ${seed}`,
-      );
-    t.is(lines.at(-1)?.['histories'], 2);
-    for (const wrong of [
-      ['--seeds', '0'],
-      ['--ignore', 'all'],
-      ['--mutation', 'none'],
-      ['--json'],
-      ['--plan', 'x', '--seed', '1'],
-    ])
-      t.is((await runScript(tmpdir(), 'simulate', wrong)).code, 2, wrong.join(' '));
-  },
-);
+test.serial('npm run simulate runs seeds in several processes, and refuses unknown options', async (t) => {
+  t.timeout(300_000);
+  const ran = await runScript(tmpdir(), 'simulate', [
+    '--seeds',
+    '2',
+    '--seed',
+    '1',
+    '--ignore',
+    'wrong-end',
+    '--json',
+  ]);
+  const lines = ran.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  for (const seed of [1, 2])
+    t.true(
+      lines.some((line) => line['seed'] === seed),
+      `seed ${seed}`,
+    );
+  t.is(lines.at(-1)?.['histories'], 2);
+  for (const wrong of [
+    ['--seeds', '0'],
+    ['--ignore', 'all'],
+    ['--mutation', 'none'],
+    ['--json'],
+    ['--plan', 'x', '--seed', '1'],
+  ])
+    t.is((await runScript(tmpdir(), 'simulate', wrong)).code, 2, wrong.join(' '));
+});
 
-test.serial(
-  'an embedded node loses nothing that it has acknowledged when its machine loses its power',
-  async (t) => {
-    t.timeout(300_000);
-    const cut = (call: string, skip: number) => ({
-      kind: 'disk-crash-point' as const,
-      at: 1005,
-      parameters: { call, skip, isPowerCut: true, down: 300 },
-    });
-    for (const call of ['log commit', 'store commit', 'file sync', 'file name', 'file write', 'view save']) {
-      await using simulators = new Simulators({ processes: 1 });
-      const plan: Plan = { ...PLAN, composition: 'embedded', faults: [cut(call, 0), cut(call, 3)] };
-      const { violations, counts, notes = [] } = await simulators.run(plan);
-      t.deepEqual(violations, [], call);
-      t.true((counts.crashPoints[`${call} done`] ?? 0) > 0, call);
-      t.true(notes.some(({ text }) => text.startsWith('power cut')));
-      t.is(counts.eventTypes['DepositLoaded'], 2);
-    }
-  },
-);
+test.serial('an embedded node loses nothing acknowledged when its machine loses power', async (t) => {
+  t.timeout(300_000);
+  const cut = (call: string, skip: number) => ({
+    kind: 'disk-crash-point' as const,
+    at: 1005,
+    parameters: { call, skip, isPowerCut: true, down: 300 },
+  });
+  for (const call of ['log commit', 'store commit', 'file sync', 'file name', 'file write', 'view save']) {
+    await using simulators = new Simulators({ processes: 1 });
+    const plan: Plan = { ...PLAN, composition: 'embedded', faults: [cut(call, 0), cut(call, 3)] };
+    const { violations, counts, notes = [] } = await simulators.run(plan);
+    t.deepEqual(violations, [], call);
+    t.true((counts.crashPoints[`${call} done`] ?? 0) > 0, call);
+    t.true(notes.some(({ text }) => text.startsWith('power cut')));
+    t.is(counts.eventTypes['DepositLoaded'], 2);
+  }
+});
 
-test.serial('a node that is paused while its start fails on a full disk is started again', async (t) => {
+test.serial('a paused node whose start fails on a full disk is started again', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
   for (const offset of [2, 3, 4]) {
@@ -200,7 +197,7 @@ test.serial('a node that is paused while its start fails on a full disk is start
   }
 });
 
-test.serial('a node that is not ready again at the end is a violation', async (t) => {
+test.serial('a node that is not ready at the end is a violation', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
   const plan = { ...PLAN, faults: [] };
@@ -212,7 +209,7 @@ test.serial('a node that is not ready again at the end is a violation', async (t
   ]);
 });
 
-test.serial('a node that crashes when everything has ended is awaited', async (t) => {
+test.serial('a node that crashes at the end of a history is awaited', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
   const plan: Plan = { ...PLAN, composition: 'embedded', faults: [] };
@@ -223,7 +220,7 @@ test.serial('a node that crashes when everything has ended is awaited', async (t
   t.is(notes.filter(({ text }) => text === 'embedded is ready').length, 2);
 });
 
-test.serial('a pause ends with the process that it stopped', async (t) => {
+test.serial('a pause ends when the paused process crashes', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
   const faults: Plan['faults'] = [
@@ -241,7 +238,7 @@ for (const [mutation, violation] of [
   ['folder-name-not-synced', 'object-lost'],
   ['piece-not-synced', 'answer'],
 ] as const) {
-  test.serial(`an embedded node with the defect ${mutation} is found by its power cuts`, async (t) => {
+  test.serial(`power cuts find the defect ${mutation} in an embedded node`, async (t) => {
     t.timeout(300_000);
     await using copy = await MutatedCopy.of(MUTATIONS.get(mutation) as Mutation);
     await using simulators = new Simulators({ processes: 1, project: copy.folder });

@@ -7,7 +7,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 /** A lost expected revision, a checkpoint written early and a skipped fsync. */
 const QUICKLY_FOUND = ['revision-not-checked', 'acknowledged-when-received', 'skipped-fsync'];
 
-test('the drill of the mutations finds three in a minute each', async (t) => {
+test('the mutation drill finds three mutations in a minute each', async (t) => {
   t.timeout(300_000);
   const only = QUICKLY_FOUND.flatMap((name) => ['--only', name]);
   const { code, out, err } = await outcomeOf(

@@ -26,14 +26,14 @@ test('plans have every kind of fault and every client', (t) => {
   t.is(clients.size, CLIENTS.length);
 });
 
-test('every fourth history is of an embedded node, and has the faults of one', (t) => {
+test('every fourth history has an embedded node with its own faults', (t) => {
   const embedded = PLANS.filter(({ composition }) => composition === 'embedded');
   t.is(embedded.length, PLANS.length / 4);
   const kinds = new Set(embedded.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
   t.deepEqual([...kinds].toSorted(), [...faultNames('embedded')].toSorted());
 });
 
-test('a plan is plain data: it is the same when it is saved and read', (t) => {
+test('a plan is plain data, unchanged by saving and reading', (t) => {
   for (const plan of PLANS.slice(0, 20)) t.deepEqual(parsePlan(JSON.stringify(plan)), plan);
   t.throws(() => parsePlan('{"seed":1}'), { message: /seed, stuckAfter, faults and deposits/ });
   t.throws(() => parsePlan('{"seed":1,"stuckAfter":1,"deposits":[],"faults":[{"kind":"flood"}]}'), {
@@ -41,7 +41,7 @@ test('a plan is plain data: it is the same when it is saved and read', (t) => {
   });
 });
 
-test('a crash is tried behind every step, and a power cut where nodes have disks', (t) => {
+test('a crash is tried after every step, and a power cut on nodes with disks', (t) => {
   const [embedded, cluster] = [makePlan(4), makePlan(5)];
   const crashes = (plan: Plan) => [...everyStep(plan, [2, 1])].map(({ stepCrash }) => stepCrash);
   const down = 300;

@@ -6,7 +6,7 @@ import { setWorld, World } from '../../simulation/world/world.ts';
 const KEY = 'v1/sha256/ab/cd/abcd';
 const process = new Incarnation(new Host('operator', 'operator'));
 
-test.serial('a power cut is the cause when gc removes the old version that it left', (t) => {
+test.serial('a loss is attributed to a power cut if gc removes the old version that it left', (t) => {
   const world = new World(1);
   setWorld(world);
   t.teardown(() => setWorld(undefined));
@@ -21,7 +21,7 @@ test.serial('a power cut is the cause when gc removes the old version that it le
   t.deepEqual([...store.lost], [KEY]);
 });
 
-test.serial('no power cut is the cause when what is removed was stored after it', (t) => {
+test.serial('a loss is not attributed to a power cut if the removed object was stored after it', (t) => {
   const world = new World(1);
   setWorld(world);
   t.teardown(() => setWorld(undefined));
