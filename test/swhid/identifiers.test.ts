@@ -21,7 +21,7 @@ import { releaseBody, releaseId } from './release.ts';
 import { type BranchVector, type TreeVector, vectors } from './vectors.ts';
 
 for (const vector of vectors.content) {
-  test(`the content ${vector.id} has the same id at once and in pieces`, (t) => {
+  test(`the content ${vector.id} has the same id in one piece and in chunks`, (t) => {
     const { data_base64, data_repeat } = vector;
     const bytes = data_repeat
       ? Buffer.alloc(data_repeat.count, data_repeat.byte_hex, 'hex')
@@ -34,7 +34,7 @@ for (const vector of vectors.content) {
   });
 }
 
-test('a content longer than the one-shot limit has the id that its pieces have', (t) => {
+test('a content above the one-shot limit has the id of its chunks', (t) => {
   const bytes = Buffer.alloc(1024 ** 2 + 1, 'x');
   t.is(contentId(bytes), contentHash(bytes.length).update(bytes).digest());
 });
@@ -86,7 +86,7 @@ for (const vector of vectors.snapshot) {
 }
 
 for (const vector of vectors.qualified) {
-  test(`the qualified identifier ${vector.id} is written and read`, (t) => {
+  test(`the qualified identifier ${vector.id} is rendered and parsed`, (t) => {
     const { origin, visit, anchor, path_base64, lines } = vector;
     const [first, last] = (lines ?? '').split('-').map(Number);
     const qualifiers = {
@@ -117,7 +117,7 @@ for (const text of [
   });
 }
 
-test('a content that is read has its id only when it is as long as it is said to be', (t) => {
+test('a content read as a stream has an id only if its length is as announced', (t) => {
   for (const length of [3, 1024 ** 2 - 1, 1024 ** 2, 3 * 1024 ** 2]) {
     const bytes = Buffer.alloc(length, 'ab');
     const idOf = (said: number): string | undefined => {
@@ -133,7 +133,7 @@ test('a content that is read has its id only when it is as long as it is said to
   }
 });
 
-test('the body of a directory is the same from its entries in any order', (t) => {
+test('the body of a directory is the same for any order of its entries', (t) => {
   const leaf = { mode: '100644', id: contentId(Buffer.from('x')) } as const;
   const below: Directory = new Map([['f', leaf]]);
   const names = ['a', 'a-', 'a.b', 'a0', 'ab', '\xe9'];
@@ -147,7 +147,7 @@ test('the body of a directory is the same from its entries in any order', (t) =>
   }
 });
 
-test('a part of a content may be one line or one byte, and does not end before it begins', (t) => {
+test('a range of a content may be one line or one byte, and does not end before its start', (t) => {
   const core = `swh:1:cnt:${'0'.repeat(40)}`;
   for (const part of ['lines=5-5', 'bytes=0-0', 'lines=5-6', 'bytes=7'])
     t.notThrows(() => parseReference(`${core};${part}`));
@@ -155,7 +155,7 @@ test('a part of a content may be one line or one byte, and does not end before i
     t.throws(() => parseReference(`${core};${part}`), { code: 'INVALID_SWHID' });
 });
 
-test('an origin that holds escapes already comes back as it was', (t) => {
+test('an origin with escapes survives a round trip', (t) => {
   const qualifiers = { origin: 'https://example.org/a%3Bb;c%253B%25' };
   const swhid = { type: 'dir', id: '0'.repeat(40), qualifiers } as const;
   t.deepEqual(parseQualifiedSwhid(formatQualifiedSwhid(swhid)), swhid);
