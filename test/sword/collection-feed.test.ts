@@ -49,7 +49,7 @@ const list: DepositList = {
 };
 const shown = hostile.replace('\u0000', '\ufffd').replace('\ud800', '\ufffd');
 
-test('whatever clients have written, the list is well-formed and gives it back', (t) => {
+test('the list is well-formed with any texts of clients, and returns them unchanged', (t) => {
   const feed = parsedBody(xml(collectionFeed(list, language)));
   t.is(child(feed, `${ATOM}title`).text, `Deposits of alice/ä in ${shown}`);
   t.true(URL.canParse(child(feed, `${ATOM}id`).text));
@@ -66,7 +66,7 @@ test('whatever clients have written, the list is well-formed and gives it back',
   t.false('complete_date' in (json.entries[0] ?? {}));
 });
 
-test('lists are written as all other documents are', (t) => {
+test('lists are rendered like all other documents', (t) => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string(),
@@ -87,7 +87,7 @@ test('lists are written as all other documents are', (t) => {
   t.pass();
 });
 
-test('a list in pieces is the same text', (t) => {
+test('a list rendered in chunks is the same text', (t) => {
   for (const format of ['xml', 'json'] as const) {
     for (const deposits of [[], list.deposits, [...list.deposits, ...list.deposits]]) {
       const many = { ...list, deposits };

@@ -173,7 +173,7 @@ test('a receipt without an archive says None and has no content', (t) => {
   t.is(child(root, atom('title')).text, 'Deposit 42');
 });
 
-test('the status of a deposit that is done carries its identifiers, under both pairs of names', (t) => {
+test('the status of a done deposit has its identifiers, under both pairs of names', (t) => {
   const root = parsedBody(xml(statusDocument(orbitals, language)));
   assertNamespaces(t, root, 'http://www.w3.org/2005/Atom');
   t.is(root.name, atom('entry'));
@@ -190,7 +190,7 @@ test('the status of a deposit that is done carries its identifiers, under both p
   });
 });
 
-test('the second pair of names can be switched off', (t) => {
+test('the second pair of names can be disabled', (t) => {
   const fields = depositFields(
     t,
     parsedBody(xml(statusDocument(orbitals, { ...language, refIdAliases: false }))),
@@ -229,7 +229,7 @@ test('the content document has the four fields of the interface', (t) => {
   t.is(child(root, atom('published')).text, '2017-09-26T10:32:07.000Z');
 });
 
-test('status and content are Atom entries: they have an author and tell where they are', (t) => {
+test('status and content are Atom entries with an author and their own location', (t) => {
   for (const [name, text] of Object.entries({
     status: xml(statusDocument(orbitals, language)),
     content: xml(contentDocument(orbitals, language)),
@@ -241,7 +241,7 @@ test('status and content are Atom entries: they have an author and tell where th
   }
 });
 
-test('JSON tells the same facts under the names of the elements', (t) => {
+test('JSON has the same facts under the names of the elements', (t) => {
   const receipt: unknown = JSON.parse(asJson(depositReceipt(orbitals, language)));
   t.like(receipt, {
     deposit_id: 42,
@@ -361,7 +361,7 @@ test('the service document names the domain of the client, if it has one', (t) =
   t.notRegex(asJson(serviceDocument(served, language)), /client_domain/);
 });
 
-test('the service document of a collection leads to no other', (t) => {
+test('the service document of a collection links to no other', (t) => {
   const served = {
     title: 'Deposits',
     maxUploadSize: 1,
@@ -386,7 +386,7 @@ test('a client without collections still has its workspace', (t) => {
   );
 });
 
-test('an error document names the error, what to do and the values', (t) => {
+test('an error document names the error, the remedy and the values', (t) => {
   const body = xml(
     errorDocument(
       {
@@ -451,7 +451,7 @@ test('each error has its status and its IRI', (t) => {
   }
 });
 
-test('dates are told as people write them', (t) => {
+test('dates are rendered in human-readable form', (t) => {
   const cases = [
     ['2017-09-26T10:32:59.999Z', 'Sept. 26, 2017, 10:32 a.m.'],
     ['2024-02-29T00:05:00Z', 'Feb. 29, 2024, 12:05 a.m.'],
@@ -544,7 +544,7 @@ function expected(text: string): string {
   }).join('');
 }
 
-test('whatever a text holds, every document is well-formed and gives the text back', (t) => {
+test('every document is well-formed with any text, and returns it unchanged', (t) => {
   for (const text of oddTexts(400)) {
     const want = expected(text);
     const odd = {

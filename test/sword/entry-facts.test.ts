@@ -33,7 +33,7 @@ test('an empty entry has no facts', (t) => {
   });
 });
 
-test('a full entry tells what checks and views need', (t) => {
+test('the facts of a full entry are those that checks and views need', (t) => {
   const facts = factsOf(`
     <id> urn:uuid:1 </id><updated>2020-01-02T03:04:05Z</updated>
     <title type="text"> Orbitals
@@ -86,7 +86,7 @@ test('the title is the first of atom:title, codemeta:name and dcterms:title that
   }
 });
 
-test('an author counts when there is text in it', (t) => {
+test('an author without text is ignored', (t) => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['<author><name>Alice</name></author>', ['Alice']],
     ['<c:author>Alice</c:author>', ['Alice']],
@@ -112,7 +112,7 @@ test('hosts come from all url fields, at any depth and in any namespace', (t) =>
   t.true(facts.hasUrlField);
 });
 
-test('what only looks like a URL of a host names none', (t) => {
+test('texts that only resemble the URL of a host name none', (t) => {
   const tricks = [
     'javascript:alert(1)//alice.example/',
     '/alice.example',
@@ -137,7 +137,7 @@ test('what only looks like a URL of a host names none', (t) => {
   }
 });
 
-test('hosts are read in any script, and no name that is none costs the square of its length', (t) => {
+test('hosts are parsed in any script, and an invalid one in linear time', (t) => {
   const letters = (count: number) =>
     String.fromCharCode(...Array.from({ length: count }, (_, letter) => 0x4e00 + letter));
   const hostsOf = (...hosts: string[]) =>
@@ -152,14 +152,14 @@ test('hosts are read in any script, and no name that is none costs the square of
   t.deepEqual(hostsOf(...Array.from({ length: 1000 }, () => escaped)), []);
 });
 
-test('a text that is longer than any URL is none', (t) => {
+test('a text longer than any URL is none', (t) => {
   const longest = `https://alice.example/${'x'.repeat(16_384 - 22)}`;
   t.deepEqual(factsOf(`<c:url>${longest}</c:url>`).urlHosts, ['alice.example']);
   const { urlHosts, fieldFaults } = factsOf(`<c:url>${longest}x</c:url>`);
   t.deepEqual([urlHosts, fieldFaults?.map(({ kind }) => kind)], [[], ['url']]);
 });
 
-test('the facts of a long entry are found in turns with others, and are the same', async (t) => {
+test('the facts of a long entry are extracted cooperatively, and are the same', async (t) => {
   const inside = Array.from({ length: 10_000 }, (_, index) => `<c:url>https://ä${index}.example/</c:url>`);
   const document = readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside.join('')}</entry>`));
   let turns = 0;
@@ -184,7 +184,7 @@ test('the origin is created or added to, inside a deposit element or without', (
   t.is(factsOf(`<x:wrap>${origin('create_origin')}</x:wrap>`).origin, null);
 });
 
-test('an entry that leaves open which origin it means is refused', (t) => {
+test('an entry with an ambiguous origin is refused', (t) => {
   const origin = (name: string, url: string) => `<d:${name}><d:origin url="${url}"/></d:${name}>`;
   const unclear = [
     origin('create_origin', 'https://a.example/') + origin('add_to_origin', 'https://a.example/'),
@@ -201,7 +201,7 @@ test('an entry that leaves open which origin it means is refused', (t) => {
   }
 });
 
-test('white space is collapsed in values of any length, which are kept up to their ends', (t) => {
+test('white space is collapsed in values of any length, which are stored up to their limit', (t) => {
   const words = (count: number) => Array.from({ length: count }, (_, word) => `w${word}`);
   const blanks = ' \n\t\u00a0';
   for (const count of [1, 2, 130, 1000, 100_000]) {
@@ -214,7 +214,7 @@ test('white space is collapsed in values of any length, which are kept up to the
   t.is(factsOf(`<title>${blanks}</title>`).title, null);
 });
 
-test('single values are cut, never through the middle of a character', (t) => {
+test('single values are truncated, never within a character', (t) => {
   const facts = factsOf(`
     <title>${'t'.repeat(499)}\u{1f600}</title><c:version>${'v'.repeat(70)}</c:version>
     <c:dateCreated>${'9'.repeat(70)}</c:dateCreated><c:author><c:name>${'n'.repeat(300)}</c:name></c:author>`);
@@ -224,7 +224,7 @@ test('single values are cut, never through the middle of a character', (t) => {
   t.deepEqual(facts.authors, ['n'.repeat(200)]);
 });
 
-test('twenty authors are kept', (t) => {
+test('up to twenty authors are stored', (t) => {
   const authors = Array.from({ length: 30 }, (_, i) => `<author><name>Author ${i}</name></author>`).join('');
   t.deepEqual(
     factsOf(authors).authors,
@@ -232,7 +232,7 @@ test('twenty authors are kept', (t) => {
   );
 });
 
-test('more hosts than fit are told apart from all hosts', (t) => {
+test('a truncated list of hosts differs from a complete one', (t) => {
   const urls = (count: number) =>
     Array.from({ length: count }, (_, i) => `<c:url>https://host-${i}.example/</c:url>`).join('');
   const some = factsOf(urls(100));
@@ -249,7 +249,7 @@ test('more hosts than fit are told apart from all hosts', (t) => {
   t.true(Buffer.byteLength(JSON.stringify(ofAlice.urlHosts)) <= 3_000);
 });
 
-test('the facts stay below 7 kB, whatever the entry holds', (t) => {
+test('the facts stay below 7 kB for any entry', (t) => {
   const origin = (url: string) => `<d:create_origin><d:origin url="${url}"/></d:create_origin>`;
   for (const character of ['x', '漢', '&quot;', '\u{1f600}', '\\']) {
     const text = character.repeat(600);
@@ -274,7 +274,7 @@ test('the facts stay below 7 kB, whatever the entry holds', (t) => {
   }
 });
 
-test('of Dublin Core terms so many are kept as there is room for, in their order', (t) => {
+test('Dublin Core terms are stored in order up to the size limit', (t) => {
   const termsOf = (inside: string) =>
     dublinCoreTerms(
       readEntry(

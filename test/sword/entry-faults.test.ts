@@ -19,7 +19,7 @@ function faultsOf(inside: string): string[] {
   );
 }
 
-test('what Software Heritage takes has no fault that rejects', (t) => {
+test('an entry valid for Software Heritage has no rejecting fault', (t) => {
   const full = `<uri>u</uri><name>foo</name><author>someone</author>
     <c:author><c:name>The Author</c:name><c:name>an alias</c:name><c:id>http://example.org/~theauthor/</c:id><c:email>a@example.org</c:email>
       <c:affiliation><c:name>University 1</c:name></c:affiliation><c:identifier>https://orcid.org/0000-0002-9227-8514</c:identifier></c:author>
@@ -33,7 +33,7 @@ test('what Software Heritage takes has no fault that rejects', (t) => {
   t.deepEqual(faultsOf(full), []);
 });
 
-test('dates, persons and affiliations are looked into', (t) => {
+test('dates, persons and affiliations are validated', (t) => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['<c:dateModified>2020-12-aa</c:dateModified>', ['date codemeta:dateModified "2020-12-aa"']],
     ['<c:dateCreated/>', ['date codemeta:dateCreated ""']],
@@ -58,7 +58,7 @@ test('dates, persons and affiliations are looked into', (t) => {
   for (const [inside, faults] of cases) t.deepEqual(faultsOf(inside), faults, inside);
 });
 
-test('where CodeMeta wants a URL, it is absolute', (t) => {
+test('where CodeMeta requires a URL, it must be absolute', (t) => {
   for (const text of [
     'MIT',
     '/paint',
@@ -76,7 +76,7 @@ test('where CodeMeta wants a URL, it is absolute', (t) => {
   ]);
 });
 
-test('an unknown term is named, with what was probably meant', (t) => {
+test('an unknown term is named with the probable one', (t) => {
   t.deepEqual(faultsOf('<c:licence>https://a.example/</c:licence>'), [
     'term codemeta:licence "licence" → license',
   ]);
@@ -95,7 +95,7 @@ test('an unknown term is named, with what was probably meant', (t) => {
   t.deepEqual(faultsOf('<x:anything/><s:anything/>'), [], 'other vocabularies are their own matter');
 });
 
-test('every term is nearest to itself, and a hopeless one to nothing', (t) => {
+test('every term is nearest to itself, and an unrelated one to none', (t) => {
   for (const vocabulary of VOCABULARIES.values()) {
     for (const term of vocabulary.terms) {
       t.is(nearestTerm(term, vocabulary)?.toLowerCase(), term.toLowerCase());
@@ -105,7 +105,7 @@ test('every term is nearest to itself, and a hopeless one to nothing', (t) => {
   t.deepEqual([...VOCABULARIES.keys()], [ATOM, ...CODEMETA]);
 });
 
-test('faults are told once, those that reject first, and only as many as there is room for', (t) => {
+test('faults are reported once, rejecting ones first, up to the limit', (t) => {
   const many = Array.from({ length: 300 }, (_, i) => `<c:term${i}>漢</c:term${i}>`).join('');
   const facts = factsOf(`${many}<c:dateCreated>soon</c:dateCreated><c:dateCreated>soon</c:dateCreated>`);
   t.like(facts.fieldFaults?.[0], { kind: 'date', value: 'soon' });
@@ -148,13 +148,13 @@ test('a reference is one object or one origin, without an origin to create or ad
   }
 });
 
-test('of a hopeless entry no more faults are looked at than tell anything', (t) => {
+test('the number of examined faults is limited in an entry with very many', (t) => {
   const terms = Array.from({ length: 400 }, (_, index) => `<c:zzzzz${index}/>`).join('');
   const { fieldFaults = [], fieldFaultsLeftOut = 0 } = factsOf(terms);
   t.is(fieldFaults.length + fieldFaultsLeftOut, 200);
 });
 
-test('the text of elements inside one another is not gone through again for each', (t) => {
+test('the text of nested elements is not collected again for each', (t) => {
   const inside = `${'<c:url>a'.repeat(48)}${' a'.repeat(8 * 1024 ** 2)}${'</c:url>'.repeat(48)}`;
   t.deepEqual(faultsOf(`<c:name>x</c:name>${inside}`), [`url codemeta:url "${'a '.repeat(32)}"`]);
 });

@@ -44,7 +44,7 @@ test('an entry becomes a tree with its namespaces resolved', (t) => {
   t.is(root.children[0]?.children[0]?.ns, 'urn:x');
 });
 
-test('names that mean something to JavaScript are ordinary names', (t) => {
+test('names with a meaning in JavaScript are ordinary names', (t) => {
   const attributes = ' __proto__="a" constructor="b" xmlns:__proto__="urn:p" __proto__:toString="c"';
   const { root } = readEntry(bytes(entry('<__proto__>x</__proto__><hasOwnProperty/>', attributes)));
   t.deepEqual(
@@ -62,7 +62,7 @@ test('names that mean something to JavaScript are ordinary names', (t) => {
   t.is(({} as Record<string, unknown>)['a'], undefined);
 });
 
-test('what is not a well-formed entry is refused, with the line and the reason', (t) => {
+test('an entry that is not well-formed is refused with the line and the reason', (t) => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['', /is empty/],
     [' \n ', /root element/],
@@ -110,7 +110,7 @@ test('what is not a well-formed entry is refused, with the line and the reason',
   for (const [body, expected] of cases) refused(t, bytes(body), expected);
 });
 
-test('a DOCTYPE is refused, whatever is in it', (t) => {
+test('any DOCTYPE is refused', (t) => {
   const doctypes = [
     '<!DOCTYPE entry>',
     '<!DOCTYPE entry SYSTEM "http://127.0.0.1:9/x.dtd">',
@@ -146,7 +146,7 @@ test('the limits hold exactly', (t) => {
 });
 
 // Quadratic behaviour would take longer than the test runner waits.
-test('floods of markup are read or refused', (t) => {
+test('floods of markup are parsed or refused', (t) => {
   const floods = [
     entry('<!-- -->'.repeat(130_000)),
     entry('<!--'.repeat(260_000)),
@@ -171,7 +171,7 @@ const utf16le = (text: string) => Buffer.from(text, 'utf16le');
 const utf16be = (text: string) => utf16le(text).swap16();
 const latin1 = (text: string) => Buffer.from(text.replace(' €', ''), 'latin1');
 
-test('an entry is read in its encoding: byte order mark, then charset, then declaration, then UTF-8', (t) => {
+test('an entry is decoded by byte order mark, then charset, then declaration, then UTF-8', (t) => {
   const declares = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>`;
   const windows = (text: string) => Buffer.from(text.replace('é', '\xe9').replace('€', '\x80'), 'latin1');
   const cases: readonly (readonly [Buffer, string | undefined, string, string])[] = [
@@ -215,7 +215,7 @@ test('ISO-8859-1 is not windows-1252: its bytes 80 to 9F are control characters,
   t.is(readEntry(body).root.children[0]?.text, 'café \u0080');
 });
 
-test('a byte that is wrong in the encoding is refused with its line, never replaced', (t) => {
+test('an invalid byte for the encoding is refused with its line, never replaced', (t) => {
   const wrong = (...codes: number[]) =>
     Buffer.concat([
       bytes(`<entry xmlns="${ATOM}">\n\n<title>é`),
@@ -231,7 +231,7 @@ test('a byte that is wrong in the encoding is refused with its line, never repla
   refused(t, utf16le(entry('\ud800')), /utf-16le/);
 });
 
-test('the line of a wrong byte is found wherever it is, in every encoding', (t) => {
+test('the line of an invalid byte is found at any place in every encoding', (t) => {
   const start = `<entry xmlns="${ATOM}">`;
   for (const charset of ['utf-8', 'gb18030', 'shift_jis', 'euc-jp']) {
     for (const lines of [0, 2000, 4095 - start.length, 4096 - start.length, 10_000]) {
@@ -245,7 +245,7 @@ test('the line of a wrong byte is found wherever it is, in every encoding', (t) 
   }
 });
 
-test('an encoding that is unknown or not the one that is used is refused', (t) => {
+test('an unknown encoding, or one other than declared, is refused', (t) => {
   refused(
     t,
     bytes(`<?xml version="1.0" encoding="UTF-7"?>${entry('')}`),
@@ -261,7 +261,7 @@ test('an encoding that is unknown or not the one that is used is refused', (t) =
   refused(t, Buffer.from([0xff, 0xfe, 0, 0, 0x3c, 0, 0, 0]), /not well-formed/); // UTF-32
 });
 
-test('a long entry that is read in many steps is the same', (t) => {
+test('a long entry parsed in many steps has the same result', (t) => {
   const long = (end: string) => Buffer.from(entry(`<title>${'😀é\r\n&amp;x'.repeat(20_000)}</title>${end}`));
   const [title, a] = readEntry(long('<a b="c"/>')).root.children;
   t.is(title?.text, '😀é\n&x'.repeat(20_000));

@@ -62,7 +62,7 @@ const history: History = {
   ],
 };
 
-test('the Statement of several archives tells of each, with its lines and its whole seconds', (t) => {
+test('the Statement of several archives lists each, with its time in whole seconds', (t) => {
   const atom = readAtomStatement(parsedBody(xml(statementFeed(statement, language))));
   const ore = readOreStatement(parsedBody(statementRdf(statement, language)));
   for (const { states, resources, originalDeposits } of [atom, ore]) {
@@ -82,7 +82,7 @@ test('the Statement of several archives tells of each, with its lines and its wh
   }
 });
 
-test('the feed of the archives tells of each where it is, how long and what its digest is', (t) => {
+test('the feed of the archives lists the location, length and digest of each', (t) => {
   const feed = parsedBody(xml(mediaFeed(statement, language)));
   t.is(child(feed, `${ATOM}title`).text, 'Archives of Orbitals');
   const entries = feed.children.filter(({ name }) => name === `${ATOM}entry`);
@@ -94,7 +94,7 @@ test('the feed of the archives tells of each where it is, how long and what its 
   t.deepEqual(texts(entry, '{https://deposit.example/schema/}sha256'), ['a'.repeat(64)]);
 });
 
-test('a page of the history names its neighbours, and holds nothing of the inside of the service', (t) => {
+test('a page of the history links to the adjacent ones, and has no internal data of the service', (t) => {
   const feed = parsedBody(xml(historyFeed(history, language)));
   const links = feed.children
     .filter(({ name }) => name === `${ATOM}link`)
@@ -113,7 +113,7 @@ test('a page of the history names its neighbours, and holds nothing of the insid
   t.false(json(historyFeed(history, language)).includes('inner'));
 });
 
-test('whatever the texts hold, feeds and maps are well-formed and give them back', (t) => {
+test('feeds and maps are well-formed with any texts, and return them unchanged', (t) => {
   for (const text of [
     '<&>"\'',
     ']]>',

@@ -32,7 +32,7 @@ function refused(
   return error;
 }
 
-test('a file name is found however clients write the header', (t) => {
+test('a file name is found in all header forms that clients send', (t) => {
   const cases = [
     ['attachment; filename=orbitals.zip', 'orbitals.zip'],
     ['attachment; filename="orbitals.zip"', 'orbitals.zip'],
@@ -123,7 +123,7 @@ test('the name of a file in a form is UTF-8; a header gives it in ASCII, and in 
   }
 });
 
-test('a header, however odd, gives a value or a refusal', (t) => {
+test('any header gives a value or a refusal', (t) => {
   const long = 16_000;
   const nasty = [
     'a'.repeat(long),
@@ -148,7 +148,7 @@ test('a header, however odd, gives a value or a refusal', (t) => {
   }
 });
 
-test('Content-MD5 is read as hex in any case and as base64', (t) => {
+test('Content-MD5 is parsed as hex in any case and as base64', (t) => {
   const digest = createHash('md5').update('orbitals').digest();
   const hex = digest.toString('hex');
   t.is(parseContentMd5(hex), hex);
@@ -163,7 +163,7 @@ const sha = (algorithm: 'sha256' | 'sha512', text: string) => createHash(algorit
 const sha256 = sha('sha256', 'orbitals');
 const sha512 = sha('sha512', 'orbitals');
 
-test('digest fields are read as dictionaries: what is known of them, the last of two', (t) => {
+test('digest fields are parsed as dictionaries: known algorithms, and the last duplicate', (t) => {
   const [short, long] = [`:${sha256.toString('base64')}:`, `:${sha512.toString('base64')}:`];
   const both = { sha256: sha256.toString('hex'), sha512: sha512.toString('hex') };
   for (const [header, expected] of [
@@ -185,7 +185,7 @@ test('digest fields are read as dictionaries: what is known of them, the last of
   );
 });
 
-test('a digest field is refused in one pass, however long', (t) => {
+test('a digest field of any length is refused in linear time', (t) => {
   const header = `${'a'.repeat(1_000_000)}"`;
   t.throws(() => parseDigestField('Content-Digest', header), { message: /malformed/ });
 });
@@ -216,7 +216,7 @@ test('a malformed digest field, or two that contradict each other, is a checksum
   refused(t, 'ErrorChecksumMismatch', () => bothDigests(one, { sha256: 'ab', sha512: null }));
 });
 
-test('of the packagings that are asked for the best one that there is counts', (t) => {
+test('the best available packaging among the acceptable ones is chosen', (t) => {
   const [zip, binary] = ['SimpleZip', 'Binary'].map((name) => `http://purl.org/net/sword/package/${name}`);
   const other = 'http://purl.org/net/sword/package/METSDSpaceSIP';
   for (const [header, expected] of [
@@ -248,7 +248,7 @@ test('a malformed Content-MD5 is a checksum mismatch', (t) => {
   refused(t, 'ErrorChecksumMismatch', () => parseContentMd5([hex, hex]));
 });
 
-test('In-Progress is true, false or not said', (t) => {
+test('In-Progress is true, false or absent', (t) => {
   t.is(parseInProgress('true'), true);
   t.is(parseInProgress(' TRUE\t'), true);
   t.is(parseInProgress('False'), false);
@@ -259,7 +259,7 @@ test('In-Progress is true, false or not said', (t) => {
   refused(t, 'ErrorBadRequest', () => parseInProgress(['true', 'true']));
 });
 
-test('a media type is told by its type and parameters, in any case and spacing', (t) => {
+test('a media type is parsed with its parameters, in any case and spacing', (t) => {
   const type = parseMediaType(' Application/ATOM+xml ; Type = "Entry";charset=UTF-8');
   t.is(type.type, 'application/atom+xml');
   t.deepEqual(
@@ -284,7 +284,7 @@ test('a media type is told by its type and parameters, in any case and spacing',
   }
 });
 
-test('a collection takes the archives it lists, and compressed tars wherever it takes tars', (t) => {
+test('a collection accepts the listed archives, and compressed tars if it accepts tars', (t) => {
   const takes = (header: string, accept: readonly string[]) =>
     isArchiveType(parseMediaType(header).type, accept);
   const both = ['application/zip', 'application/x-tar'];
@@ -306,7 +306,7 @@ test('a collection takes the archives it lists, and compressed tars wherever it 
   }
 });
 
-test('entries come as Atom or as plain XML, feeds are no entries', (t) => {
+test('entries are Atom or plain XML, and feeds are refused as entries', (t) => {
   const isEntry = (header: string) => isEntryType(parseMediaType(header));
   for (const type of [
     'application/atom+xml',
@@ -326,7 +326,7 @@ test('entries come as Atom or as plain XML, feeds are no entries', (t) => {
   }
 });
 
-test('SimpleZip, Binary or nothing said is a packaging, anything else is not', (t) => {
+test('SimpleZip, Binary and an absent header are valid packagings, others are not', (t) => {
   const simpleZip = ' http://purl.org/net/sword/package/SimpleZip';
   for (const header of [undefined, simpleZip, 'http://purl.org/net/sword/package/Binary'])
     t.notThrows(() => assertPackaging(header));
@@ -356,13 +356,13 @@ test('a slug is percent-decoded as UTF-8', (t) => {
   }
 });
 
-test('mediation is refused, an empty header asks for none', (t) => {
+test('On-Behalf-Of is refused, and an empty header is ignored', (t) => {
   refused(t, 'MediationNotAllowed', () => refuseMediation('bob'));
   t.notThrows(() => refuseMediation(undefined));
   t.notThrows(() => refuseMediation(' '));
 });
 
-test('a write meant for another revision is refused, a read of the same one is not repeated', (t) => {
+test('a write with another revision is refused, and a read with the current one is not repeated', (t) => {
   const tag = entityTag(42, 7);
   t.is(tag, '"42-7"');
   for (const header of [undefined, '*', '"42-7"', 'W/"42-7"', '"x", "42-7"', '42-7']) {
@@ -402,7 +402,7 @@ test('an idempotency key is up to 255 printable characters', (t) => {
   }
 });
 
-test('Accept chooses the representation by weight, then exactness, then place', (t) => {
+test('Accept selects the representation by weight, then specificity, then order', (t) => {
   const cases = [
     [undefined, 'application/xml'],
     ['', 'application/xml'],
@@ -436,7 +436,7 @@ test('Accept chooses the representation by weight, then exactness, then place', 
   }
 });
 
-test('headers mean the same after a journey through HTTP', async (t) => {
+test('headers have the same meaning after a transfer by HTTP', async (t) => {
   const server = createServer((incoming, response) => {
     const { headers } = incoming;
     const answer = {
@@ -478,7 +478,7 @@ test('headers mean the same after a journey through HTTP', async (t) => {
   });
 });
 
-test('of an Accept header only the first fifty ranges count, and ten parameters of each', (t) => {
+test('only the first fifty ranges of an Accept header count, and ten parameters of each', (t) => {
   const ranges = (count: number) => 'text/plain,'.repeat(count);
   t.is(negotiate(`${ranges(49)}application/json`).format, 'json');
   t.is(negotiate(`${ranges(50)}application/json`).format, 'xml');
