@@ -1,7 +1,7 @@
 import test from 'ava';
 import { AbortGate } from '../../src/tools/concurrency/abort-gate.ts';
 
-test('work that is over counts, work under way and work that comes later is cut off', async (t) => {
+test('finished work counts, and running and later work is aborted', async (t) => {
   const cutOff = new AbortGate();
   t.is(await cutOff.race(Promise.resolve(1)), 1);
   await t.throwsAsync(cutOff.race(Promise.reject(new Error('its own'))), { message: 'its own' });

@@ -3,7 +3,7 @@ import { Backoff } from '../../src/tools/concurrency/backoff.ts';
 import { FairQueue } from '../../src/tools/concurrency/fair-queue.ts';
 import { FairSemaphore } from '../../src/tools/concurrency/fair-semaphore.ts';
 
-test('owners have their turns one after the other, each in the order in which it came', (t) => {
+test('owners are served round-robin, each in its order of arrival', (t) => {
   const waiting = new FairQueue<string>();
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) waiting.add(name.charAt(0), name);
   t.is(waiting.size, 6);
@@ -19,7 +19,7 @@ test('owners have their turns one after the other, each in the order in which it
 
 const refused = (reached: string) => new Error(`limit of ${reached}`);
 
-test('a semaphore has a limit, a lower one for each owner, and serves those that wait in turn', async (t) => {
+test('a semaphore has a limit, a lower one per owner, and serves waiters in turn', async (t) => {
   const semaphore = new FairSemaphore({
     limit: 3,
     ownerLimit: 2,
@@ -49,7 +49,7 @@ test('a semaphore has a limit, a lower one for each owner, and serves those that
   t.is(semaphore.held, 3);
 });
 
-test('a permit is wanted if an acquisition waits that could have it', (t) => {
+test('a permit is wanted if a waiting acquisition could get it', (t) => {
   const semaphore = new FairSemaphore({ limit: 3, ownerLimit: 2, waiting: 9, refuse: refused });
   for (const owner of ['a', 'a', 'b']) semaphore.acquireNow(owner);
   const wanted = () => ['a', 'b'].filter((owner) => semaphore.isWanted(owner));
@@ -60,7 +60,7 @@ test('a permit is wanted if an acquisition waits that could have it', (t) => {
   t.deepEqual(wanted(), ['a', 'b']);
 });
 
-test('a permit of an owner is wanted if its release would raise the share of one that waits', (t) => {
+test('a permit of an owner is wanted if its release would raise the share of a waiting one', (t) => {
   const semaphore = new FairSemaphore({
     limit: 64,
     ownerLimit: 16,
@@ -75,7 +75,7 @@ test('a permit of an owner is wanted if its release would raise the share of one
   t.true(semaphore.isWanted('a'));
 });
 
-test('shares that shrink leave a permit for an owner that has none', async (t) => {
+test('shrinking shares leave a permit for an owner without one', async (t) => {
   const refuse = (reached: string, held: number) => new Error(`${reached} has ${held}`);
   const semaphore = new FairSemaphore({ limit: 16, ownerLimit: 12, shrinking: true, waiting: 9, refuse });
   const held = new Map<string, Disposable[]>();
@@ -100,7 +100,7 @@ test('shares that shrink leave a permit for an owner that has none', async (t) =
   t.is(semaphore.held, 7, 'each that has room begins');
 });
 
-test('an acquisition waits for a limited time, and ends with its signal; neither loses a permit', async (t) => {
+test('an acquisition waits for a limited time, and ends with its signal, without losing a permit', async (t) => {
   const semaphore = new FairSemaphore({ limit: 1, waiting: 9, timeoutMs: 20, refuse: refused });
   const held = semaphore.acquireNow('a');
   await t.throwsAsync(semaphore.acquire('b'), { message: 'limit of total' });
@@ -116,7 +116,7 @@ test('an acquisition waits for a limited time, and ends with its signal; neither
   semaphore.acquireNow('b');
 });
 
-test('pauses grow with the failures, further in an outage, and begin again after a success', (t) => {
+test('pauses grow with failures, further in an outage, and restart after a success', (t) => {
   const backoff = new Backoff({ firstPause: 100, longestPause: 400, outageAfter: 0, outagePause: 1000 });
   for (const expected of [100, 200, 400, 800, 1000]) {
     const pause = backoff.next();

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const DAMAGE = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
 
-test('a page that was read wrongly once is read again from the disk', async (t) => {
+test('a page read wrongly once is read again from the disk', async (t) => {
   const file = path.join(await temporaryFolder(t), 'rows.sqlite');
   using database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE rows (id INTEGER PRIMARY KEY, text TEXT) STRICT');
@@ -30,7 +30,7 @@ test('a page that was read wrongly once is read again from the disk', async (t) 
   t.is(reads, 2);
 });
 
-test('what is found twice is damage, and nothing else is tried again', async (t) => {
+test('corruption found twice is an error, and other errors are not retried', async (t) => {
   for (const [fault, times] of [
     [DAMAGE, 2],
     [new Error('another'), 1],

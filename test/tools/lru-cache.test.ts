@@ -1,7 +1,7 @@
 import test from 'ava';
 import { LruCache } from '../../src/tools/lru-cache.ts';
 
-test('what was used lately stays, what was not leaves', (t) => {
+test('recently used entries remain, others are evicted', (t) => {
   const values = new LruCache<number>(4);
   for (const value of [1, 2, 3, 4]) values.set(`${value}`, value);
   t.is(values.get('1'), 1);
@@ -17,7 +17,7 @@ test('what was used lately stays, what was not leaves', (t) => {
   t.is(values.get('6'), undefined);
 });
 
-test('however heavy the values are, together they weigh no more than was said', (t) => {
+test('the total weight of the values is limited, whatever each weighs', (t) => {
   const values = new LruCache<string>(100, (text) => text.length);
   const kept = () => keys.map((key) => values.get(key) ?? '').join('').length;
   const keys = Array.from({ length: 300 }, (_, index) => `${index % 70}`);

@@ -38,7 +38,7 @@ async function syncedBy(work: () => unknown): Promise<readonly string[]> {
   return synced;
 }
 
-test('the names of the data folder and of its parents are synced when they are made, and at each later start', async (t) => {
+test('the entries of the data folder and its parents are synced when created, and at each later start', async (t) => {
   const top = fs.realpathSync(await temporaryFolder(t));
   const synced: string[] = [];
   const fsyncSync = (descriptor: number): void => {
@@ -55,7 +55,7 @@ test('the names of the data folder and of its parents are synced when they are m
   t.deepEqual(synced, [path.join(top, 'srv/deposit')]);
 });
 
-test('the name of each folder that the service makes is synced, also when an earlier process made it', async (t) => {
+test('the entry of each folder that the service creates is synced, also if an earlier process created it', async (t) => {
   const top = fs.realpathSync(await temporaryFolder(t));
   const folder = path.join(top, 'data/inner');
   const file = path.join(folder, 'file');
@@ -82,7 +82,7 @@ test('the name of each folder that the service makes is synced, also when an ear
   }
 });
 
-test('the name of what says which views are in use is synced', async (t) => {
+test('the entry of the file that names the views in use is synced', async (t) => {
   const folder = fs.realpathSync(await temporaryFolder(t));
   t.deepEqual(await syncedBy(() => new ViewFolder(folder).use(2)), [folder]);
 });

@@ -8,7 +8,7 @@ function clockThatSays(time: number): Clock {
   return { ...CLOCK_OF_NODE, now: () => time };
 }
 
-test('two nodes of one process have clocks of their own, also behind awaits and timers', async (t) => {
+test('two nodes of one process have their own clocks, also after awaits and timers', async (t) => {
   const timeOf = async (): Promise<readonly number[]> => {
     const before = clock.now();
     await clock.sleep(1);
@@ -23,7 +23,7 @@ test('two nodes of one process have clocks of their own, also behind awaits and 
   ]);
 });
 
-test('what a node has not of its own is that of Node', (t) => {
+test('a node uses the tools of Node unless it has its own', (t) => {
   runInWorld({ clock: clockThatSays(7) }, () => {
     t.is(clock.now(), 7);
     t.regex(random.uuid(), /^[\da-f]{8}-[\da-f]{4}-4/);
@@ -32,7 +32,7 @@ test('what a node has not of its own is that of Node', (t) => {
   t.true(Math.abs(clock.now() - Date.now()) < 60_000);
 });
 
-test('a function of files that Node refuses throws as it does in Node', async (t) => {
+test('a file function that Node rejects throws as in Node', async (t) => {
   t.throws(() => files.readFileSync('/no/such/file'), { code: 'ENOENT' });
   await t.throwsAsync(files.readFile('/no/such/file'), { code: 'ENOENT' });
   t.is(typeof files.constants.O_RDWR, 'number');
