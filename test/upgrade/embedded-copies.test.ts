@@ -43,14 +43,14 @@ for (const commit of COMMITS) {
   const fixture = new Fixture(commit, 'embedded');
   const anchors = ['--anchors', fixture.fileOf('anchors.ndjson'), '--key', fixture.fileOf('anchor-key.pem')];
 
-  test(`${commit}: a data folder is proven and exported as it was frozen, before a service has run on it`, async (t) => {
+  test(`${commit}: a data folder is verified and exported as frozen, before a service has run on it`, async (t) => {
     const folder = await unpacked(t, fixture.read('data.tar.gz'));
     await succeeds(t, folder, 'verify', '--all', ...anchors);
     const { out } = await succeeds(t, folder, 'export');
     t.true(out === gunzipSync(fixture.read('export.ndjson.gz')).toString(), 'every byte of the export');
   });
 
-  test(`${commit}: a rebuild of views that was killed is continued`, async (t) => {
+  test(`${commit}: an interrupted rebuild of views is continued`, async (t) => {
     const folder = await temporaryFolder(t);
     await unpackInto(folder, fixture.read('data.tar.gz'));
     await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
@@ -67,14 +67,14 @@ for (const commit of COMMITS) {
     t.like(JSON.parse(check.out), { differences: 0, not_compared: [] });
   });
 
-  test(`${commit}: a service starts on views whose rebuild was killed`, async (t) => {
+  test(`${commit}: a service starts on views whose rebuild was interrupted`, async (t) => {
     const folder = await temporaryFolder(t);
     await unpackInto(folder, fixture.read('data.tar.gz'));
     await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
     await showsAll(t, fixture, folder);
   });
 
-  test(`${commit}: a backup is restored and proven, its deposits are finished, and the next backup continues it`, async (t) => {
+  test(`${commit}: a backup is restored and verified, its deposits finish, and the next backup continues it`, async (t) => {
     const [backup, folder] = [await unpacked(t, fixture.read('backup.tar.gz')), await temporaryFolder(t)];
     await succeeds(t, folder, 'restore', backup);
     await succeeds(t, folder, 'verify', '--all', ...anchors);
@@ -88,7 +88,7 @@ for (const commit of COMMITS) {
     await succeeds(t, folder, 'verify', '--all', ...anchors);
   });
 
-  test(`${commit}: an export is imported and proven, and its deposits are finished`, async (t) => {
+  test(`${commit}: an export is imported and verified, and its deposits finish`, async (t) => {
     const [data, folder] = [await unpacked(t, fixture.read('data.tar.gz')), await temporaryFolder(t)];
     const file = path.join(await temporaryFolder(t), 'export.ndjson');
     await writeFile(file, gunzipSync(fixture.read('export.ndjson.gz')));

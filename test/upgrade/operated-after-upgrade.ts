@@ -14,20 +14,17 @@ import { pathOf } from './upgraded-service.ts';
 
 /** Tests the commands of operators and auditors, and a request that is repeated. */
 export function testOperators(test: Test): void {
-  test.serial(
-    'a request with an Idempotency-Key of before is answered with the deposit of before',
-    async (t) => {
-      const { upgraded } = t.context;
-      const { depositId, key } = upgraded.expected.keyed;
-      const form = formOf([archivePart(Buffer.from(helloZip), 'keyed.zip'), entryPart(entryOf('keyed'))]);
-      const headers = { ...formType, ...final, 'Idempotency-Key': key };
-      const repeated = await upgraded.client('alice').post('/1/software/', new Uint8Array(form), headers);
-      t.is(repeated.status, 201);
-      t.is(/<deposit_id>(\d+)</.exec(await repeated.text())?.[1], String(depositId));
-    },
-  );
+  test.serial('a request with an earlier Idempotency-Key gets the earlier deposit', async (t) => {
+    const { upgraded } = t.context;
+    const { depositId, key } = upgraded.expected.keyed;
+    const form = formOf([archivePart(Buffer.from(helloZip), 'keyed.zip'), entryPart(entryOf('keyed'))]);
+    const headers = { ...formType, ...final, 'Idempotency-Key': key };
+    const repeated = await upgraded.client('alice').post('/1/software/', new Uint8Array(form), headers);
+    t.is(repeated.status, 201);
+    t.is(/<deposit_id>(\d+)</.exec(await repeated.text())?.[1], String(depositId));
+  });
 
-  test.serial('parked events are listed, and those that were skipped are not', async (t) => {
+  test.serial('parked events are listed, skipped ones are not', async (t) => {
     const { upgraded } = t.context;
     t.deepEqual(await parked(t), ids(upgraded.expected.parked));
     const { client, depositId } = upgraded.deposit('parked-notifier');
@@ -38,27 +35,23 @@ export function testOperators(test: Test): void {
     }
   });
 
-  test.serial(
-    'parked events are worked on once an operator wants it; what was skipped is left',
-    async (t) => {
-      const { upgraded } = t.context;
-      const retried = await upgraded.run('parked', 'retry', '--all');
-      t.is(retried.code, 0, retried.err);
-      for (const label of ['parked-checker', 'parked-loader']) {
-        await upgraded.client('alice').waitFor(`${pathOf(upgraded.deposit(label))}status/`, 'done');
-      }
-      const { client, depositId } = upgraded.deposit('parked-notifier');
-      const revisions = () =>
-        upgraded.receivers.acceptedOf(client, depositId).map(({ revision }) => revision);
-      await settled(() => revisions().length === 5);
-      t.true(revisions().includes(3), 'the parked notification');
-      t.deepEqual(await parked(t), []);
-      for (const label of ['skipped-checker', 'skipped-loader']) {
-        const deposit = upgraded.deposit(label);
-        t.is((await upgraded.statusOf(deposit))['deposit_status'], deposit.frozen.status, label);
-      }
-    },
-  );
+  test.serial("parked events are processed on an operator's command; skipped ones are not", async (t) => {
+    const { upgraded } = t.context;
+    const retried = await upgraded.run('parked', 'retry', '--all');
+    t.is(retried.code, 0, retried.err);
+    for (const label of ['parked-checker', 'parked-loader']) {
+      await upgraded.client('alice').waitFor(`${pathOf(upgraded.deposit(label))}status/`, 'done');
+    }
+    const { client, depositId } = upgraded.deposit('parked-notifier');
+    const revisions = () => upgraded.receivers.acceptedOf(client, depositId).map(({ revision }) => revision);
+    await settled(() => revisions().length === 5);
+    t.true(revisions().includes(3), 'the parked notification');
+    t.deepEqual(await parked(t), []);
+    for (const label of ['skipped-checker', 'skipped-loader']) {
+      const deposit = upgraded.deposit(label);
+      t.is((await upgraded.statusOf(deposit))['deposit_status'], deposit.frozen.status, label);
+    }
+  });
 
   test.serial('a failed deposit is loaded again, a rejected one is checked again', async (t) => {
     const { upgraded } = t.context;
@@ -72,7 +65,7 @@ export function testOperators(test: Test): void {
     t.is((await last())?.data['attempt'], 2);
   });
 
-  test.serial('everything is proven, against the anchors of before, too', async (t) => {
+  test.serial('everything is verified, also against the earlier anchors', async (t) => {
     t.timeout(120_000);
     const { upgraded } = t.context;
     const { fixture } = upgraded;
@@ -84,7 +77,7 @@ export function testOperators(test: Test): void {
     t.is((await upgraded.run('verify', '--all')).code, 0);
   });
 
-  test.serial('views that are built again are those in use', async (t) => {
+  test.serial('rebuilt views equal those in use', async (t) => {
     t.timeout(120_000);
     const { upgraded } = t.context;
     const checked = await upgraded.run('rebuild', '--all', '--check', '--json');

@@ -14,7 +14,7 @@ test.before(async (t) => {
 });
 test.after.always((t) => t.context.stuck?.[Symbol.asyncDispose]());
 
-test.serial('the groups of the older release have passed every deposit that is stuck', (t) => {
+test.serial('the groups of the older release have passed every stuck deposit', (t) => {
   const { expected, checkpoints, positions } = t.context.stuck;
   const stuck = expected.deposits.filter(({ frozen, finished }) => frozen !== finished);
   t.deepEqual([...new Set(stuck.map(({ frozen }) => frozen))].toSorted(), ['deposited', 'verified']);
@@ -26,7 +26,7 @@ test.serial('the groups of the older release have passed every deposit that is s
   }
 });
 
-test.serial('every deposit that is stuck comes to its end by the upgrade alone', async (t) => {
+test.serial('every stuck deposit finishes by the upgrade alone', async (t) => {
   t.timeout(120_000);
   const { expected, service } = t.context.stuck;
   const statusOf = async (id: number): Promise<string> =>

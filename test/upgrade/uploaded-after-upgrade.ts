@@ -11,7 +11,7 @@ const archive = tarOf([{ name: 'upload/a.txt', data: 'uploaded\n'.repeat(4000) }
 
 /** Tests that resumable uploads continue which were begun before. */
 export function testUploads(test: Test): void {
-  test.serial('every upload is where it was', async (t) => {
+  test.serial('every upload has its offset', async (t) => {
     const { uploads } = t.context.upgraded.expected;
     t.true(uploads.length > 5);
     for (const { label, id, offset } of uploads) {
@@ -19,7 +19,7 @@ export function testUploads(test: Test): void {
     }
   });
 
-  test.serial('uploads that were not whole are continued, and become archives', async (t) => {
+  test.serial('incomplete uploads are continued, and become archives', async (t) => {
     for (const label of ['unfinished', 'verifying']) {
       const { id, offset } = upload(t, label);
       const rest = await tus(t).patch(iriOf(id), offset ?? 0, new Uint8Array(archive.subarray(offset ?? 0)));
@@ -42,7 +42,7 @@ export function testUploads(test: Test): void {
     await assertArchive(t, `${path}metadata/`);
   });
 
-  test.serial('an upload that is an archive already is not recorded twice', async (t) => {
+  test.serial('an upload recorded as an archive is not recorded twice', async (t) => {
     for (const label of ['claimed-recorded', 'used']) {
       const { id, depositId } = upload(t, label);
       const other = pathOf(t.context.upgraded.deposit('partial-archive'));
@@ -53,7 +53,7 @@ export function testUploads(test: Test): void {
     }
   });
 
-  test.serial('deposits with archives of resumable uploads are finished', async (t) => {
+  test.serial('deposits with archives of resumable uploads finish', async (t) => {
     for (const label of ['of-upload', 'claimed-recorded', 'claimed-unrecorded']) {
       const path = pathOf(t.context.upgraded.deposit(label));
       const headers = { ...entryHeaders(), ...final };
