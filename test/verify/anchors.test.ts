@@ -27,7 +27,7 @@ import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 
-test('the Merkle tree is that of RFC 6962, also when it goes on from its state', (t) => {
+test('the Merkle tree follows RFC 6962, also when it continues from a saved state', (t) => {
   const leaves = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657'];
   const roots = [
     '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
@@ -47,7 +47,7 @@ test('the Merkle tree is that of RFC 6962, also when it goes on from its state',
   }
 });
 
-test('an anchor is made over what has come, goes to the log and the file, and holds', async (t) => {
+test('an anchor covers the new events, is written to the log and the file, and verifies', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 10);
   const first = await place.anchorer.anchor();
@@ -63,7 +63,7 @@ test('an anchor is made over what has come, goes to the log and the file, and ho
   t.is((await stat(path.join(place.dataDir, 'key.pem'))).mode & 0o777, 0o600);
 });
 
-test('only what has come since is read again, and a lost state changes nothing', async (t) => {
+test('only new events are read for an anchor, and a lost state changes nothing', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 20);
   await place.anchorer.anchor();
@@ -90,7 +90,7 @@ test('only what has come since is read again, and a lost state changes nothing',
   t.deepEqual((await compare(place.log, place)).findings, []);
 });
 
-test('no anchor is made, nor said to be enough, over a log that has fewer events than its last one covers', async (t) => {
+test('no anchor is made or sufficient for a log with fewer events than its last anchor covers', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6);
   await place.anchorer.anchor();
@@ -106,7 +106,7 @@ test('no anchor is made, nor said to be enough, over a log that has fewer events
   });
 });
 
-test('what stands among the anchors and is none is named by whoever makes the next one', async (t) => {
+test('an invalid entry among the anchors is named when the next one is made', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 2);
   const event = { id: randomUUID(), type: 'AnchorMade', data: {}, metadata: { schemaVersion: 1 } };
@@ -118,7 +118,7 @@ test('what stands among the anchors and is none is named by whoever makes the ne
   });
 });
 
-test('anchors made at the same time follow each other, in the log and in the file', async (t) => {
+test('concurrent anchors follow each other, in the log and in the file', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 5);
   await Promise.all(
@@ -133,7 +133,7 @@ test('anchors made at the same time follow each other, in the log and in the fil
   t.is(lines.length, report.counts.anchors);
 });
 
-test('a file gets every anchor it lacks, and a line that a crash has cut is written anew', async (t) => {
+test('a file gets every missing anchor, and a truncated line is written again', async (t) => {
   const place = await newPlace(t);
   for (const count of [4, 3]) {
     await fill(place.log, count);
@@ -155,7 +155,7 @@ test('a file gets every anchor it lacks, and a line that a crash has cut is writ
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
 });
 
-test('a log that was rewritten with a consistent chain is found, with the streams in question', async (t) => {
+test('a log rewritten with a consistent chain is detected, with the streams in question', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6, 'early');
   await place.anchorer.anchor();
@@ -176,7 +176,7 @@ test('a log that was rewritten with a consistent chain is found, with the stream
   t.regex(findings[0]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
 });
 
-test('anchors that whoever has rewritten the log has made anew do not hide where', async (t) => {
+test('forged anchors of a rewritten log do not hide where it was rewritten', async (t) => {
   const place = await newPlace(t);
   for (const name of ['early', 'late']) {
     await fill(place.log, 6, name);
@@ -206,7 +206,7 @@ test('anchors that whoever has rewritten the log has made anew do not hide where
   t.regex(findings[2]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
 });
 
-test('a log without its end is found, and one that others have gone on with is not', async (t) => {
+test('a truncated log is detected, and one extended by others is accepted', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6);
   await place.anchorer.anchor();
@@ -229,7 +229,7 @@ test('a log without its end is found, and one that others have gone on with is n
   t.regex(findings[1]?.text ?? '', /has only 3 events\. At least 3 were removed/);
 });
 
-test('an anchor that a running service makes between two looks at anchors is not missed in the log', async (t) => {
+test('an anchor made by a running service between two reads of anchors is not missed in the log', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 2);
   await place.anchorer.anchor();
@@ -247,7 +247,7 @@ test('an anchor that a running service makes between two looks at anchors is not
   t.deepEqual(findings, []);
 });
 
-test('anchors that were altered, left out or signed by others are found', async (t) => {
+test('altered, omitted and foreign anchors are detected', async (t) => {
   const place = await newPlace(t);
   for (const count of [2, 2, 2]) {
     await fill(place.log, count);
@@ -290,7 +290,7 @@ test('anchors that were altered, left out or signed by others are found', async 
   }
 });
 
-test('a service with an interval makes anchors, and goes on when one cannot be made', async (t) => {
+test('a service with an interval makes anchors, and continues if one fails', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 1);
   const options = {
@@ -306,26 +306,23 @@ test('a service with an interval makes anchors, and goes on when one cannot be m
   t.deepEqual(await anchors(), ['AnchorMade', 'AnchorMade']);
 });
 
-test.serial(
-  'a service makes its first anchor a minute after the start, however long the interval',
-  async (t) => {
-    const place = await newPlace(t);
-    await fill(place.log, 1);
-    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-    t.teardown(() => mock.timers.reset());
-    const anchoring = startAnchoring(place.log, { ...place, anchorInterval: 1440 }, silentLogger);
-    mock.timers.tick(59_000);
-    t.is((await Array.fromAsync(place.log.readStream('anchors'))).length, 0);
-    mock.timers.tick(1000);
-    mock.timers.reset();
-    while ((await Array.fromAsync(place.log.readStream('anchors'))).length < 1)
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    await anchoring[Symbol.asyncDispose]();
-    t.is(anchoring.interval, 86_400);
-  },
-);
+test.serial('a service makes its first anchor a minute after the start, with any interval', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 1);
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const anchoring = startAnchoring(place.log, { ...place, anchorInterval: 1440 }, silentLogger);
+  mock.timers.tick(59_000);
+  t.is((await Array.fromAsync(place.log.readStream('anchors'))).length, 0);
+  mock.timers.tick(1000);
+  mock.timers.reset();
+  while ((await Array.fromAsync(place.log.readStream('anchors'))).length < 1)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  await anchoring[Symbol.asyncDispose]();
+  t.is(anchoring.interval, 86_400);
+});
 
-test.serial('a service that makes an anchor each minute begins with one, not two', async (t) => {
+test.serial('a service that makes an anchor each minute starts with one, not two', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 1);
   const { logger, lines } = keptLines();

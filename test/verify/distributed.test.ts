@@ -15,7 +15,7 @@ import { configOf } from './audited-service.ts';
 
 useDistributedEngines();
 
-test('a running service on the distributed engines is proven, and its anchors hold in another engine', async (t) => {
+test('a running service on the distributed engines is verified, and its anchors are valid for another engine', async (t) => {
   await using running = await RunningService.start();
   const alice = await running.register('alice', { collections: ['software'] });
   const form = new FormData();

@@ -23,7 +23,7 @@ import { auditedService, configOf, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
 
-test('a view that cannot be compared is named, as a finding where no service leaves one so', async (t) => {
+test('a view that cannot be compared is named, as a finding if no service can cause this', async (t) => {
   const place = (folder: string, ...names: string[]) => path.join(folder, 'views', ...names);
   const about = (sql: string) => (folder: string) => change(place(folder, 'views.1.sqlite'), sql);
   const none = { texts: [], notes: [] };
@@ -143,7 +143,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
   }
 });
 
-test('a log with events but without its head file is found, an empty log is not', async (t) => {
+test('a log with events but without its head file is a finding, an empty log is not', async (t) => {
   const folder = await service.copy(t);
   const head = path.join(folder, 'event-log.sqlite.head');
   for (const lose of [() => rm(head), () => writeFile(head, '')]) {
@@ -169,7 +169,7 @@ test('a log with events but without its head file is found, an empty log is not'
   t.deepEqual((await verified(folder, { what: 'log' })).findings, []);
 });
 
-test('an event before the first position, which only readers of its stream see, is found and not exported', async (t) => {
+test('an event before the first position, visible only in its stream, is found and not exported', async (t) => {
   const folder = await service.copy(t);
   const stream = goOnBeforeTheFirst(path.join(folder, 'event-log.sqlite'));
   for (const what of ['log', [Number(stream.replace('deposit-', ''))]] as const) {
@@ -182,7 +182,7 @@ test('an event before the first position, which only readers of its stream see, 
   t.regex(exported.err, /^The event at position [^\n]* is before the first position[^\n]*\n$/, 'told once');
 });
 
-test('whoever compares no anchors kept elsewhere is told what that leaves open', async (t) => {
+test('verify without external anchors reports which guarantees are missing', async (t) => {
   const folder = await service.copy(t);
   const notesOf = async (...args: Parameters<typeof verified>) => (await verified(...args)).report.notes;
   t.regex(
@@ -195,7 +195,7 @@ test('whoever compares no anchors kept elsewhere is told what that leaves open',
   t.deepEqual(await notesOf(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys }), []);
 });
 
-test('anchors of another key are noted before those of this folder, and found behind them', async (t) => {
+test('anchors of another key are reported before those of this folder, and found after them', async (t) => {
   const folder = await service.copy(t);
   const config = configOf(folder);
   const renewed = path.join(folder, 'renewed.pem');
@@ -251,7 +251,7 @@ test('anchors of another key are noted before those of this folder, and found be
   t.is((await runScript(copy, 'verify', ['1', '--key', renewed])).code, 2);
 });
 
-test('faulty objects beyond the limit are counted, and looked at again by a run that goes on', async (t) => {
+test('faulty objects beyond the limit are counted, and read again by a resumed run', async (t) => {
   const folder = await service.copy(t);
   const config = configOf(folder);
   const small = path.join(folder, 'archives', 'small.sqlite');
@@ -293,7 +293,7 @@ test('faulty objects beyond the limit are counted, and looked at again by a run 
   t.is(counts.objects + counts.provenBefore, all.objects);
 });
 
-test('an object that is gone when it is read once more for its MD5 is missing, not one that has another', async (t) => {
+test('an object removed before it is read again for its MD5 is missing, not different', async (t) => {
   const config = configOf(await service.copy(t));
   await using log = await openLog(config);
   const [added] = await Array.fromAsync(log.readStream('deposit-1', { from: 1, limit: 1 }));

@@ -17,7 +17,7 @@ const service = auditedService(test, 6);
 /** User as whom root, who may write anywhere, runs what must not write. */
 const NOBODY = 65_534;
 
-test('an auditor who may only read proves a stopped service, tells histories and exports', async (t) => {
+test('an auditor with read permission verifies a stopped service, prints histories and exports', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   await onlyReadable(t, folder);
@@ -35,7 +35,7 @@ test('an auditor who may only read proves a stopped service, tells histories and
   t.deepEqual(await listing(folder), before);
 });
 
-test('what is altered is found by an auditor who may only read, too', async (t) => {
+test('an auditor with read permission also detects changes', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   change(
@@ -58,7 +58,7 @@ test('what is altered is found by an auditor who may only read, too', async (t) 
   }
 });
 
-test('what only lies in a WAL is not passed over: whoever may not read it is told what to do', async (t) => {
+test('data that exist only in a WAL are not skipped: without read permission the remedy is reported', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   const log = path.join(folder, 'event-log.sqlite');
@@ -78,7 +78,7 @@ test('what only lies in a WAL is not passed over: whoever may not read it is tol
   }
 });
 
-test('on a full disk the history of a stopped service is told, and who would write is told that there is no room', async (t) => {
+test('on a full disk the history of a stopped service is readable, and commands that write report it', async (t) => {
   const folder = await service.copy(t);
   const history = await onFullDisk(folder, 'history', '1');
   t.is(history.code, 0, history.err);
@@ -88,7 +88,7 @@ test('on a full disk the history of a stopped service is told, and who would wri
   t.regex(refused.err, /event-log\.sqlite cannot be opened: its disk is full\.\n$/);
 });
 
-test('beside a running writer an auditor who may only read sees what was written last', async (t) => {
+test('while a writer is running an auditor with read permission sees the newest data', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   using writer = new DatabaseSync(path.join(folder, 'event-log.sqlite'));
@@ -99,7 +99,7 @@ test('beside a running writer an auditor who may only read sees what was written
   t.regex(out, /^log: The Other at revision 0 of /m);
 });
 
-test('what may not be read is not called missing, and nothing is made where only something is looked for', async (t) => {
+test('an item without read permission is not reported as missing, and a search creates nothing', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   await onlyReadable(t, folder);
@@ -130,7 +130,7 @@ test('what may not be read is not called missing, and nothing is made where only
   );
 });
 
-test('a log or store of another user is not for who would write to it', async (t) => {
+test('a log or store of another user cannot be opened for writing', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   await onlyReadable(t, folder);

@@ -36,7 +36,7 @@ import { auditedService, codesOf, configOf, type Verified, verified } from './au
 const service = auditedService(test, 9);
 const VERIFIER = path.join(import.meta.dirname, '../../docs/auditing/verify.py');
 
-test('what the owner of the log does to it is found by anchors kept elsewhere', async (t) => {
+test('changes by the owner of the log are detected with external anchors', async (t) => {
   const folder = await service.copy(t);
   t.deepEqual(codesOf(await againstAnchors(folder)), []);
   for (const [change, code] of [
@@ -57,7 +57,7 @@ test('what the owner of the log does to it is found by anchors kept elsewhere', 
   t.deepEqual(codesOf(await verified(clean, { what: 'log' })), [], 'without them nothing shows');
 });
 
-test('the anchor and verify commands work together, with a key that was kept elsewhere', async (t) => {
+test('the anchor and verify commands work together, with an external key', async (t) => {
   const folder = await service.copy(t);
   const elsewhere = path.join(folder, 'elsewhere.ndjson');
   const anchored = await runScript(folder, 'anchor', ['--file', elsewhere, '--json']);
@@ -71,7 +71,7 @@ test('the anchor and verify commands work together, with a key that was kept els
   t.regex(proven.out, /^All proven: .* 2 anchors\.\n$/);
 });
 
-test('the verifier that was written from the documentation, where Python is there, proves and finds the same', async (t) => {
+test('the independent Python verifier, if it is installed, has the same results', async (t) => {
   const hasPython =
     spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
   if (!hasPython || spawnSync('openssl', ['version']).status !== 0) return t.pass('there is none');
@@ -124,7 +124,7 @@ test('the verifier that was written from the documentation, where Python is ther
   t.regex(checked(altered).stdout, /needs the object \w+, whose bytes are others/);
 });
 
-test('an export is the same log again, and a line that was cut or changed is refused with its number', async (t) => {
+test('an export is an identical log, and a truncated or changed line is refused with its number', async (t) => {
   const folder = await service.copy(t);
   const file = path.join(folder, 'export.ndjson');
   const { code, out, err } = await runScript(folder, 'export', ['--output', file]);
@@ -181,7 +181,7 @@ test('an export is the same log again, and a line that was cut or changed is ref
   }
 });
 
-test('a line that has no end is refused before all of it is in memory', async (t) => {
+test('an endless line is refused before it is completely in memory', async (t) => {
   let read = 0;
   async function* endless() {
     yield Buffer.from('first\nsecond\nthi');
@@ -202,7 +202,7 @@ test('a line that has no end is refused before all of it is in memory', async (t
   t.is(read, 10);
 });
 
-test('an export is for its owner alone; one for auditors has no secrets, keeps the root, and is not imported', async (t) => {
+test('an export is private; one for auditors has no secrets, the same root, and cannot be imported', async (t) => {
   const folder = await service.copy(t);
   t.is((await runScript(folder, 'client', ['passwd', 'alice'])).code, 0);
   const [whole, audit] = [path.join(folder, 'whole.ndjson'), path.join(folder, 'audit.ndjson')];
@@ -231,7 +231,7 @@ test('an export is for its owner alone; one for auditors has no secrets, keeps t
   });
 });
 
-test('the secret of a webhook is redacted, and an event without secrets is left alone', (t) => {
+test('the secret of a webhook is redacted, and an event without secrets is unchanged', (t) => {
   const sealed = { scheme: 'aes-256-gcm', bytes: 'AAAA' };
   const event = {
     stream: 'client-alice',
@@ -248,7 +248,7 @@ test('the secret of a webhook is redacted, and an event without secrets is left 
   t.true(redactedEvent(plain) === plain);
 });
 
-test('an export that is told to end says so, and leaves nothing', async (t) => {
+test('an export that gets SIGTERM reports it, and leaves nothing', async (t) => {
   const [folder, into] = [await service.copy(t), await temporaryFolder(t)];
   const { code, err } = await runScript(folder, 'export', ['--output', path.join(into, 'log')], {
     stopIn: into,
@@ -258,7 +258,7 @@ test('an export that is told to end says so, and leaves nothing', async (t) => {
   t.deepEqual(readdirSync(into), []);
 });
 
-test('an export that lacks whole lines is refused with what is missing', async (t) => {
+test('an export with missing lines is refused with the gap', async (t) => {
   const folder = await service.copy(t);
   const { out } = await runScript(folder, 'export', []);
   const lines = out.split('\n').slice(0, -1);
@@ -301,7 +301,7 @@ test('an export that lacks whole lines is refused with what is missing', async (
   t.is((await runScript(empty, 'import', [file, '--partial'])).code, 0);
 });
 
-test('the root of an export is that of an anchor over as many events', async (t) => {
+test('the root of an export equals that of an anchor over the same number of events', async (t) => {
   await using log = await openLog(configOf(await service.copy(t)));
   const events = await Array.fromAsync(log.readAll());
   const anchors = events.filter(({ stream }) => stream === ANCHORS).map(({ data }) => data);
@@ -313,7 +313,7 @@ test('the root of an export is that of an anchor over as many events', async (t)
   }
 });
 
-test('an import goes on after what is there, and refuses a log that holds something else', async (t) => {
+test('an import continues after existing events, and refuses a log with other contents', async (t) => {
   const lines: string[] = [];
   await using log = await openLog(configOf(await service.copy(t)));
   for await (const event of log.readAll()) lines.push(`${exportedEvent(event)}\n`);
@@ -327,7 +327,7 @@ test('an import goes on after what is there, and refuses a log that holds someth
   });
 });
 
-test('a verification that was broken off goes on where it was, on the same log only', async (t) => {
+test('an interrupted verification resumes, only on the same log', async (t) => {
   const folder = await service.copy(t);
   const file = path.join(folder, 'state.json');
   await using log = await openLog(configOf(folder));
@@ -390,7 +390,7 @@ test('a verification that was broken off goes on where it was, on the same log o
   );
 });
 
-test('times that run backwards are noted, in a stream by more than a second, along the log by more than a minute', async (t) => {
+test('times that run backwards are reported, in a stream above a second, in the log above a minute', async (t) => {
   await using log = new MemoryEventLog();
   const append = async (stream: string, revision: number, occurredAt: string) => {
     const metadata = { schemaVersion: 1, occurredAt: `2026-03-01T${occurredAt}Z` };

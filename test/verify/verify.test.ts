@@ -27,7 +27,7 @@ import { auditedService, codesOf, configOf, verified } from './audited-service.t
 
 const service = auditedService(test);
 
-test('an untouched service is proven, and its files stay as they are', async (t) => {
+test('an untouched service is verified, and its files are unchanged', async (t) => {
   const folder = await service.copy(t);
   const before = await contentsOf(folder);
   const { findings, report } = await verified(folder);
@@ -39,7 +39,7 @@ test('an untouched service is proven, and its files stay as they are', async (t)
   t.deepEqual(await contentsOf(folder), before);
 });
 
-test('a view that shows something else than the log says is named', async (t) => {
+test('a view that differs from the log is named', async (t) => {
   const folder = await service.copy(t);
   t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
   change(
@@ -52,7 +52,7 @@ test('a view that shows something else than the log says is named', async (t) =>
   t.regex(out, /views: The view deposit-status shows 1 otherwise than the log/);
 });
 
-test('given deposits are proven alone, and one that is not there is said', async (t) => {
+test('only the given deposits are verified, and an unknown one is reported', async (t) => {
   const folder = await service.copy(t);
   const { findings, report } = await verified(folder, { what: [1, 4, 99] });
   t.deepEqual(findings, [
@@ -65,7 +65,7 @@ test('given deposits are proven alone, and one that is not there is said', async
   t.deepEqual(codesOf(unread), ['LOG_UNREADABLE'], 'nothing tells that it is not there');
 });
 
-test('a changed object is named with the deposits that need it, and so is a missing one', async (t) => {
+test('changed and missing objects are named with their deposits', async (t) => {
   const folder = await service.copy(t);
   const [large = '', piped = ''] = await largeObjects(folder);
   await flip(large, 1000);
@@ -105,7 +105,7 @@ test('a changed object is named with the deposits that need it, and so is a miss
   t.is(new Set(streams.map(({ stream }) => stream)).size, 14);
 });
 
-test('a damaged object that no event names is told as well, a whole one is not', async (t) => {
+test('a corrupt object that no event names is reported, an intact one is not', async (t) => {
   const folder = await service.copy(t);
   const { archiveStore, dataDir } = configOf(folder);
   {
@@ -119,7 +119,7 @@ test('a damaged object that no event names is told as well, a whole one is not',
   t.like(findings, [{ code: 'OBJECT_CORRUPT', object: orphan }]);
 });
 
-test('files of the store that lie where no reader looks are named, and are no objects', async (t) => {
+test('unexpected files of the store are named, and are no objects', async (t) => {
   const folder = await service.copy(t);
   const [large = ''] = await largeObjects(folder);
   const sha256 = path.basename(large);
@@ -146,7 +146,7 @@ test('files of the store that lie where no reader looks are named, and are no ob
   for await (const object of store.list()) t.not(object.sha256, sha256);
 });
 
-test('every event that was changed in the file is named, whatever was done to the others', async (t) => {
+test('every changed event of the file is named, whatever was done to the others', async (t) => {
   const folder = await service.copy(t);
   const changes = [
     [`metadata = replace(metadata, '"occurredAt":"2', '"occurredAt":"3')`, 'HASH_WRONG'],
@@ -183,7 +183,7 @@ test('every event that was changed in the file is named, whatever was done to th
   t.is(report.firstBadEvent?.position, toPosition(placeOf(0)));
 });
 
-test('identifiers that the archives do not give are found, however well the chain fits', async (t) => {
+test('identifiers that do not match the archives are found even with a valid chain', async (t) => {
   const folder = await service.copy(t);
   const [loaded] = rows(
     folder,
@@ -197,7 +197,7 @@ test('identifiers that the archives do not give are found, however well the chai
   t.regex(findings[0]?.text ?? '', /directory "0{40}", not "[0-9a-f]{40}"\.$/);
 });
 
-test('a length or an MD5 that the bytes do not have is found, however well the chain fits', async (t) => {
+test('a length or an MD5 that does not match the bytes is found even with a valid chain', async (t) => {
   const folder = await service.copy(t);
   const [added] = rows(
     folder,
@@ -225,7 +225,7 @@ test('a length or an MD5 that the bytes do not have is found, however well the c
   ]);
 });
 
-test('a byte that is changed anywhere is named, unless it holds nothing', async (t) => {
+test('any changed byte is named, unless it is unused', async (t) => {
   const folder = await service.copy(t);
   const random = seeded(7);
   const files = [
@@ -249,7 +249,7 @@ test('a byte that is changed anywhere is named, unless it holds nothing', async 
   t.true(named > 0, `${named} named`);
 });
 
-test('files that are no databases, or not there at all, end in findings', async (t) => {
+test('files that are no databases or missing cause findings', async (t) => {
   const folder = await service.copy(t);
   await writeFile(path.join(folder, 'event-log.sqlite'), 'a text');
   await rm(path.join(folder, 'archives'), { recursive: true });
@@ -257,7 +257,7 @@ test('files that are no databases, or not there at all, end in findings', async 
   t.deepEqual(codes, new Set(['FILE_DAMAGED', 'LOG_UNREADABLE', 'STORE_UNREADABLE']));
 });
 
-test('the chain is recomputed in every log, ids are found twice and deposit ids never handed out', async (t) => {
+test('the chain is recomputed in every log, and duplicate ids and unreserved deposit ids are found', async (t) => {
   await using log = new MemoryEventLog();
   const reserved = event('DepositIdsReserved', { first: 1, count: 1 });
   await log.append('ids-deposit', 'none', sealAfter('ids-deposit', 'none', null, [reserved]));
@@ -285,7 +285,7 @@ test('the chain is recomputed in every log, ids are found twice and deposit ids 
   );
 });
 
-test('an event that no release knows is found in every kind of stream that has rules', async (t) => {
+test('an unknown event type is found in every kind of stream with rules', async (t) => {
   await using log = new MemoryEventLog();
   const kinds = [deposits, clients, collections, notifications, parkings];
   for (const { prefix } of kinds) await log.append(`${prefix}1`, 'none', [event('Nonsense', {})]);
@@ -299,7 +299,7 @@ test('an event that no release knows is found in every kind of stream that has r
   t.regex(findings[0]?.text ?? '', /is unknown to this release: There is no event type Nonsense\.$/);
 });
 
-test('findings above the limit are counted, not told', async (t) => {
+test('findings above the limit are counted, not listed', async (t) => {
   const folder = await service.copy(t);
   change(folder, `UPDATE events SET data = replace(data, 'a', 'b')`);
   const { findings, report } = await verified(folder, { what: 'log' }, 5);
@@ -307,7 +307,7 @@ test('findings above the limit are counted, not told', async (t) => {
   t.true(report.findings > 100);
 });
 
-test('the command tells findings as lines, with its exit code', async (t) => {
+test('the command prints findings as lines, with its exit code', async (t) => {
   const folder = await service.copy(t);
   const all = await runScript(folder, 'verify', ['--all']);
   t.is(all.code, 0, all.err);
@@ -328,7 +328,7 @@ test('the command tells findings as lines, with its exit code', async (t) => {
   t.like(lines.at(-1), { summary: { proven: false, first_bad_event: { code: 'HASH_WRONG' } } });
 });
 
-test('one of a kind is told as one', (t) => {
+test('a single item is printed in the singular', (t) => {
   const report = new Report({ limit: 1, onFinding: () => undefined });
   Object.assign(report.counts, { events: 1, streams: 1, objects: 1, bytes: 2000, deposits: 1, anchors: 1 });
   t.regex(
@@ -337,7 +337,7 @@ test('one of a kind is told as one', (t) => {
   );
 });
 
-test('a set of keys holds what was put in, while it grows', (t) => {
+test('a set of keys contains all added ones while it grows', (t) => {
   const keys = Array.from({ length: 5000 }, (_, number) => createHash('sha256').update(`${number}`).digest());
   const set = new DigestSet(8);
   for (const key of keys) t.true(set.add(key));
