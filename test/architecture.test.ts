@@ -226,7 +226,7 @@ function isTypesOnly(names: string): boolean {
   return names.startsWith('type ') || entries.every((entry) => /^\s*(type .*)?$/s.test(entry));
 }
 
-test('no file needs itself through others', (t) => {
+test('no file imports itself through other files', (t) => {
   const all = globSync('{src,projections,scripts,client,testing,simulation,bench,drills}/**/*.ts', {
     cwd: root,
   });
@@ -238,7 +238,7 @@ test('no file needs itself through others', (t) => {
   t.deepEqual([...left.keys()], [], 'files of a cycle, and those that need them');
 });
 
-test('no file lies loose, and no folder of src, client or testing has more than 16 files', (t) => {
+test('no file is outside a room, and no folder of src, client or testing has more than 16 files', (t) => {
   const folders = Map.groupBy(globSync('{src,client,testing}/**/*.ts', { cwd: root }), (file) =>
     path.dirname(file),
   );
@@ -260,7 +260,7 @@ test('no file lies loose, and no folder of src, client or testing has more than 
   );
 });
 
-test('the domain and the projections use nothing of the machine', (t) => {
+test('the domain and the projections use no platform features', (t) => {
   const pure = files.filter((file) => /^(src\/domain|projections)\//.test(file));
   t.true(pure.length > 15);
   for (const file of pure) {
@@ -273,7 +273,7 @@ test('the domain and the projections use nothing of the machine', (t) => {
   }
 });
 
-test('time, timers, randomness, files, workers and requests are used through src/tools alone', (t) => {
+test('time, timers, randomness, files, workers and requests are used only through src/tools', (t) => {
   // Browsers have their own clock, requests and workers.
   const outside = files.filter(
     (file) => !/^(src\/tools|simulation|src\/modules\/console\/browser)\//.test(file),

@@ -9,7 +9,7 @@ const root = path.join(import.meta.dirname, '..');
 
 type Package = { readonly ava: { readonly require?: readonly string[] } };
 
-test('neither a test nor a command that it starts inherits settings of a service', async (t) => {
+test('neither a test nor a command started by it inherits settings of a service', async (t) => {
   const { ava } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'any.mts');

@@ -72,7 +72,7 @@ test('comments and names use the terms of the field', (t) => {
   t.deepEqual(violations, []);
 });
 
-test('a forbidden word, phrase and beginning is found, and a text is left alone', (t) => {
+test('forbidden words, phrases and beginnings are found, and strings are ignored', (t) => {
   const source = "/** Of all. */\nconst isTold = 'nobody'; // so many\nlet keepAlive = `whoever`;\n";
   t.deepEqual(
     violationsIn(source).map(({ what }) => what),

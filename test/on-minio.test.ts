@@ -6,7 +6,7 @@ import { temporaryFolder } from '../testing/processes/temporary-folder.ts';
 
 const PROGRAM = path.join(import.meta.dirname, 'on-minio.ts');
 
-test('tests on a real MinIO say that they were not run, which fails where CI could have built one', async (t) => {
+test('tests on a real MinIO report that they were skipped, which fails where CI could have built one', async (t) => {
   const [without, withGo] = [await temporaryFolder(t), await temporaryFolder(t)];
   await writeFile(path.join(withGo, 'go'), '');
   for (const [settings, code] of [
@@ -21,7 +21,7 @@ test('tests on a real MinIO say that they were not run, which fails where CI cou
   }
 });
 
-test('a MINIO_BIN that cannot be run is no reason not to run the tests', (t) => {
+test('a MINIO_BIN that cannot be executed fails the tests instead of skipping them', (t) => {
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM], {
     env: { MINIO_BIN: '/nowhere/minio' },
     encoding: 'utf8',

@@ -9,7 +9,7 @@ const DEPOSITS = Number(process.env['COUNTED_DEPOSITS'] ?? 100);
 const CALLS = ['append', 'read'] as const;
 const FINAL = { ...formType, ...final };
 
-test('a deposit on EventStoreDB, on one node with all roles, has the documented costs', async (t) => {
+test('a deposit on EventStoreDB, on one node with all roles, stays within its limits of calls', async (t) => {
   t.timeout(600_000);
   await using nodes = await DistributedNodes.start();
   const { faults, ports } = nodes.double;

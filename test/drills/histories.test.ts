@@ -10,7 +10,7 @@ import { RunningService } from '../../testing/service/running-service.ts';
 /** Longer than any answer takes, if the answer matters. */
 const LONG_MS = 30_000;
 
-test('an operation has what its answer shows of the deposit: revision, status, and the marks of its contents', async (t) => {
+test('an operation records revision, status and content marks from its response', async (t) => {
   const { requests, target } = await depositing(t);
   const created = await requests.send({ kind: 'create', archive: 'a1', entry: 'e1' }, target, 3);
   const deposit = created.shown?.deposit as number;
@@ -36,7 +36,7 @@ test('an operation has what its answer shows of the deposit: revision, status, a
   t.deepEqual(requests.faults, []);
 });
 
-test('a refusal for the state of a deposit is an outcome, one for anything else a fault', async (t) => {
+test('a refusal for the state of a deposit is an outcome, any other one a fault', async (t) => {
   const { requests, target } = await depositing(t);
   const { shown } = await requests.send({ kind: 'create', archive: 'a1' }, target, 0);
   const deposit = shown?.deposit as number;
@@ -58,7 +58,7 @@ test('a refusal for the state of a deposit is an outcome, one for anything else 
   t.regex(requests.faults.join(), /^create was answered 409 at http-1: /);
 });
 
-test('a request repeated with its key is answered with the same deposit', async (t) => {
+test('a request repeated with its key gets the same deposit', async (t) => {
   const { requests, target } = await depositing(t);
   const invocation = { kind: 'create', archive: 'a1', entry: 'e1', key: 'k' } as const;
   const [first, second] = [
@@ -68,7 +68,7 @@ test('a request repeated with its key is answered with the same deposit', async 
   t.deepEqual(second.shown, first.shown);
 });
 
-test('the outcome of a request without an answer, or with a 503, is unknown', async (t) => {
+test('the outcome of a request without a response, or with 503, is unknown', async (t) => {
   await using connection = await TcpFaultProxy.to(await answering(t, 503, '{}'));
   const target = { name: 'http-1', url: `http://127.0.0.1:${connection.port}` };
   const requests = requestsWithin(LONG_MS);
@@ -85,7 +85,7 @@ test('the outcome of a request without an answer, or with a 503, is unknown', as
   t.deepEqual(requests.faults, []);
 });
 
-test('a receipt without an ETag says nothing of the entries', async (t) => {
+test('a receipt without an ETag reveals nothing about the entries', async (t) => {
   const receipt = { deposit_id: 1, deposit_status: 'partial', archives: [], dcterms: [] };
   const target = {
     name: 'http-1',
@@ -95,7 +95,7 @@ test('a receipt without an ETag says nothing of the entries', async (t) => {
   t.deepEqual(shown, { deposit: 1, status: 'partial', archives: [] });
 });
 
-test('what is sent on a silent connection arrives when the silence is over', async (t) => {
+test('data sent on a silent connection arrive when the silence ends', async (t) => {
   await using connection = await TcpFaultProxy.to(await answering(t, 503, '{}'));
   const target = { name: 'http-1', url: `http://127.0.0.1:${connection.port}` };
   await connection.inject('silent');
@@ -104,7 +104,7 @@ test('what is sent on a silent connection arrives when the silence is over', asy
   t.is((await held).code, 503);
 });
 
-test('clients leave a deposit alone that has too many operations without a known outcome', (t) => {
+test('clients avoid a deposit with too many operations of unknown outcome', (t) => {
   const deposits = new SharedDeposits();
   const lost = { kind: 'add', deposit: 1, client: 0, node: 'http-1', call: 1, return: 2, code: 0 } as const;
   deposits.note({ ...lost, kind: 'create', code: 201 });

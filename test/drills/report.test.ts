@@ -23,7 +23,7 @@ const broken: DrillRun = {
 };
 const skipped: DrillRun = { ...held, name: 'fsync-order', numbers: {}, skipped: 'strace is not installed' };
 
-test('every drill is in the programme, and what is in the programme is a drill', (t) => {
+test('the programme lists exactly the existing drills', (t) => {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
   const drills = files.filter((file) =>
     /import \{[^}]*\brun(Watched)?Drill\b/.test(readFileSync(path.join(folder, file), 'utf8')),
@@ -32,7 +32,7 @@ test('every drill is in the programme, and what is in the programme is a drill',
   t.is(PROGRAMME.at(-1)?.name, 'secrets-scan', 'it looks at what the others left');
 });
 
-test('a report tells what was tried and held, what broke and what was skipped, and sums up over all', (t) => {
+test('a report lists what was tried, held, broken and skipped, and totals everything', (t) => {
   const runs = [held, broken, skipped];
   const report = markdownReport({ runs, isShort: false, begunAt: '2026-03-01T10:00:00.000Z' });
   t.is(summary(runs), '3 drills: 1 held, 1 broken, 1 skipped.');

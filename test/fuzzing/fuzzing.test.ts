@@ -2,7 +2,7 @@ import test from 'ava';
 import { fuzzArchives } from './fuzz-archives.ts';
 import { fuzzSeeds } from './fuzz-seeds.ts';
 
-test('a changed archive is refused with a reason, or has the identifier that other readers find', async (t) => {
+test('a changed archive is refused with a reason, or has the identifier computed by other readers', async (t) => {
   t.timeout(120_000);
   const report = await fuzzArchives({ mutations: 300, seed: 1 });
   t.deepEqual(report.broken, []);
@@ -11,7 +11,7 @@ test('a changed archive is refused with a reason, or has the identifier that oth
   t.true(fuzzSeeds.length > 80);
 });
 
-test('archives that were not changed have the identifier that other readers find', async (t) => {
+test('unchanged archives have the identifier computed by other readers', async (t) => {
   t.timeout(120_000);
   const report = await fuzzArchives({ mutations: 150, seed: 2, changes: false });
   t.deepEqual(report.broken, []);

@@ -50,7 +50,7 @@ const CALLS = [
   'bind --json',
 ] as const;
 
-test('exit codes and output of commands on a data folder are as they were', async (t) => {
+test('exit codes and output of commands on a data folder match the transcript', async (t) => {
   t.timeout(300_000);
   const out = await temporaryFolder(t);
   const clock = { ...CLOCK_OF_NODE, now: () => NOW, date: () => new Date(NOW) };

@@ -19,7 +19,7 @@ function commandNames(): readonly string[] {
   return [...new Set(names.flat())].filter((name) => !others.includes(name)).toSorted();
 }
 
-test('the help of all commands, and what they say to an unknown option, are as they were', async (t) => {
+test('the help of all commands and their response to an unknown option match the transcript', async (t) => {
   const folder = await temporaryFolder(t);
   const parts = [];
   for (const name of commandNames()) {

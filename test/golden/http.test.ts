@@ -9,7 +9,7 @@ import { Transcript } from './transcript.ts';
 const NOW = Date.parse('2026-03-01T10:00:00.000Z');
 const SETTINGS = { baseUrl: 'https://deposit.example', maxUploadSize: 60_000 };
 
-test('the answers to all requests are those of the transcript', async (t) => {
+test('the responses to all requests match the transcript', async (t) => {
   const clock = { ...CLOCK_OF_NODE, now: () => NOW, date: () => new Date(NOW) };
   const text = await runInWorld({ clock }, async () => {
     await using service = await RunningService.start(SETTINGS);

@@ -26,7 +26,7 @@ function described(lines: readonly Line[]): string {
   return `${[...new Set(texts)].toSorted().join('\n')}\n`;
 }
 
-test('the lines of a start, a deposit, a rejected one and a stop have the fields that they had', async (t) => {
+test('the log lines of a start, a deposit, a rejection and a stop have the fields of the transcript', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
   const { logger, lines } = keptLines();
   await using service = await RunningService.startIn(folder, {}, logger);

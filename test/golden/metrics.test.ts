@@ -32,7 +32,7 @@ function plain(text: string): string {
     .replaceAll(/(?<=\d),(?=\d)/g, '');
 }
 
-test('the metrics after a deposit have the names, types, labels and help that they had', async (t) => {
+test('the metrics after a deposit have the names, types, labels and help of the transcript', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });

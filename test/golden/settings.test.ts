@@ -29,7 +29,7 @@ function problemsOf(env: Readonly<Record<string, string>>): string {
   }
 }
 
-test('settings, their defaults and meanings, and the problems of invalid values are as they were', async (t) => {
+test('settings, their defaults and meanings, and the problems of invalid values match the transcript', async (t) => {
   const single = Object.keys(SETTINGS).flatMap((name) => VALUES.map((value) => ({ [name]: value })));
   const problems = [...single, ...COMBINATIONS].map(problemsOf);
   await assertGolden(t, 'settings.txt', `${describeSettings()}\n\n${problems.join('\n')}`);

@@ -12,7 +12,7 @@ const INSTALLERS = [
 
 for (const [program, install, step] of INSTALLERS) {
   test.serial(
-    `clients that ${program} installs are missing without it, and a fault where it fails`,
+    `clients installed by ${program} are missing without it, and a fault if it fails`,
     async (t) => {
       const [programs, cache] = [await temporaryFolder(t), await temporaryFolder(t)];
       const installIn = () => inEnvironment({ PATH: programs, XDG_CACHE_HOME: cache }, install);
