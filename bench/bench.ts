@@ -13,11 +13,11 @@ import { everyNodeGoal } from './nodes/every-node-goal.ts';
 
 const HELP = `Measures how fast the service is against what is possible on this machine, both sides in one interleaved run.
 
-  npm run bench -- [G1 … G15 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
+  npm run bench -- [G1 … G16 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
 
 ${[...everyGoal, ...everyNodeGoal].map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
 
-all:           G1 to G15
+all:           G1 to G16
 nodes:         N1 to N4: several nodes on the doubles of EventStoreDB and S3; on a MinIO, if MINIO_BIN names one or minio is
                on the path; and on the server that EVENTSTORE_URL names, whose log is filled with deposits
 

@@ -11,6 +11,7 @@ import { rebuildViews } from './g12-rebuild.ts';
 import { start } from './g13-start.ts';
 import { memory } from './g14-memory.ts';
 import { consoleRequests } from './g15-console.ts';
+import { firstScreen } from './g16-first-screen.ts';
 
 /** All goals, ordered by their numbers. */
 export const everyGoal: readonly Goal[] = [
@@ -29,4 +30,5 @@ export const everyGoal: readonly Goal[] = [
   start,
   memory,
   consoleRequests,
+  firstScreen,
 ];
