@@ -22,7 +22,7 @@ type Picture = {
   readonly prepare: (page: Page, made: Pictured) => Promise<void>;
 };
 
-const region = (page: Page, name: string) => page.getByRole('region', { name }).waitFor();
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true }).waitFor();
 
 const PICTURES: Readonly<Record<string, Picture>> = {
   overview: {
@@ -62,7 +62,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   'deposit-file': {
     path: ({ id }) =>
       `/console/deposits/${id}?tab=files&path=paint-1.0/src/palette.py&lines=3-4&with=${id - 3}`,
-    prepare: (page) => region(page, 'Lines'),
+    prepare: (page) => region(page, 'Changed lines'),
   },
   'deposit-listing': {
     path: ({ id }) => `/console/deposits/${id + 1}?tab=files`,
@@ -118,7 +118,7 @@ async function takeAll(running: Browser): Promise<void> {
       await tab.page.goto('/console/');
       await tab.page.getByLabel('Client').waitFor();
       await save('sign-in');
-      await tab.page.goto(await linkFor(service, 'operator'));
+      await tab.page.goto(await linkFor(service, 'operator', undefined, 'rosa'));
       await tab.page.waitForURL(/\/console\/$/);
       for (const [name, { path: address, prepare }] of Object.entries(PICTURES)) {
         if (values.only !== undefined && name !== values.only) continue;

@@ -3,9 +3,13 @@ import { consoleLink } from '../../src/operations/people/console-link.ts';
 import { ControlClient } from '../../src/service/operator-port/control-client.ts';
 import type { RunningService } from '../service/running-service.ts';
 
-/** Resolves to a link that signs in a person with the role, who is named after it and added if necessary. */
-export async function linkFor(service: RunningService, role: Role, client?: string): Promise<string> {
-  const person = client === undefined ? role : `${role}-of-${client}`;
+/** Resolves to a link that signs in a person with the role, who is added if necessary. */
+export async function linkFor(
+  service: RunningService,
+  role: Role,
+  client?: string,
+  person = client === undefined ? role : `${role}-of-${client}`,
+): Promise<string> {
   await service.administration
     .person({ type: 'AddPerson', person, role, client: client ?? null })
     .catch((error: { code?: string }) => {
