@@ -175,6 +175,11 @@ test('files are shown as text, with hidden characters visible, lines selected an
     .getByText(/^swh:1:cnt:[0-9a-f]{40};origin=https:\/\/bob\.example\/p;.*;path=\/p\/README;lines=2-3$/)
     .waitFor();
   t.regex(page.url(), /lines=2-3/);
+  const [content = ''] =
+    /swh:1:cnt:[0-9a-f]{40}/.exec((await page.getByText(/;lines=2-3$/).textContent()) ?? '') ?? [];
+  await page.goto(`/console/search?q=${content}`);
+  await page.waitForURL(/tab=files&path=p%2FREADME$/);
+  await page.getByRole('link', { name: 'Line 2' }).waitFor();
   const file = await saved(page, 'link', 'Download the file');
   t.is(await readFile(file, 'utf8'), 'one\ntwo \u2067\nthree\n');
 

@@ -29,8 +29,7 @@ export function Search({ place }: ScreenProps): VNode {
   const opened =
     data && only && others.length === 0 && NAMES_ONE.includes(data.understoodAs) ? only.depositId : undefined;
   useEffect(() => {
-    const at = data?.event == null ? '' : `?at=${data.event}`;
-    if (opened !== undefined) navigate(`/console/deposits/${opened}${at}`, { replace: true });
+    if (opened !== undefined) navigate(`/console/deposits/${opened}${placeIn(data)}`, { replace: true });
   }, [opened]);
   if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
   if (!data) return html`<p class="loading" role="status">Searching …</p>`;
@@ -49,6 +48,14 @@ export function Search({ place }: ScreenProps): VNode {
       html`<p><a class="button" href=${`/console/deposits?${data.list}`}>Show them in the list</a></p>`
     }
   `;
+}
+
+/** Returns the query that shows in a deposit what the text names: an event, or a file or directory. */
+function placeIn(data: SearchResult | undefined): string {
+  if (data?.event != null) return `?at=${data.event}`;
+  if (data?.path == null) return '';
+  const path = data.path.split('/').map(encodeURIComponent).join('/');
+  return `?tab=files&path=${encodeURIComponent(path)}`;
 }
 
 function capitalized(text: string): string {
