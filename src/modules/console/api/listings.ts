@@ -19,7 +19,7 @@ export function listingRoutes({
       permission: 'deposits:read',
       answer: async ({ ctx, params, viewer }) => {
         const { depositId } = depositsOf(viewer).existing(params['id']);
-        ctx.body = { readings: await readingsOf(depositId) };
+        ctx.body = { depositId, readings: await readingsOf(depositId) };
       },
     },
     {
