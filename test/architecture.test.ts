@@ -235,7 +235,7 @@ test('no file imports itself through other files', (t) => {
     size = left.size;
     for (const [file, needed] of left) if (!needed.some((other) => left.has(other))) left.delete(file);
   }
-  t.deepEqual([...left.keys()], [], 'files of a cycle, and those that need them');
+  t.deepEqual([...left.keys()], [], 'files of a cycle and their importers');
 });
 
 test('no file is outside a room, and no folder of src, client or testing has more than 16 files', (t) => {
@@ -291,7 +291,7 @@ test('only the configuration reads the environment', (t) => {
   t.deepEqual(
     readers.toSorted(),
     ['client/environment.ts', 'scripts/test.ts', 'src/config/read-config.ts', 'src/main.ts'],
-    'main and the test command only tell where the compile cache is',
+    'main and the test command only set the compile cache',
   );
 });
 

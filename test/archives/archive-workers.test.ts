@@ -82,7 +82,7 @@ test('listings are overlaid in a worker', async (t) => {
   if (inspection.outcome === 'refused') return t.fail();
   const overlay = await workers.overlay([{ sha256: demoSha256, listing: inspection.listing }]);
   t.like(overlay, { outcome: 'accepted', files: 1, bytes: 17 });
-  t.is(inspection.listing.length, 0, 'it was handed over');
+  t.is(inspection.listing.length, 0, 'the buffer was transferred');
 });
 
 test('bytes that do not match the digest are an error of the store', async (t) => {

@@ -147,7 +147,7 @@ test('a stalled reader occupies a thread only for the granted time, or until the
     },
     { name: 'JobAborted' },
   );
-  t.true((await buffer(readers.read(order, PATIENT))).equals(large), 'there is a thread again');
+  t.true((await buffer(readers.read(order, PATIENT))).equals(large), 'a thread is available again');
 });
 
 /** Returns a manifest with a directory `many` of empty files, which makes it some megabytes long. */

@@ -27,7 +27,7 @@ test('a tar whose first name begins like a zip is a tar, also for the Python ver
   const tar = tarOf([{ name: 'PKGBUILD', data: 'pkgname=paint' }]);
   const directory = directoryOf(tar, await accepted(t, tar));
   if (spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0)
-    return t.pass('there is none');
+    return t.pass('it does not exist');
   const file = path.join(await temporaryFolder(t), 'paint.tar');
   await writeFile(file, tar);
   const identifiers = path.join(import.meta.dirname, '../../docs/auditing/identifiers.py');

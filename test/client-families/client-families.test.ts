@@ -94,7 +94,7 @@ test('curl deposits a form in parts with unnamed archives, and completes without
 test('the installed curl, if any, deposits with the commands of the README', async (t) => {
   const { service, alice, col } = t.context;
   const curl = await installedCurl(alice);
-  if (!curl) return t.pass('there is none');
+  if (!curl) return t.pass('it does not exist');
   const [tar, xml] = [path.join(service.folder, 'curl.tar'), path.join(service.folder, 'curl.xml')];
   await Promise.all([writeFile(tar, largeTar), writeFile(xml, helloEntry)]);
   const status = (receipt: string) => new Curl(alice).ask('GET', linkOf(receipt, 'alternate'));
@@ -131,7 +131,7 @@ test('sword2 for Python finds its collection, deposits multipart/related, adds, 
   t.deepEqual(
     client.http.challenged,
     ['GET /1/servicedocument/', 'POST /1/software/'],
-    'it was asked for its credentials with the whole deposit already sent',
+    'the credentials were requested after the whole deposit was sent',
   );
 });
 

@@ -190,7 +190,7 @@ test('a login is verified, stored readable only by its user, and sent to no othe
     /login\.json contains a password, but other users can read it: run chmod 600 .*login\.json$/m,
   );
   const env = { SWORD_SERVER: service.url, SWORD_USER: 'alice', SWORD_PASSWORD: 'secret' };
-  t.is((await newcomer.run(['list'], { env })).code, 0, 'what is not needed is not read');
+  t.is((await newcomer.run(['list'], { env })).code, 0, 'unneeded objects are not read');
   await chmod(file, 0o600);
   for (const elsewhere of [
     ['--server', 'http://127.0.0.1:1'],

@@ -127,7 +127,11 @@ test('links in a header are found by their relation', (t) => {
   t.is(linkInHeader(header, 'next'), 'http://x/b?p=1,2');
   t.is(linkInHeader(header, 'edit'), 'http://x/c');
   t.is(linkInHeader(header, 'ex'), null);
-  t.is(linkInHeader(`${'<'.repeat(9)}http://x/a>; rel=next`, 'next'), 'http://x/a', 'no target has a <');
+  t.is(
+    linkInHeader(`${'<'.repeat(9)}http://x/a>; rel=next`, 'next'),
+    'http://x/a',
+    'no link target contains <',
+  );
 });
 
 test('addresses are resolved against their document, and an invalid one gets an error message', (t) => {

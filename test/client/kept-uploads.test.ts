@@ -105,7 +105,7 @@ test('abandoned uploads are removed for a new one at the limit, those of other p
   await killedWhen(t, depositor, ['upload', 'noise.tar', '--partial'], isBegun);
   const headers = { ...authorization(depositor), 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' };
   const foreign = await fetch(`${service.url}/1/software/uploads/`, { method: 'POST', headers });
-  t.is(foreign.status, 201, 'the last one that is allowed');
+  t.is(foreign.status, 201, 'the last one within the limit');
   holds = false;
   const { code, err } = await depositor.run(['upload', 'other.tar', '--partial']);
   t.is(code, 0, err);
@@ -184,7 +184,7 @@ async function killedWhen(
   const child = depositor.start(args);
   const exited = once(child, 'exit');
   await until(async () => child.exitCode !== null || isSo());
-  t.is(child.exitCode, null, 'it has ended by itself');
+  t.is(child.exitCode, null, 'it has ended without a signal');
   child.kill('SIGKILL');
   await exited;
 }
@@ -222,12 +222,12 @@ test('an upload is abandoned when its process has ended, only for its user, and 
   };
   of('alice', 'a').keep('of-alice');
   of('bob', 'b').keep('of-bob');
-  t.deepEqual(given(), [], 'this process goes on');
+  t.deepEqual(given(), [], 'this process continues');
   const NOBODY = 2 ** 22; // no process has such a high number
   await sentBy(`${NOBODY} elsewhere`);
-  t.deepEqual(given(), [], 'another machine cannot be asked');
+  t.deepEqual(given(), [], 'processes of another machine cannot be checked');
   await touched(11);
-  t.deepEqual(given(), ['of-alice'], 'it would have said so by now');
+  t.deepEqual(given(), ['of-alice'], 'a message would have arrived by now');
   await sentBy(`${NOBODY} ${hostname()}`);
   t.deepEqual(given(), ['of-alice']);
   await touched(31 * 24 * 60);

@@ -169,7 +169,7 @@ test('an upload of a large archive resumes where its connection failed', async (
       'POST /1/software/N/metadata/',
     ],
   );
-  t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), [], 'nothing is kept of it');
+  t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), [], 'nothing of it is stored');
 });
 
 test('an upload that the server has lost starts again', async (t) => {

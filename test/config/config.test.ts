@@ -207,7 +207,7 @@ test('a start that fails on EventStoreDB names its servers and no password', (t)
   const fault = logFault(away, config);
   t.is(fault?.message, `DEPOSIT_EVENT_LOG (eventstoredb db.example:2113,db2.example:2113): ${away.message}`);
   t.like(fault, { code: 'EVENT_LOG_UNAVAILABLE', cause: away });
-  t.is(logFault(away, readConfig({})), undefined, 'an embedded log names its file');
+  t.is(logFault(away, readConfig({})), undefined, 'an embedded log has a file name');
   t.is(logFault(new Error('another'), config), undefined);
 });
 

@@ -62,8 +62,8 @@ test('deposits are found by each of their identifiers, newest first and in pages
   }
   t.deepEqual(ids({ ...alice, collections: [] }, { directory }, 10), []);
   const newest = deposits.newestOfTrees(alice, 10).map(({ depositId }) => depositId);
-  t.deepEqual(newest, [5], 'the newest of a tree, in whatever collection');
-  t.false(await deposits.catchUp(), 'there is nothing that the views do not have');
+  t.deepEqual(newest, [5], 'the newest of a tree, in any collection');
+  t.false(await deposits.catchUp(), 'the views have everything');
   await projector.stop();
 });
 
@@ -118,7 +118,7 @@ test('no deposit matches contradictory conditions', (t) => {
   t.deepEqual(asked(`swh:1:rev:${one};anchor=swh:1:rev:${one}`), { revision: one });
   t.is(asked(`swh:1:rev:${one};anchor=swh:1:rev:${other}`), undefined);
   t.is(asked(`swh:1:cnt:${one};visit=swh:1:snp:${one};anchor=swh:1:snp:${other}`), undefined);
-  t.is(asked(`swh:1:cnt:${one};anchor=swh:1:rel:${one}`), undefined, 'releases are made of no deposit');
+  t.is(asked(`swh:1:cnt:${one};anchor=swh:1:rel:${one}`), undefined, 'no deposit has a release');
 });
 
 test('a snapshot is computed from its deposit, and an id with other bytes is not returned', async (t) => {

@@ -45,7 +45,7 @@ test.serial('a hostile archive is rejected, an odd one is loaded, and none does 
 test.serial('after all cases the service is healthy and has used little memory', async (t) => {
   t.true(await service.isReady());
   const peak = await service.peakMemory();
-  t.log(`It had ${Math.round(peak)} MiB at most.`);
+  t.log(`The peak was ${Math.round(peak)} MiB.`);
   t.true(peak < 400, `${peak} MiB`);
 });
 

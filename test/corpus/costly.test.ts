@@ -21,6 +21,6 @@ test('bombs and floods of members are rejected, and archives just below a limit 
   t.deepEqual(await runCases(trials, 1), []);
   t.true(await service.isReady());
   const peak = await service.peakMemory();
-  t.log(`The service had ${Math.round(peak)} MiB at most.`);
+  t.log(`The peak of the service was ${Math.round(peak)} MiB.`);
   t.true(peak < 640, `${peak} MiB`);
 });

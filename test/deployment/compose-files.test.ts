@@ -156,7 +156,7 @@ for (const file of FILES) {
       t.is(checked, !runsOnce.has(name), name);
     }
     for (const [name, until] of awaited) {
-      t.false(until === 'service_healthy' && runsOnce.has(name), `${name} is never healthy, it ends`);
+      t.false(until === 'service_healthy' && runsOnce.has(name), `${name} ends and is never healthy`);
     }
   });
 
@@ -286,7 +286,7 @@ test('the image runs nothing as root, no script of a package, and code that is r
   t.regex(
     before,
     new RegExp(`^RUN chmod -R a\\+rX ${copied.join(' ').replaceAll('.', '\\.')} `, 'm'),
-    'and can read',
+    'and can read it',
   );
   t.notRegex(after, /^(USER|RUN|COPY|ADD) /m);
   t.regex(after, /^CMD \["node", "src\/main\.ts"\]$/m);

@@ -62,7 +62,7 @@ test('the unit starts the service with known settings, in private folders made b
   t.deepEqual(
     [saidBy('MemorySwapMax'), saidBy('MemoryHigh')],
     [['0'], []],
-    'ended at the limit, not slowed down',
+    'aborted at the limit, not slowed down',
   );
 });
 

@@ -189,11 +189,8 @@ test('deposit ids are unique, also for two nodes on one log', async (t) => {
     ids.sort((a, b) => a - b),
     Array.from({ length: 200 }, (_, index) => index + 1),
   );
-  t.true(
-    (await eventsOf(log, 'ids-deposit')).length < 20,
-    'ids that are wanted together share a reservation',
-  );
-  t.is(await new DepositIdAllocator(log).next(), 201, 'a node that starts later goes on behind the others');
+  t.true((await eventsOf(log, 'ids-deposit')).length < 20, 'concurrent requests for ids share a reservation');
+  t.is(await new DepositIdAllocator(log).next(), 201, 'a node that starts later continues after the others');
 });
 
 test('after an event that is no reservation no ids are allocated, and the attempts end', async (t) => {
@@ -235,7 +232,7 @@ test('under load some ids are reserved ahead, none twice; with few requests none
   const reservations = await eventsOf(log, 'ids-deposit');
   const reserved = reservations.map(({ data }) => Number(data['count'])).reduce((sum, count) => sum + count);
   t.true(Math.max(...many) <= reserved && reserved < 1005 + 2 * 64, `${reserved} were reserved`);
-  t.true(reserved > 1005, 'some were reserved for requests that did not come any more');
+  t.true(reserved > 1005, 'some were reserved for requests that did not arrive');
 });
 
 test('a recorded request is found by its client and key, and by no other pair with the same concatenation', async (t) => {
@@ -245,7 +242,7 @@ test('a recorded request is found by its client and key, and by no other pair wi
   t.is(key.earlier, undefined);
   const begun = await requests.begin(key, 'f', 'r', async () => 1);
   t.like(begun, { depositId: 1, requestId: 'r', fingerprint: 'f' });
-  t.deepEqual(await requests.begin(key, 'f', 's', async () => 2), begun, 'the first one counts');
+  t.deepEqual(await requests.begin(key, 'f', 's', async () => 2), begun, 'the first one applies');
   t.deepEqual((await requests.load('ab', 'c')).earlier, begun);
   t.is((await requests.load('a', 'bc')).earlier, undefined);
   await t.throwsAsync(
@@ -277,7 +274,7 @@ test('an unavailable log refuses ids, and allocation recovers with it', async (t
     refused.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  t.is(tries, 2, 'a request that came meanwhile has a try of its own');
+  t.is(tries, 2, 'a request that arrived meanwhile has its own attempt');
   log.append = append;
   t.is(await ids.next(), 2);
 });

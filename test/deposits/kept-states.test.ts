@@ -104,5 +104,5 @@ test('the cache of states is limited by events, since each event may add a whole
     kept.provenBy({ ...event, stream, metadata: { hash: hashOf(stream) } }),
   );
   t.is(left.at(-1), `deposit-${streams - 1}`);
-  t.true(left.length <= 60, `${left.length} streams of a hundred events each are kept`);
+  t.true(left.length <= 60, `${left.length} streams of a hundred events each are cached`);
 });

@@ -90,11 +90,11 @@ test('a killed node is named until it restarts under its name or an operator rem
     runScript(node.folder, 'nodes', args, { env: nodes.settings });
   await start();
   t.false((await confirmations(log, 100)).get(gone));
-  t.false((await confirmations(log, 100)).get(gone), 'as often as it is asked');
+  t.false((await confirmations(log, 100)).get(gone), 'for every call');
   const asking = confirmations(log, 60_000);
   await until(async () => (await Array.fromAsync(log.readStream(NODES))).at(-1)?.type === 'NodeConfirmed');
   await start();
-  t.true((await asking).get(gone), 'it serves clients only with views that are current');
+  t.true((await asking).get(gone), 'it serves clients only with current views');
 
   const forgotten = await command('forget', gone);
   t.deepEqual([forgotten.code, forgotten.out], [0, `The node ${gone} is forgotten.\n`]);

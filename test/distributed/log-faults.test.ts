@@ -43,7 +43,7 @@ test('a committed append answered with 503 leaves an unseen deposit, and the rep
   const refused = await alice.post('/1/software/', form, formType);
   t.is(refused.status, 503);
   t.truthy(refused.headers.get('retry-after'));
-  t.notRegex(await refused.text(), /stored|kept/, 'whether it was is not known');
+  t.notRegex(await refused.text(), /stored|kept/, 'the outcome is unknown');
   depositor.refused.add(refused.headers.get('x-request-id') ?? '');
   nodes.double.faults.clear();
   t.is(await depositor.deposit(0), '2');

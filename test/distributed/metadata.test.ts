@@ -43,5 +43,9 @@ test('a node whose views are behind accepts metadata for a deposit done on anoth
 
   const better = entryXml('<title>T</title><author><name>A</name></author>');
   const checking = { ...entryHeaders(), 'X-Check-SWHID': swhid };
-  t.is((await alice.put(edit, better, checking)).status, 204, 'what is done elsewhere is updated here');
+  t.is(
+    (await alice.put(edit, better, checking)).status,
+    204,
+    'a deposit done on another node is updated here',
+  );
 });

@@ -31,7 +31,7 @@ test('a node whose views are behind accepts a version of an origin done on anoth
   const first = form('create_origin', ORIGIN);
   const created = await alice.post(`${ahead.url}/1/software/`, first, { ...formType, ...final });
   await alice.waitFor(created.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'done');
-  t.is((await readList(await alice.get('/1/software/'))).count, '0', 'its views know nothing of it');
+  t.is((await readList(await alice.get('/1/software/'))).count, '0', 'its views do not have it');
   const headers = { ...formType, ...partial };
   const added = await alice.post('/1/software/', form('add_to_origin', ORIGIN), headers);
   t.is(added.status, 201, await added.text());

@@ -33,7 +33,7 @@ test('nodes of each role report their state, also without their log, and name wh
   const alone = await Exposition.of(loading.folder);
   t.is(alone.value('deposit_ready'), 0);
   t.is(alone.value('deposit_readiness_check', { check: 'event log' }), 0);
-  t.is(alone.value('deposit_reactor_lag_events', loader), undefined, 'rather nothing than old news');
+  t.is(alone.value('deposit_reactor_lag_events', loader), undefined, 'no answer instead of a stale one');
   t.is(alone.value('deposit_scrape_faults_total', { part: 'loader_lag' }), 1);
   t.is(alone.value('deposit_outcomes_total', { outcome: 'loaded' }), 1);
   await nodes.double.listen();
@@ -51,6 +51,6 @@ for (const role of ['http', 'reactors'] as const) {
     const options = { logger: silentLogger };
     const start = startService({ ...config, eventLog, archiveStore, roles: [role] }, options);
     await t.throwsAsync(start, { code: 'EVENT_LOG_UNAVAILABLE' });
-    t.is(nodes.s3.buckets.size, 0, 'whether the log names objects is not known');
+    t.is(nodes.s3.buckets.size, 0, 'it is unknown whether the log names objects');
   });
 }

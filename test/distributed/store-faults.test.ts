@@ -98,7 +98,7 @@ test('a node stops soon while a put to its store hangs', async (t) => {
   await until(async () => proxy.requests.slice(before).some((request) => /^PUT .*v1\//.test(request)));
   const begun = Date.now();
   await node.stop();
-  t.true(Date.now() - begun < 15_000, 'the store may say nothing for 30 seconds');
+  t.true(Date.now() - begun < 15_000, 'the store may be silent for 30 seconds');
 });
 
 test('a start removes old leftovers of killed processes from folder and bucket, and no recent ones', async (t) => {

@@ -132,7 +132,7 @@ test('a metadata update leaves the identifiers and their inputs unchanged', (t) 
     .thenRefused('TOO_MANY_ENTRIES');
   t.deepEqual(referencedObjects(updated), [aliceEntry.sha256]);
   const facts = depositFacts(after).find(({ label }) => label === 'metadata');
-  t.is(facts?.values.length, 3, 'what was there, and both updates');
+  t.is(facts?.values.length, 3, 'the existing metadata and both updates');
 });
 
 function metadataOnly(changes: Partial<DepositMetadata> = {}): DepositMetadata {

@@ -33,9 +33,9 @@ test('a parked event waits until it is retried or skipped, and may be parked aga
   t.deepEqual([...parkedOrSkipped(given(t, one, retried, one).state())], ['e-1']);
   t.deepEqual(eventToRetry(given(t, one, two, retried).state(), 'e-1', 2), one.data);
   const again = given(t, one, retried, one, retried).state();
-  t.is(eventToRetry(again, 'e-1', 1), undefined, 'a later decision is about it');
+  t.is(eventToRetry(again, 'e-1', 1), undefined, 'a later decision refers to it');
   t.deepEqual(eventToRetry(again, 'e-1', 3), one.data);
-  t.is(eventToRetry(given(t, one, two).state(), 'e-1', 0), undefined, 'it was not to be tried again');
+  t.is(eventToRetry(given(t, one, two).state(), 'e-1', 0), undefined, 'it must not be retried');
 });
 
 test('tens of thousands of events may be parked: none is copied for another', (t) => {

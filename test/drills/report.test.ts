@@ -29,7 +29,7 @@ test('the programme lists exactly the existing drills', (t) => {
     /import \{[^}]*\brun(Watched)?Drill\b/.test(readFileSync(path.join(folder, file), 'utf8')),
   );
   t.deepEqual(PROGRAMME.map(({ name }) => `${name}.ts`).toSorted(), drills.toSorted());
-  t.is(PROGRAMME.at(-1)?.name, 'secrets-scan', 'it looks at what the others left');
+  t.is(PROGRAMME.at(-1)?.name, 'secrets-scan', 'it examines the leftovers of the others');
 });
 
 test('a report lists what was tried, held, broken and skipped, and totals everything', (t) => {

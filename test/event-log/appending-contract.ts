@@ -131,9 +131,9 @@ function appendingAgain(engine: LogEngine): void {
       const refused = { instanceOf: WrongExpectedRevision };
       await t.throwsAsync(log.append(stream('a'), 0, [a, b]), refused, 'elsewhere in the stream');
       await t.throwsAsync(log.append(stream('a'), 'none', [b, a]), refused, 'in another order');
-      await t.throwsAsync(log.append(stream('a'), 'none', [a, d]), refused, 'the first alike');
-      await t.throwsAsync(log.append(stream('a'), 'none', [d, b]), refused, 'the last alike');
-      await t.throwsAsync(log.append(stream('a'), 1, [c, d]), refused, 'longer than what is there');
+      await t.throwsAsync(log.append(stream('a'), 'none', [a, d]), refused, 'only the first equal');
+      await t.throwsAsync(log.append(stream('a'), 'none', [d, b]), refused, 'only the last equal');
+      await t.throwsAsync(log.append(stream('a'), 1, [c, d]), refused, 'longer than the stream');
       t.deepEqual(idsOf(await listOf(log.readStream(stream('a')))), idsOf([a, b, c]));
     },
   );

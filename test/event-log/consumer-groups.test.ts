@@ -61,7 +61,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
 
     const positions = await appendEach(log, ['deposit-1', 'client-alice', 'deposit-2', 'deposit-3']);
     const unheard = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
-    t.deepEqual(await looking.status(GROUP, PREFIX), unheard, 'before it was ever received');
+    t.deepEqual(await looking.status(GROUP, PREFIX), unheard, 'before the group was ever received');
 
     const stop = new AbortController();
     const received: Delivery[] = [];
@@ -109,7 +109,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     const ended = receive(open(), stop.signal, received);
     await eventually(() => received.length >= 1);
     t.is(received[0]?.event.stream, 'deposit-1');
-    t.is(await received[0]?.begin('beside others'), undefined, 'it may be what kills');
+    t.is(await received[0]?.begin('beside others'), undefined, 'it may be the poison event');
     t.is(await received[0]?.begin('alone'), isShared ? CRASHES_BEFORE_ISOLATION + 1 : 1);
     await received[0]?.acknowledge();
     await eventually(() => received.length >= 2);
@@ -160,7 +160,11 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     };
     const first = isShared ? ['deposit-2'] : []; // a group on a server begins at a position, not after it
     t.deepEqual(await receivedFrom(begin, first.length + 2), [...first, 'deposit-3', 'deposit-4']);
-    t.deepEqual(await receivedFrom(later, first.length + 1), [...first, 'deposit-3'], 'it was not done with');
+    t.deepEqual(
+      await receivedFrom(later, first.length + 1),
+      [...first, 'deposit-3'],
+      'it was not acknowledged',
+    );
     if (isShared) return; // deposit-2, with which the group began, was not acknowledged
     const looking = open();
     await eventually(async () => (await looking.status(GROUP, PREFIX)).waiting === 0);
@@ -289,7 +293,7 @@ test('a count that takes too long is reported as unknown, not as zero', async (t
       yield* silent.readAll(options);
     },
   };
-  t.is((await lagAfter(slow, undefined, PREFIX)).count, 1, 'what was counted counts');
+  t.is((await lagAfter(slow, undefined, PREFIX)).count, 1, 'counted attempts remain');
 });
 
 test('an unreachable server is a transient error', async (t) => {

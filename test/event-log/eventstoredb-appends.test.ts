@@ -104,7 +104,7 @@ test('a refused revision has the actual one if the server reports it', async (t)
   t.is(await actual('none'), 4);
   t.is(await actual(3), 'none');
   t.is(await actual('none'), 'unknown', 'not named');
-  t.is(await actual('none'), 'unknown', 'named as what was expected');
+  t.is(await actual('none'), 'unknown', 'with the name of the expected event');
 });
 
 function wrongRevision(actual: number | 'none' | undefined) {

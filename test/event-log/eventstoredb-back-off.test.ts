@@ -24,10 +24,10 @@ test('pauses of background work grow during a long failure', async (t) => {
   t.true(background.next() >= 750);
   t.true(request.next() <= 5);
   background.reset();
-  t.true(background.next() <= 2, 'after a success they are short again');
+  t.true(background.next() <= 2, 'the pauses are short again after a success');
   t.true(
     pauses(background).every((pause) => pause <= 5),
-    'and the time counts from the next failure',
+    'and the time is measured from the next failure',
   );
 });
 

@@ -18,7 +18,7 @@ test('an append that waits for discovery while its client is dropped does not en
   const options = { connectionString, callTimeout: 200, retryTimeout: 100 };
   const { code, lines, errors } = await appender(options, { streams: 3, linger: 1200 });
   t.is(code, 0, errors);
-  t.true(lines.includes('first-0 EVENT_LOG_UNAVAILABLE'), 'it was given up while discovery took long');
+  t.true(lines.includes('first-0 EVENT_LOG_UNAVAILABLE'), 'it was abandoned during a long discovery');
   t.is(lines.at(-1), 'later appended');
 });
 

@@ -83,7 +83,7 @@ function workingLong(): void {
     await consumer.received[1]?.acknowledge();
     const begun = Date.now();
     await stopping;
-    t.true(Date.now() - begun < 20_000, 'once nothing is under way');
+    t.true(Date.now() - begun < 20_000, 'once nothing is in flight');
     t.is(unacknowledged(server), 0);
   });
 }

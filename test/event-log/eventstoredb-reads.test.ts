@@ -34,15 +34,15 @@ test('pages grow again when full ones are fast and the last timeout is long ago'
   });
   t.deepEqual(sizes, [500, 250, 125, 62, 31, 15, 15]);
   size.succeeded(15, 15, 0.3);
-  t.is(size.current, 15, 'a page that took long does not make it grow');
+  t.is(size.current, 15, 'a slow page does not make it grow');
   size.succeeded(15, 14, 0.01);
-  t.is(size.current, 15, 'a page that is not full does not make it grow');
+  t.is(size.current, 15, 'a partial page does not make it grow');
   for (let times = 0; times < 8; times += 1) size.succeeded(size.current, size.current, 0.2);
   t.is(size.current, 1000);
   const remembering = new PageSize();
   remembering.timedOut(1000);
   remembering.succeeded(500, 500, 0.01);
-  t.is(remembering.current, 500, 'a moment after a time-out it does not grow');
+  t.is(remembering.current, 500, 'it does not grow shortly after a timeout');
 });
 
 test('a response that the client cannot parse is a transient error', async (t) => {

@@ -67,7 +67,7 @@ test('one consumer feeds all receivers; an event is acknowledged when all that i
   await retries[0]?.acknowledge();
   await eventually(() => unacknowledged(server) === 1);
   await setTimeout(50);
-  t.is(unacknowledged(server), 1, 'the loader is not done with it');
+  t.is(unacknowledged(server), 1, 'the loader has not acknowledged it');
   await loader[0]?.acknowledge();
   await eventually(() => unacknowledged(server) === 0);
   t.is(server.double.groups.get(GROUP)?.consumers, 1);
@@ -130,7 +130,7 @@ test('an idle consumer stays connected while the server serves it', async (t) =>
   await consumer.has(1);
   const connected = server.double.faults.seen('consume');
   await setTimeout(400);
-  t.is(server.double.faults.seen('consume'), connected, 'ten times of silence');
+  t.is(server.double.faults.seen('consume'), connected, 'ten periods of silence');
   server.double.dropSubscriptions('silence'); // the server forgets it, and does not report it
   await server.log.append('deposit-2', 'none', newEvents(1));
   await consumer.has(2); // also while work is under way
@@ -196,7 +196,7 @@ test('the new group starts after the lowest checkpoint of the old ones, which ar
   await eventually(() => deleted.length === 1);
   t.deepEqual(deleted, ['old-checker']);
   await setTimeout(400);
-  t.truthy(server.double.groups.get('old-loader'), 'a consumer is on it');
+  t.truthy(server.double.groups.get('old-loader'), 'a consumer is connected');
   await remaining.unsubscribe();
   await eventually(() => deleted.length === 2);
   t.is(server.double.groups.get('old-loader'), undefined);
@@ -228,7 +228,7 @@ test('an old group is deleted only after a full period without a consumer, which
   consumer.on('error', () => undefined);
   await eventually(() => isUsed);
   await setTimeout(Math.max(0, unusedFor + 100 - (performance.now() - begunAt)));
-  t.truthy(double.groups.get('old'), 'a consumer is on it');
+  t.truthy(double.groups.get('old'), 'a consumer is connected');
   const leftAt = performance.now();
   await consumer.unsubscribe();
   await deleting;

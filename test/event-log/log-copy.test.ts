@@ -143,7 +143,7 @@ test('the verification names the first event that differs between the logs', asy
   const verify = (total = 200) => verifyCopy(source.readAll(), target.readAll(), { total });
   await t.notThrowsAsync(verify());
   await t.throwsAsync(verify(201), { instanceOf: LogCopyWrong, message: /ends after event 200 of 201/ });
-  await t.notThrowsAsync(verify(199), 'another copy has brought the last one');
+  await t.notThrowsAsync(verify(199), 'another copy has written the last one');
   const shorter = verifyCopy(iterated((await eventsOf(source)).slice(0, 199)), target.readAll(), {
     total: 199,
   });

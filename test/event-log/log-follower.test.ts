@@ -113,7 +113,7 @@ test('commits of another process are read once for all, and pushes after such a 
   log.byAnotherProcess(1);
   log.pushed(2);
   for (const each of followed) t.deepEqual(await each.next(), numbers(10, 12));
-  t.is(log.read(), 7, 'those behind the gap, once');
+  t.is(log.read(), 7, 'the events after the gap, once');
 });
 
 test('a subscriber that is far behind reads cold pages, in order up to the events in memory', async (t) => {
@@ -124,7 +124,7 @@ test('a subscriber that is far behind reads cold pages, in order up to the event
   log.pushed(2500);
   const late = log.follow(0);
   t.deepEqual(await late.next(), numbers(1, 2501));
-  t.true(log.read() >= 1501, `${log.read()} events read: a thousand are held`);
+  t.true(log.read() >= 1501, `${log.read()} events read: a thousand are buffered`);
   t.deepEqual(await first.next(), numbers(2, 2501));
   log.byAnotherProcess(1300);
   t.deepEqual(await first.next(), numbers(2502, 3801));

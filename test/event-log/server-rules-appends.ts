@@ -18,7 +18,7 @@ export function appendRules(): void {
     await server.append(server.own('other'), 5);
     t.deepEqual(await append(server, stream, events, 'no_stream'), first, 'behind others');
     await server.fill(stream, 100_000);
-    t.deepEqual(await append(server, stream, events, 'no_stream'), first, 'behind 100,000 others');
+    t.deepEqual(await append(server, stream, events, 'no_stream'), first, 'after 100,000 others');
     const last = server.client.readStream(stream, { ...server.options, ...BACKWARDS });
     for await (const { event } of last) t.is(event?.revision, 100_007n);
   });
@@ -82,7 +82,7 @@ export function appendRules(): void {
       );
       await t.throwsAsync(readAll(server, stream), { message: /not found/ });
       t.is((await append(server, stream, notes(1), 'no_stream')).nextExpectedRevision, 3n);
-      t.is((await readAll(server, stream)).length, 1, 'other ids begin it again');
+      t.is((await readAll(server, stream)).length, 1, 'other ids restart it');
     },
   );
 

@@ -22,12 +22,12 @@ export function bufferRules(): void {
       await fill(server);
       await createGroup(server, group, { consumerStrategyName: PINNED, ...(startFrom && { startFrom }) });
       const { full, free } = await fullAndFree(t, server, group);
-      t.false(isComplete(free), `${free.received.length} of ${STREAMS * EACH}, and then nothing`);
+      t.false(isComplete(free), `${free.received.length} of ${STREAMS * EACH}, then no more`);
       const buffered = await bufferedEvents(server, group);
       t.true(buffered >= 400 && buffered <= 600, `${buffered} of 500 events are buffered`);
       await full.disconnect();
       await eventually(() => free.streams.size >= STREAMS && isComplete(free));
-      t.pass('the consumer that is left receives everything');
+      t.pass('the remaining consumer receives everything');
     },
   );
 
@@ -59,7 +59,11 @@ export function bufferRules(): void {
     await last.has(1);
     await last.refuse(id);
     await last.has(2);
-    t.is(last.received[1]?.retryCount, (last.received[0]?.retryCount ?? 0) + 1, 'a refusal does it, too');
+    t.is(
+      last.received[1]?.retryCount,
+      (last.received[0]?.retryCount ?? 0) + 1,
+      'a refusal has the same effect',
+    );
     t.is((await statsOf(server, group)).parkedMessageCount, 0n);
   });
 

@@ -21,7 +21,7 @@ export function checkpointRules(): void {
       t.is(await checkpointAt(server, group, position), position);
       const written = await readAll(server, `$persistentsubscription-$all::${group}-checkpoint`);
       const most = (performance.now() - begun) / accelerated(2000) + 1;
-      t.true(written.length >= 2 && written.length <= most, `${written.length}, and ${most} at most`);
+      t.true(written.length >= 2 && written.length <= most, `${written.length} of at most ${most}`);
       t.deepEqual(written.at(-1)?.data as unknown as string, `C:${position}/P:${position}`);
     },
   );

@@ -41,7 +41,7 @@ export function clusterRules(): void {
     const error = await t.throwsAsync(idsOf(clientAt(t, follower), server), { instanceOf: NotLeaderError });
     t.is(error.leader.port, leader);
     const { requiresLeader: _, ...anyNode } = callOptions(server.connectionString);
-    t.is((await idsOf(clientAt(t, follower), server, anyNode)).length, 1, 'others read there');
+    t.is((await idsOf(clientAt(t, follower), server, anyNode)).length, 1, 'other clients read there');
     const consumer = clientAt(t, follower).subscribeToPersistentSubscriptionToAll('group', anyNode);
     const refused = await new Promise((resolve) => consumer.once('error', resolve));
     t.true(refused instanceof NotLeaderError, 'a group needs the leader');
@@ -75,7 +75,7 @@ export function clusterRules(): void {
       const options = { ...server.options, expectedRevision: 0n };
       await untilAppended(() => other.appendToStream(server.own('stream'), late, options));
       const begun = performance.now();
-      t.deepEqual(await idsOf(old, server), early, '21 events behind');
+      t.deepEqual(await idsOf(old, server), early, 'a lag of 21 events');
       t.is((await idsOf(other, server)).length, 22);
       while ((await idsOf(old, server).catch(() => early)).length < 22) await setTimeout(10);
       const noticed = performance.now() - begun;
@@ -103,9 +103,9 @@ export function clusterRules(): void {
         old.appendToStream(server.own('stream'), refused, options),
       );
       t.deepEqual([error?.type, error?.actualVersion], ['wrong-expected-version', 1n]);
-      t.is((await idsOf(old, server)).length, 1, 'no read shows it');
+      t.is((await idsOf(old, server)).length, 1, 'no read returns it');
       await healed;
-      t.true((await unanswered) instanceof Error, 'what it accepted is truncated');
+      t.true((await unanswered) instanceof Error, 'the accepted events are truncated');
       t.is((await untilAppended(() => idsOf(server.another(), server))).length, 1);
     },
   );
@@ -122,7 +122,7 @@ export function clusterRules(): void {
     const options = { ...server.options, expectedRevision: 0n };
     await untilAppended(() => other.appendToStream(server.own('stream'), notes(3), options));
     t.deepEqual(await reading, early);
-    t.true(performance.now() - begun >= 350, 'it answered when it woke');
+    t.true(performance.now() - begun >= 350, 'it answered after it resumed');
     t.is((await idsOf(other, server)).length, 4);
     await healed;
   });

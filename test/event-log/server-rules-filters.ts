@@ -21,7 +21,7 @@ export function filterRules(): void {
       const consumer = await RulesConsumer.connect(t, server, group);
       await consumer.has(2);
       t.deepEqual(consumer.ids, later);
-      t.is(consumer.ids.filter((id) => waiting.includes(id)).length, 0, 'lost were 3 of 3');
+      t.is(consumer.ids.filter((id) => waiting.includes(id)).length, 0, '3 of 3 were lost');
     },
   );
 

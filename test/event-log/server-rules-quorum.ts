@@ -17,7 +17,7 @@ export function quorumRules(): void {
         () => 'no answer',
       );
       await setTimeout(50);
-      t.is((await idsOf(server.client, server)).length, 1, 'no read shows it');
+      t.is((await idsOf(server.client, server)).length, 1, 'no read returns it');
       await refused(t, append(server, server.own('stream'), notes(1), 0n), 1n);
       await back;
       t.is(await waiting, fate === 'keep' ? 1n : 'no answer');

@@ -70,7 +70,7 @@ test.serial('an open log whose file is moved or replaced refuses appends until i
       await t.throwsAsync(
         log.append('a', 0, [newEvent()]),
         refused,
-        'nor does a new connection make a new file',
+        'a new connection creates no file either',
       );
       t.is(existsSync(file), isReplaced);
       await rename(`${file}.away`, file);

@@ -108,7 +108,7 @@ test('a login or grant revoked while a body arrives refuses the write, and nothi
       const lines = Object.entries({ ...headers, 'Content-Length': helloZip.length, Expect: '100-continue' });
       const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
       await connection.send(`POST ${target} HTTP/1.1\r\n${head}\r\n`);
-      t.is((await connection.answers(1)).status, 100, 'the request is authenticated, and its body awaited');
+      t.is((await connection.answers(1)).status, 100, 'the request is authenticated and its body awaited');
       await connection.send(helloZip.subarray(0, 20));
     }
     await revoke(client.name);
@@ -178,7 +178,7 @@ test('an address is allowed 20 consecutive failed logins, then one per second', 
     attempts.failed('10.0.0.1');
   }
   t.is(attempts.waitOf('10.0.0.1'), 1);
-  t.is(attempts.waitOf('10.0.0.2'), 0, 'others are not told to wait');
+  t.is(attempts.waitOf('10.0.0.2'), 0, 'other clients are not refused');
   now += 999;
   t.is(attempts.waitOf('10.0.0.1'), 1);
   now += 1;
@@ -196,7 +196,7 @@ test('an address has no more concurrent login attempts than allowed failures', (
   t.false(attempts.begin('10.0.0.1'));
   t.true(attempts.begin('10.0.0.2'));
   attempts.end('10.0.0.1');
-  t.true(attempts.begin('10.0.0.1'), 'what was right took nothing');
+  t.true(attempts.begin('10.0.0.1'), 'a successful login uses no token');
   attempts.end('10.0.0.1');
   attempts.failed('10.0.0.1');
   t.false(attempts.begin('10.0.0.1'));
@@ -251,9 +251,9 @@ test('an address that guesses learns nothing from the logins of others', async (
   t.is(credentials.cachedLogin(basic('alice:secret'), guesser), undefined);
   await t.throwsAsync(secret, { code: 'ServiceUnavailable' });
   await Promise.allSettled(guesses);
-  t.is((await from(hers, 'secret')).client, 'alice', 'it does not hold up whom it guesses');
+  t.is((await from(hers, 'secret')).client, 'alice', 'the guessed client is not delayed');
   t.is(credentials.cachedLogin(basic('alice:secret'), hers)?.client, 'alice');
-  t.is((await from('192.0.2.3', 'secret')).client, 'alice', 'another address needs no check');
+  t.is((await from('192.0.2.3', 'secret')).client, 'alice', 'another address is not limited');
 });
 
 test('an IPv6 network counts as one address, an IPv4 address as itself', (t) => {

@@ -195,7 +195,7 @@ test('CONNECT is refused with a SWORD error', async (t) => {
   using other = await RawConnection.to(t.context.service.url);
   await other.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
   other.reset();
-  t.is((await t.context.alice.get('/1/servicedocument/')).status, 200, 'and the service lives on');
+  t.is((await t.context.alice.get('/1/servicedocument/')).status, 200, 'and the service continues');
 });
 
 test('a pipelined CONNECT is refused after the responses to earlier requests', async (t) => {
@@ -328,7 +328,7 @@ test.serial('a chunked upload is complete after its last chunk', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send(uploadHead(t, { 'Transfer-Encoding': 'Chunked' }));
   for (const byte of helloZip) await connection.send(`1\r\n${String.fromCharCode(byte)}\r\n`);
-  t.is(connection.text, '', 'nothing is answered yet');
+  t.is(connection.text, '', 'no response has been sent yet');
   await connection.send('0\r\n\r\n');
   t.is((await connection.answers(1)).status, 201);
 });
@@ -374,9 +374,9 @@ test('a chunked body that turns out empty after 100 Continue completes its depos
   };
   const refused = await answered(post({ 'Content-Type': 'text/plain' }), '0\r\n\r\n');
   assertError(t, refused, 415, 'ErrorContent');
-  t.is((await answered(post(partial), '0\r\n\r\n')).status, 400, 'it is not said to be all');
+  t.is((await answered(post(partial), '0\r\n\r\n')).status, 400, 'it is not marked as complete');
   const entry = `${Buffer.byteLength(helloEntry).toString(16)}\r\n${helloEntry}\r\n0\r\n\r\n`;
-  t.is((await answered(post(partial), entry)).status, 201, 'what comes is read');
+  t.is((await answered(post(partial), entry)).status, 201, 'the bytes that arrive are read');
   for (const type of [{ 'Content-Type': 'application/atom+xml' }, {}])
     t.is((await answered(post(type), '0\r\n\r\n')).status, 200);
 });
@@ -492,7 +492,7 @@ test.serial('pipelined requests on one connection are executed in order', async 
   });
   const complete = head(t, `POST ${path} HTTP/1.1`, { 'Content-Length': '0', 'In-Progress': 'false' });
   await connection.send(Buffer.concat([Buffer.from(add), helloZip, Buffer.from(complete)]));
-  t.is((await connection.answers(2)).status, 201, 'the archive, though the completion came at once');
+  t.is((await connection.answers(2)).status, 201, 'the archive, even with the completion pipelined');
   t.is((await connection.answers(3)).status, 200);
   const statement = await (await alice.get(path.replace('metadata/', 'statement/'))).text();
   t.is([...statement.matchAll(/<sword:packaging>/g)].length, 2);
@@ -518,7 +518,7 @@ test('a percent-encoded unreserved character equals the character', async (t) =>
   const encoded = await alice.get('/%31/%73ervice%64ocument/');
   t.is(encoded.status, 200);
   t.is(await encoded.text(), await plain.text());
-  t.is((await alice.get('/1/software%2F')).status, 404, 'a reserved character is not the same');
+  t.is((await alice.get('/1/software%2F')).status, 404, 'a reserved character is not equal');
   t.is((await alice.get('/1/%2573ervicedocument/')).status, 404, 'nothing is decoded twice');
   t.is((await alice.get('/%6Fpenapi.json')).status, 200);
 });

@@ -72,13 +72,13 @@ test.serial('a corrupt archive aborts the download of a zip of several archives'
     await file.write('x', BYTES - 1);
   }
   const answer = await alice.get(media);
-  t.is(answer.status, 200, 'the first archive is whole');
+  t.is(answer.status, 200, 'the first archive is complete');
   await t.throwsAsync(answer.arrayBuffer());
   using old = await RawConnection.to(service.url);
   await old.send(`GET ${media} HTTP/1.0\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n\r\n`);
   await old.untilEnded();
   t.regex(old.text, /^HTTP\/1\.1 200 /);
-  t.is(old.error, 'ECONNRESET', 'where the end of the connection is that of an answer');
+  t.is(old.error, 'ECONNRESET', 'if the end of the connection ends the response');
   await until(async () => openFiles(service).length === 0);
 });
 
@@ -209,7 +209,7 @@ test.serial(
       resumed = true;
       return answer;
     });
-    t.is((await alice.send('HEAD', media)).status, 200, 'what sends no archive does not wait');
+    t.is((await alice.send('HEAD', media)).status, 200, 'a request without an archive does not wait');
     t.is((await (await bob.get(other.media)).arrayBuffer()).byteLength, archive('u').length);
     // After ten seconds on a busy machine one of them has given way.
     if (performance.now() - started < 9000) {

@@ -290,12 +290,12 @@ test('an empty chunked body completes the deposit as well', async (t) => {
   t.is(
     (await post([entry, '0\r\n\r\n'], { ...entryHeaders(), ...partial })).status,
     201,
-    'what comes is read',
+    'the bytes that arrive are read',
   );
   t.is(
     (await post(['0\r\n\r\n'], { ...entryHeaders(), ...partial })).status,
     400,
-    'it is not said to be all',
+    'it is not marked as complete',
   );
   const completed = await post(['0\r\n', '\r\n'], final);
   t.is(completed.status, 200);
@@ -318,7 +318,7 @@ test('a partial deposit can be deleted, and then every IRI of it is gone', async
   );
   await assertSwordError(t, await alice.post(`/1/software/${id}/metadata/`, null, final), 404, 'NotFound');
   await assertSwordError(t, await alice.delete(`/1/software/${id}/metadata/`), 404, 'NotFound');
-  t.is((await eventsOf(service, id)).at(-1)?.type, 'DepositDeleted', 'its history stays');
+  t.is((await eventsOf(service, id)).at(-1)?.type, 'DepositDeleted', 'its history remains');
 });
 
 test('the archives of a partial deposit can be removed, and others added', async (t) => {
@@ -329,7 +329,7 @@ test('the archives of a partial deposit can be removed, and others added', async
   const receipt = parsedBody(await (await alice.get(`/1/software/${id}/metadata/`)).text());
   assertReceipt(t, receipt, id, { archive: 'None', status: 'partial' });
   const { headers } = await alice.get(media);
-  t.is((await alice.delete(media)).status, 204, 'they are gone already');
+  t.is((await alice.delete(media)).status, 204, 'they are already gone');
   t.is((await alice.get(media)).headers.get('etag'), headers.get('etag'), 'nothing has happened');
   t.is((await alice.post(media, helloZip, archiveHeaders())).status, 201);
 });
@@ -500,7 +500,7 @@ test('a declared MD5 is verified in hex of any case and base64, in both headers'
       const binary = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...headers });
       t.is(binary.status, 201, `${spelling} ${md5}`);
       const multipart = await alice.post('/1/software/', form, { ...formType, ...headers });
-      t.is(multipart.status, 201, 'of a form it is the MD5 of the archive');
+      t.is(multipart.status, 201, 'for a form it is the MD5 of the archive');
     }
   }
   const entry = await alice.post('/1/software/', helloEntry, {
@@ -753,7 +753,7 @@ for (const [what, { parts, detail }] of Object.entries(rejections)) {
   test(`${what} is rejected, with the reason in the status`, async (t) => {
     const { alice } = t.context;
     const answer = await alice.post('/1/software/', formOf(parts), { ...formType, ...final });
-    t.is(answer.status, 201, 'what checks find is no error of HTTP');
+    t.is(answer.status, 201, 'a finding of the checks is no HTTP error');
     const receipt = parsedBody(await answer.text());
     const id = idIn(receipt);
     // The receipt says it at once, whether or not the checks have run.

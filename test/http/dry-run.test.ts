@@ -229,7 +229,7 @@ test.serial('concurrent dry runs are independent, and too many are refused with 
     }
     t.true(refusals >= 4);
   });
-  t.is((await alice.post(IRI, wholeForm(good), { ...formType })).status, 200, 'there is room again');
+  t.is((await alice.post(IRI, wholeForm(good), { ...formType })).status, 200, 'capacity is available again');
 });
 
 test.serial('slow dry runs of one client leave capacity for other clients', async (t) => {

@@ -263,7 +263,7 @@ test('the receipt links to the Statement in both formats and to the history', as
 test('a client library finds state and original deposit in the Statement, as a feed and as a resource map', async (t) => {
   const { alice, done, service } = t.context;
   const feed = await alice.get(`${done}statement/`);
-  t.is(feed.headers.get('content-type'), FEED, 'what a client gets that asks for nothing else');
+  t.is(feed.headers.get('content-type'), FEED, 'the default without Accept');
   const rdf = await alice.get(`${done}statement/`, { Accept: RDF });
   t.is(rdf.headers.get('content-type'), RDF);
   const atom = parsedBody(await feed.text());
@@ -296,11 +296,7 @@ test('the Statement lists exactly the archives of the deposit at any time', asyn
   const rdf = readOreStatement(parsedBody(await (await alice.get(target, { Accept: RDF })).text()));
   t.is(rdf.states[0]?.[0], `${STATE}partial`);
   t.is(rdf.originalDeposits.length, 2);
-  t.is(
-    new Set(rdf.originalDeposits.map(({ uri }) => uri)).size,
-    2,
-    'what is said of one is not said of the other',
-  );
+  t.is(new Set(rdf.originalDeposits.map(({ uri }) => uri)).size, 2, 'each link has only its own relation');
   const feed = parsedBody(await (await alice.get(target)).text());
   assertAtomFeed(t, feed);
   t.deepEqual(
@@ -412,7 +408,11 @@ test('history and Statement are hidden from other clients, and gone for a delete
       'NotFound',
       end,
     );
-    t.is(foreign.replace(String(idIn(done)), 'ID'), unknown.replace('999999', 'ID'), 'told apart by nothing');
+    t.is(
+      foreign.replace(String(idIn(done)), 'ID'),
+      unknown.replace('999999', 'ID'),
+      'the responses are identical',
+    );
     for (const target of [deleted, done.replace('software', 'papers'), '/1/software/0/', '/1/robots/1/']) {
       await assertSwordError(t, await alice.get(`${target}${end}`), 404, 'NotFound', `${target}${end}`);
     }

@@ -79,7 +79,7 @@ test('a repeated request gets the first response even if the collection no longe
     t.is(first[index]?.status, 201);
     await same(t, first[index] as Response, await send());
   }
-  t.is((await archive('/1/tars/', 'form')).status, 409, 'other content under its key');
+  t.is((await archive('/1/tars/', 'form')).status, 409, 'other content with its key');
 });
 
 test('ten concurrent creates with one key create one deposit', async (t) => {

@@ -21,12 +21,12 @@ test('password guessing is limited, then refused with 503, without delaying othe
   const elsewhere = await new TestClient(service.url, 'bob').get('/1/servicedocument/', {
     'X-Forwarded-For': '192.0.2.9',
   });
-  t.is(elsewhere.status, 200, 'who comes from elsewhere for the first time is let in');
+  t.is(elsewhere.status, 200, 'a first login from another address is accepted');
   const answers = await Promise.all(guesses);
   const statuses = answers.map(({ status }) => status);
   const looked = statuses.filter((status) => status === 401).length;
   // A slow machine returns tokens meanwhile.
-  t.true(looked >= 20 && looked < 40, `${looked} are looked at: as many as an address may fail`);
+  t.true(looked >= 20 && looked < 40, `${looked} are verified: the number of failures an address may have`);
   const putOff = answers[statuses.indexOf(503)] as Response;
   t.is(putOff.headers.get('retry-after'), '1');
   await assertSwordError(t, putOff, 503, 'ServiceUnavailable');
@@ -40,7 +40,7 @@ test('password guessing is limited, then refused with 503, without delaying othe
   }
   t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   await assertSwordError(t, refused, 429, 'TooManyRequests');
-  t.is((await guess(99, '192.0.2.7, 192.0.2.8')).status, 401, 'the address is the one that the proxy saw');
+  t.is((await guess(99, '192.0.2.7, 192.0.2.8')).status, 401, "the address is that of the proxy's client");
   const known = await alice.get('/1/servicedocument/', shared);
-  t.is(known.status, 200, 'who was let in from there before is let in');
+  t.is(known.status, 200, 'a client that has logged in from there before is accepted');
 });

@@ -99,7 +99,7 @@ test('metadata about an identifier are a deposit, completed within the request',
     ['DepositCreated', 'MetadataAdded', 'MetadataDeposited'],
   );
   const update = { ...entryHeaders(), 'X-Check-SWHID': paint.swhid };
-  t.is((await alice.put(path, entryXml(mandatory), update)).status, 204, 'it is done: it can be updated');
+  t.is((await alice.put(path, entryXml(mandatory), update)).status, 204, 'it is done and can be updated');
   t.is((await alice.delete(path)).status, 405);
 });
 

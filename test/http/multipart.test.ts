@@ -224,7 +224,7 @@ test('large parts are streamed in their original chunks without buffering', asyn
   for await (const { body } of readMultipart(source(), boundary)) {
     for await (const chunk of body) {
       received += chunk.length;
-      t.true(pulled * big.length - received <= 2 * big.length, 'no more is held than a chunk or two');
+      t.true(pulled * big.length - received <= 2 * big.length, 'no more than two chunks are buffered');
     }
   }
   t.is(received, 200 * big.length);

@@ -152,7 +152,7 @@ test('every operation works as described, and answers JSON with the same facts i
   const unseen = statusesOf(described).filter(
     ({ id, status }) => status < 400 && !seen.has(`${id} ${status}`),
   );
-  t.deepEqual(unseen, [], 'described, but no request was answered so');
+  t.deepEqual(unseen, [], 'described, but no response was like this');
 });
 
 test('every document is available as JSON, except bytes, event streams and IRIs of one type', (t) => {
@@ -224,7 +224,7 @@ test('every error of the service occurs, as described', async (t) => {
     ...ofHttp.map(({ status }) => status),
   ]);
   const unseen = statusesOf(described).filter(({ status }) => status >= 400 && !occurred.has(status));
-  t.deepEqual(unseen, [], 'described, but no request was refused so');
+  t.deepEqual(unseen, [], 'described, but no refusal was like this');
 });
 
 test('the described maxima are those of the service', async (t) => {

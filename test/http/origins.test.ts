@@ -125,7 +125,7 @@ test.serial('adding to an origin without loaded versions is refused, and nothing
       }
     }
   });
-  t.is((await alice.get(path)).status, 200, 'the deposit that was to be changed is as it was');
+  t.is((await alice.get(path)).status, 200, 'the deposit is unchanged');
 });
 
 test('a version can be added to an origin of another collection of the client', async (t) => {

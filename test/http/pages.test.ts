@@ -99,11 +99,11 @@ test('the description of all operations is a page with its own entity tag', asyn
   const page = await alice.get('/openapi.json', { Accept: BROWSER });
   const text = await page.text();
   t.regex(text, /<h3><bdi>POST \/1\/\{collection\}\/<\/bdi><\/h3>/);
-  t.regex(text, /<dd><bdi>In-Progress \(header\): /, 'a parameter that several operations share');
+  t.regex(text, /<dd><bdi>In-Progress \(header\): /, 'a parameter shared by several operations');
   t.regex(text, /<dd><bdi>201: The receipt of the new deposit/);
   t.false(/\{(name|version|baseUrl|maxUploadSize)\}/.test(text), 'placeholders have values');
   const json = await alice.get('/openapi.json', { 'If-None-Match': page.headers.get('etag') ?? '' });
-  t.is(json.status, 200, 'the tag of the page is not that of the JSON');
+  t.is(json.status, 200, 'the entity tags of page and JSON differ');
 });
 
 test('only a client that prefers HTML to all XML and JSON types gets a page', async (t) => {
@@ -163,7 +163,11 @@ test('a page of another site changes nothing with the credentials that a browser
   for (const site of ['cross-site', 'same-site']) {
     const other = { 'Sec-Fetch-Site': site, Origin: 'https://elsewhere.example' };
     t.is((await bob.post(edit, null, other)).status, 403, 'the form of a completion');
-    t.is((await bob.post('/1/software/', form, { ...formType, ...other })).status, 403, 'that of a deposit');
+    t.is(
+      (await bob.post('/1/software/', form, { ...formType, ...other })).status,
+      403,
+      'the form of a deposit',
+    );
     t.is((await bob.get(edit, other)).status, 200, 'a link may be followed');
   }
   t.regex(await (await bob.get(edit)).text(), /partial/);

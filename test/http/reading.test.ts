@@ -81,7 +81,7 @@ test('the status gets 201, and for a done deposit its identifiers under both nam
   const { alice, service, doneId } = t.context;
   const answer = await alice.get(`/1/software/${doneId}/status/`);
   t.is(answer.status, 201);
-  t.is(answer.headers.get('retry-after'), null, 'nothing more will change');
+  t.is(answer.headers.get('retry-after'), null, 'no further change will follow');
   const entry = parsedBody(await answer.text());
   const identifier = child(entry, `${DEPOSIT}deposit_ref_id`).text;
   t.regex(identifier, /^swh:1:dir:[0-9a-f]{40}$/);
@@ -182,7 +182,11 @@ test('the entity tag of the archive matches neither the zip nor the list at the 
       kinds.map((other) => (other === kind ? 304 : 200)),
     );
   }
-  t.is((await alice.delete(media, { 'If-Match': tags[1] ?? '' })).status, 204, 'of the deposit as it is');
+  t.is(
+    (await alice.delete(media, { 'If-Match': tags[1] ?? '' })).status,
+    204,
+    'of the deposit in its present state',
+  );
 });
 
 test('an archive is returned with the type of its bytes, whatever its declared type was', async (t) => {
@@ -228,7 +232,7 @@ test('each format has its own entity tag for reads, and any of them is valid for
       ...entryHeaders(),
       'If-None-Match': held,
     });
-    t.is(refused.status, 412, 'the deposit is that one');
+    t.is(refused.status, 412, 'the deposit is the same one');
     if (end !== 'statement') continue;
     for (const tag of [held, held.replace(/-rdf"$/, '"')]) {
       const changed = await alice.put(`${deposit}metadata/`, entryXml('<title>Paint</title>'), {
@@ -370,11 +374,15 @@ test('a deposit of another client, or under another collection, is not found', a
       await assertSwordError(t, others, 404, 'NotFound', end),
       await assertSwordError(t, unknown, 404, 'NotFound', end),
     ];
-    t.is(first.replace(String(partialId), 'ID'), second.replace('999999', 'ID'), 'told apart by nothing');
+    t.is(
+      first.replace(String(partialId), 'ID'),
+      second.replace('999999', 'ID'),
+      'the responses are identical',
+    );
     await assertSwordError(t, elsewhere, 404, 'NotFound', end);
   }
   await assertSwordError(t, await bob.delete(`/1/software/${partialId}/metadata/`), 404, 'NotFound');
-  t.is((await alice.get(`/1/software/${partialId}/status/`)).status, 201, 'and it is still there');
+  t.is((await alice.get(`/1/software/${partialId}/status/`)).status, 201, 'and it still exists');
 });
 
 test('a collection without a grant is answered like an unknown one', async (t) => {
@@ -430,7 +438,7 @@ test('an unknown path gets a SWORD error, also with invalid percent-encoding', a
     await assertSwordError(t, await alice.post(target, null), 404, 'NotFound', target);
   }
   const echoed = await alice.post('/1/%3Cb%3E&amp;%00%0b/', null);
-  await assertSwordError(t, echoed, 404, 'NotFound', 'what is echoed is escaped');
+  await assertSwordError(t, echoed, 404, 'NotFound', 'echoed text is escaped');
 });
 
 test('the media type is negotiated, and XML is never refused', async (t) => {

@@ -677,7 +677,7 @@ test.serial('an archive above the allowed number is refused before its bytes are
   const request = http.request(new URL(media, alice.url), { method: 'POST', headers });
   request.setHeader('Content-Length', helloZip.length);
   request.flushHeaders();
-  request.once('continue', () => t.fail('its bytes were asked for'));
+  request.once('continue', () => t.fail('its bytes were requested'));
   const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
   t.is(answer.statusCode, 400);
   answer.resume();
@@ -696,5 +696,5 @@ test.serial('a refusal names the accepted values of this service', async (t) => 
   const type = await alice.post('/1/software/', 'x', { 'Content-Type': 'text/<plain>' });
   const body = await type.text();
   t.regex(body, /application\/zip, application\/x-tar/);
-  t.regex(body, /text\/&lt;plain/, 'what is echoed is escaped');
+  t.regex(body, /text\/&lt;plain/, 'echoed text is escaped');
 });

@@ -206,7 +206,7 @@ test('the returned bytes of every object type hash to its id, also with git', as
     const args = ['hash-object', '-t', type, '--stdin', '--literally'];
     t.is(spawnSync('git', args, { input: bytes }).stdout.toString().trim(), swhid.slice(-40));
   }
-  t.is(own.dir, `swh:1:dir:${directoryId(tree)}`, 'what was deposited is what this test has made');
+  t.is(own.dir, `swh:1:dir:${directoryId(tree)}`, 'the deposited archive is that of this test');
   t.true((await bytesOf(t, alice, own.dir)).equals(directoryBody(tree)));
 });
 
@@ -356,7 +356,7 @@ test('objects of another client, unknown ones and wrong paths get the same respo
       t.regex(body, /No deposit of this client that is done has /);
     }
   }
-  t.is((await bob.get(`/1/resolve/${own.dir}`)).status, 200, 'bob has deposited the same');
+  t.is((await bob.get(`/1/resolve/${own.dir}`)).status, 200, 'bob has deposited the same content');
 });
 
 test('a content or directory inside a deposit is found in the newest trees without a context', async (t) => {
@@ -425,7 +425,7 @@ test('a corrupt object is not returned as if it were complete', async (t) => {
     chmodSync(stored, 0o600);
     writeFileSync(stored, damaged);
     const answer = await dana.get(target, { Accept: BYTES });
-    t.is(answer.status, 200, 'it is found out only at the end');
+    t.is(answer.status, 200, 'it is detected only at the end');
     await t.throwsAsync(answer.arrayBuffer());
     await t.throwsAsync(async () => (await dana.get(`/1/resolve/${dir}`, { Accept: TAR })).arrayBuffer());
   }

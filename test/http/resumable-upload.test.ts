@@ -417,7 +417,7 @@ test('an archive too large for one request is deposited by naming its upload', a
     largeTar,
   );
   t.is((await uploads.head(upload)).status, 404);
-  t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`], 'that it was used is remembered');
+  t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`], 'its use is recorded');
   const again = await alice.post('/1/software/', null, { ...headers, ...partial });
   t.is(again.headers.get('link'), `<${edit}>; rel="edit"`);
   const summary = await assertSwordError(t, again, 409, 'Conflict');
@@ -539,7 +539,7 @@ test('a repeated request with an Idempotency-Key that names an upload gets the s
   const named = { ...archiveHeaders(), ...partial, Upload: upload, ...key };
   const dryRun = await alice.post('/1/software/?dry-run=true', null, named);
   await assertSwordError(t, dryRun, 409, 'Conflict', 'its bytes are not there to be looked into');
-  t.is((await ask(other, {})).status, 201, 'what was refused can be named still');
+  t.is((await ask(other, {})).status, 201, 'the refused upload can still be named');
 });
 
 test('of concurrent requests that name the same upload exactly one uses it', async (t) => {
@@ -796,7 +796,7 @@ test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
     [checked, at],
   ] as const) {
     const { pathname } = new URL(upload);
-    t.is(await uploadsAgain.offset(pathname), offset, 'what was not synced and recorded counts for nothing');
+    t.is(await uploadsAgain.offset(pathname), offset, 'bytes that were not synced and recorded do not count');
     t.is((await uploadsAgain.patch(pathname, offset, new Uint8Array(largeTar.subarray(offset)))).status, 204);
     const archive = { ...archiveHeaders('a.tar', 'application/x-tar'), 'Content-MD5': md5Of(largeTar) };
     const named = { ...archive, ...partial, Upload: idOf(upload) };

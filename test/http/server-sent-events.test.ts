@@ -81,7 +81,7 @@ test('a deposit stream sends the current status, then each change, until the dep
   t.deepEqual(
     (await events.rest()).map(({ retry }) => retry),
     ['60000'],
-    'then it ends by itself',
+    'then the stream ends',
   );
 });
 
@@ -128,13 +128,13 @@ test('Last-Event-ID resumes after any event, without loss or repetition', async 
     t.deepEqual(rest, received.slice(index + 1), token);
   }
   const last = received.at(-1)?.id ?? '';
-  t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'nothing more will ever come');
+  t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'no more events will follow');
   const swhid = /<deposit_swh_id>([^<]+)</.exec(
     await (await alice.get(`/1/software/${id}/status/`)).text(),
   )?.[1];
   const headers = { ...entryHeaders(), 'X-Check-SWHID': swhid ?? '' };
   t.is((await alice.put(`/1/software/${id}/metadata/`, helloEntry, headers)).status, 204);
-  t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'other metadata are no news');
+  t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'other metadata cause no event');
 });
 
 test('the stream of a rejected deposit closes with a one-minute retry, and reports its next check when resumed', async (t) => {
@@ -341,12 +341,12 @@ test('a stream ends at once when its client half-closes the connection, and rele
   while (!connection.text.includes('event: status')) await pause(5);
   connection.halfClose();
   await connection.untilEnded();
-  t.true(connection.text.endsWith('0\r\n\r\n'), 'whole, and not given up when it has been silent for long');
+  t.true(connection.text.endsWith('0\r\n\r\n'), 'complete, and not abandoned after a long silence');
   using other = await RawConnection.to(service.url);
   await other.send(asked);
   other.halfClose();
   await other.untilEnded();
-  t.regex(other.text, /event: status[^]*0\r\n\r\n$/, 'told how it is');
+  t.regex(other.text, /event: status[^]*0\r\n\r\n$/, 'with its present status');
 });
 
 test('the streams of a client end when it is disabled, before they send anything else', async (t) => {
@@ -402,7 +402,7 @@ test('a service that shuts down closes its streams, and clients resume with the 
   await one.next();
   const ended = Promise.all([all.rest(), one.rest()]);
   await service.stop();
-  t.deepEqual(await ended, [[], []], 'ended, not cut off');
+  t.deepEqual(await ended, [[], []], 'ended, not reset');
   await service.startAgain();
   const again = alice.at(service.url);
   await again.post(`/1/software/${id}/metadata/`, null, final);

@@ -134,7 +134,7 @@ test('an idle streamed response is aborted when its half-closed client may have 
   while (!connection.text.includes('begun')) await pause(5);
   connection.halfClose();
   await connection.untilEnded();
-  t.false(connection.text.endsWith('0\r\n\r\n'), 'and not as if it were whole');
+  t.false(connection.text.endsWith('0\r\n\r\n'), 'and not as if it were complete');
 });
 
 test('a header timeout longer than the idle timeout is answered with 408', async (t) => {
@@ -177,7 +177,7 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
     socket.emit('timeout'); // answers
     socket.emit('timeout');
     readsNothing.resume();
-    t.is((await broken)[0].code, 'ECONNRESET', 'not as if that were all');
+    t.is((await broken)[0].code, 'ECONNRESET', 'not as if it were complete');
   }
 });
 
@@ -379,12 +379,12 @@ test('a client that reads none of its lists delays only itself, and its disconne
   const other = await fetch(url, { headers: { 'User-Agent': 'bob' } });
   t.is((await other.text()).length, 50 * piece.length);
   t.deepEqual(begun, ['alice', 'alice', 'alice', 'alice', 'bob']);
-  t.true(made < 50 + 4 * 20, 'a body is made as far as it is read');
+  t.true(made < 50 + 4 * 20, 'a body is rendered only as far as it is read');
   for (const socket of sockets) socket.destroy();
   const again = await fetch(url, { headers: { 'User-Agent': 'alice' } });
   t.is(again.status, 200);
   await again.body?.cancel();
-  t.deepEqual(begun.slice(5), ['alice'], 'nothing is begun for a client that has gone');
+  t.deepEqual(begun.slice(5), ['alice'], 'nothing is started for a disconnected client');
 });
 
 /** Serves lists of 20 MiB, and lists the clients whose answer has begun. */
@@ -538,7 +538,7 @@ test('unread bodies of answers without login leave room for those of clients', a
   t.is(await statusOf(from('2001:db8::2')), 503, 'a network is one reader');
   const second = await fetch(url, { headers: from('192.0.2.1'), signal });
   t.is(second.status, 200, 'another network is another reader');
-  t.is(await statusOf(from('192.0.2.2')), 503, 'others without a login wait');
+  t.is(await statusOf(from('192.0.2.2')), 503, 'other clients without a login wait');
   t.is(await statusOf({ 'User-Agent': 'alice' }), 200);
   await Promise.all([first.body?.cancel(), second.body?.cancel()]);
 });
@@ -574,5 +574,5 @@ test('empty lines after a response do not keep a connection open', async (t) => 
     await pause(50);
   }
   t.true(isClosed());
-  t.true(performance.now() - started > 2500, 'a client may take its time for the next request');
+  t.true(performance.now() - started > 2500, 'a client may send the next request later');
 });

@@ -178,7 +178,7 @@ test('archives are returned with their digests, and the receipt lists them', asy
     t.is(answer.headers.get('content-digest'), expected);
     const head = await alice.send('HEAD', target);
     t.is(head.headers.get('repr-digest'), expected);
-    t.is(head.headers.get('content-digest'), null, 'nothing was sent that it could be of');
+    t.is(head.headers.get('content-digest'), null, 'no part of the request matches the digest');
     t.is(head.headers.get('content-length'), String(helloZip.length));
   }
   t.like(archiveLinks(await receiptOf(alice, deposit))[0], {
@@ -192,7 +192,7 @@ test('archives are returned with their digests, and the receipt lists them', asy
   const plain = await begunWith(alice, {});
   t.is((await alice.get(`${plain}media/`)).headers.get('repr-digest'), digest(helloZip));
   await alice.post(`${plain}media/`, docsTar, tarHeaders('docs.tar'));
-  t.is((await alice.get(`${plain}media/`)).headers.get('repr-digest'), null, 'a zip made on the way');
+  t.is((await alice.get(`${plain}media/`)).headers.get('repr-digest'), null, 'a generated zip');
 });
 
 for (const [client, bodyOf] of Object.entries(swordClients)) {
@@ -519,11 +519,15 @@ test('after a restart the terms are read from the store; without it a receipt om
   const held = await tag();
   await service.service.store.remove(hash('sha256', entry));
   t.deepEqual(await creators(), []);
-  t.is(await tag(), '', 'nobody is to hold it for the whole one');
+  t.is(await tag(), '', 'no client may cache it as the complete one');
   const again = await before.at(service.url).get(`${deposit}metadata/`, { 'If-None-Match': held });
-  t.deepEqual([again.status, again.headers.get('etag')], [304, held], 'who holds the whole one may keep it');
+  t.deepEqual(
+    [again.status, again.headers.get('etag')],
+    [304, held],
+    'a client with the complete one may keep it',
+  );
   const added = await before.at(service.url).post(`${deposit}media/`, helloTar, tarHeaders('hello.tar'));
-  t.deepEqual([added.status, added.headers.get('etag')], [201, null], 'nor the answer to a change');
+  t.deepEqual([added.status, added.headers.get('etag')], [201, null], 'nor the response to a change');
 });
 
 test('each collection has a service document of its own', async (t) => {
@@ -580,10 +584,7 @@ test('a public page leads clients and people to the service document', async (t)
   t.is(post.headers.get('allow'), 'GET, HEAD, OPTIONS');
   using connection = await RawConnection.to(service.url);
   await connection.send('GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n');
-  t.false(
-    (await connection.answers(1)).body.includes('evil'),
-    'what a request says its host is changes nothing',
-  );
+  t.false((await connection.answers(1)).body.includes('evil'), 'the Host header changes nothing');
 });
 
 test('an archive in base64 has the same size limit as one without', async (t) => {

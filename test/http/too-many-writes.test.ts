@@ -27,10 +27,10 @@ test('uploads above the concurrency limit are refused early, and accepted when o
   using third = await RawConnection.to(service.url);
   await third.send(head);
   const refused = await third.answers(1);
-  t.is(refused.status, 503, 'nothing of the body was waited for');
+  t.is(refused.status, 503, 'no part of the body was awaited');
   t.regex(refused.head, /^retry-after: \d+$/im);
   assertErrorDocument(t, refused.body, 'ServiceUnavailable');
-  t.is((await alice.get('/1/servicedocument/')).status, 200, 'reading goes on');
+  t.is((await alice.get('/1/servicedocument/')).status, 200, 'reading continues');
   for (const connection of [first, second]) {
     await connection.send(helloZip);
     t.is((await connection.answers(2)).status, 201);

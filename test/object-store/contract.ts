@@ -57,7 +57,7 @@ function keeping(open: Open): void {
       t.true(body.equals(await bytesOf(store, stored.sha256)));
       const from = Math.floor(length / 3);
       const rest = await store.get(stored.sha256, from);
-      t.is(rest.length, length, 'that of the whole');
+      t.is(rest.length, length, 'that of the complete object');
       t.true(body.subarray(from).equals(Buffer.concat(await Array.fromAsync(rest.body))));
     });
   }
@@ -303,7 +303,7 @@ function bounded(open: Open): void {
       }
     }
     t.is((await store.put(source())).length, 64 * 1024 * 1024);
-    t.true(most < 16 * MB, `${most} bytes were held`);
+    t.true(most < 16 * MB, `${most} bytes were buffered`);
   });
 
   test.serial('thirty concurrent bodies are not buffered in memory', async (t) => {
@@ -324,7 +324,7 @@ function bounded(open: Open): void {
     }
     const stored = await Promise.all(Array.from({ length: 30 }, (_, seed) => store.put(source(seed))));
     t.is(new Set(stored.map(({ sha256 }) => sha256)).size, 30);
-    t.true(held < 10 * MB, `${held} of 31,000,000 bytes were held`);
+    t.true(held < 10 * MB, `${held} of 31,000,000 bytes were buffered`);
   });
 }
 

@@ -404,7 +404,7 @@ test('a store whose database is moved or replaced while it is open accepts nothi
     t.regex(String(error.cause), /was moved or deleted while it was in use/);
     for (const length of [SMALL, LARGE])
       await t.throwsAsync(store.put(inChunks(newBody(length))), { instanceOf: ObjectStoreUnavailable }, name);
-    t.false(existsSync(file), 'nor is another made');
+    t.false(existsSync(file), 'nor is another created');
     await copyFile(away, file);
     await t.throwsAsync(store.put(inChunks(newBody(SMALL))), { instanceOf: ObjectStoreUnavailable }, name);
     await rename(away, file);
@@ -456,7 +456,7 @@ test('several processes may concurrently open a new folder and put the same obje
 });
 
 test('a file is durable before it has its name, and its name before the put is done', async (t) => {
-  if (!existsSync('/usr/bin/strace')) return void t.pass('strace is not there');
+  if (!existsSync('/usr/bin/strace')) return void t.pass('strace is not installed');
   const folder = await temporaryFolder(t);
   const trace = path.join(folder, 'trace');
   const calls = 'trace=openat,fsync,fdatasync,rename,renameat,renameat2,write';

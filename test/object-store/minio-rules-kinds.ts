@@ -27,7 +27,11 @@ export function kindRules(): void {
         textsOf(await rules.send('', { query: `delimiter=${delimiter}&prefix=key&uploads=` }), 'UploadId');
       t.deepEqual([await list(''), await list('%2F')], [[], [id]]);
       const headers = { 'x-amz-copy-source': `/${rules.bucket}/key` };
-      t.is((await rules.send('key', { method: 'PUT', headers })).status, 200, 'a copy onto itself is taken');
+      t.is(
+        (await rules.send('key', { method: 'PUT', headers })).status,
+        200,
+        'a copy onto itself is accepted',
+      );
     },
   );
 }

@@ -24,7 +24,7 @@ export function stateRules(): void {
     const { status, code, headers } = await rules.send('key');
     t.deepEqual([status, code, headers['retry-after']], [503, 'SlowDownRead', '60']);
     await rules.put('key', body);
-    t.deepEqual((await rules.send('key')).body, body, 'to store the same bytes again heals it');
+    t.deepEqual((await rules.send('key')).body, body, 'storing the same bytes again repairs it');
   });
 
   rule('drive', 'a larger one begins with 200 and breaks the connection', async (t) => {

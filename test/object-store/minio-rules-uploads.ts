@@ -34,7 +34,7 @@ export function uploadRules(): void {
     t.deepEqual([again.status, again.code], [404, 'NoSuchUpload']);
     t.is((await rules.send('key', { method: 'DELETE', query: uploadQuery(id) })).status, 204);
     const { headers } = await rules.send('key', { method: 'HEAD' });
-    t.regex(headers.etag ?? '', /^"[0-9a-f]{32}-1"$/, 'HEAD says that it was done');
+    t.regex(headers.etag ?? '', /^"[0-9a-f]{32}-1"$/, 'HEAD shows that it was completed');
   });
 
   rule(

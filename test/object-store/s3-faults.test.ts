@@ -174,7 +174,7 @@ test('longer keys with the key of an object as prefix do not make it listed', as
     await t.throwsAsync(store.materialize(sha256), expected);
     t.true(other.equals(await bytesOf(store, sha256Of(other))));
     await store.put(inChunks(body));
-    t.true(body.equals(await bytesOf(store, sha256)), 'to put it again heals it');
+    t.true(body.equals(await bytesOf(store, sha256)), 'putting it again repairs it');
   }
 });
 
@@ -295,7 +295,7 @@ test('a restart of the store is awaited: puts, reads and lists continue', async 
     came.push(chunk as Buffer);
     if (came.length === 1) await restart();
   }
-  t.true(Buffer.concat(came).equals(bodies[1] as Buffer), 'a read goes on where it broke');
+  t.true(Buffer.concat(came).equals(bodies[1] as Buffer), 'a read resumes at its offset');
 });
 
 test('a store that stays away is reported when the time for a restart is over', async (t) => {

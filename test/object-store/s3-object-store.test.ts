@@ -83,7 +83,7 @@ test('an object has no name in the store before its last byte is verified', asyn
       keysOf(server).filter((key) => !key.startsWith('incoming/')),
       [],
     );
-    t.is(await store.sweepIncoming(later()), 0, 'what is being written is not swept');
+    t.is(await store.sweepIncoming(later()), 0, 'an object being written is not swept');
   }
   await store.put(source());
   t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
@@ -203,7 +203,7 @@ test('a store may have an IPv6 address', async (t) => {
   t.regex(
     error.message,
     /cannot use the bucket archives at \[::1\]:1: E[A-Z]+\.$/,
-    'nothing but that nobody is there',
+    'only that the server is unreachable',
   );
 });
 
@@ -276,7 +276,7 @@ test('a request is retried after one failed connection or one busy response', as
     proxy.inject({ kind: 'status', status: 503, code: 'SlowDown' }, /^GET/, 2);
     t.true(body.equals(await bytesOf(store, sha256Of(body))));
     proxy.inject({ kind: 'html' }, /^PUT .*(v1\/|partNumber=2)/, 1);
-    await t.notThrowsAsync(store.put(inChunks(body)), 'as Swift answers one of two who write the same');
+    await t.notThrowsAsync(store.put(inChunks(body)), 'as Swift answers one of two concurrent writes');
     proxy.inject(
       { kind: 'status', status: 200, code: 'InternalError' },
       /^PUT .*v1\//,
@@ -490,9 +490,9 @@ for (const [request, length] of [
     proxy.inject({ kind: 'silent' });
     const begun = Date.now();
     await store[Symbol.asyncDispose]();
-    t.true(Date.now() - begun < 25_000, 'where a request may be silent for 60 or 300 s');
+    t.true(Date.now() - begun < 25_000, 'with a request timeout of 60 or 300 s');
     await put;
-    t.deepEqual(proxy.requests.slice(asked + 1), [], 'nor is it asked to remove what is left');
+    t.deepEqual(proxy.requests.slice(asked + 1), [], 'and no removal is requested');
     t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
   });
 }
@@ -516,7 +516,7 @@ test.serial('two hundred megabytes are put in little memory', async (t) => {
     }
   }
   t.is((await store.put(source())).length, 3200 * 64 * 1024);
-  t.true(mostHeld < 12 * MB, `${mostHeld} bytes were held`);
+  t.true(mostHeld < 12 * MB, `${mostHeld} bytes were buffered`);
   t.true(mostResident < 150 * MB, `${mostResident} bytes were resident`);
 });
 

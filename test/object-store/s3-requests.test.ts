@@ -95,7 +95,7 @@ test('with a store that ignores digests each put object is verified by a request
   const server = await serverIn(t, { ignoresDigests: true });
   const { store, proxy, bucket } = await openBehindProxy(t, { server });
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
-  t.deepEqual([...bucket().objects.keys()], [keyOf(sha256)], 'nothing is left of the test');
+  t.deepEqual([...bucket().objects.keys()], [keyOf(sha256)], 'the test left nothing');
   requestsOf(proxy);
   await store.put(inChunks(newBody(SMALL)));
   t.deepEqual(requestsOf(proxy), ['PUT', 'HEAD']);

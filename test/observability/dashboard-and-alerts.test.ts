@@ -114,7 +114,7 @@ test('the dashboard is valid for Grafana: separate panels, placed without overla
     t.true(gridPos.x + gridPos.w <= 24, title);
     for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
       for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
-        t.false(taken.has(`${x} ${y}`), `${title} lies on another panel`);
+        t.false(taken.has(`${x} ${y}`), `${title} overlaps another panel`);
         taken.add(`${x} ${y}`);
       }
     }

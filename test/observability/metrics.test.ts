@@ -93,7 +93,7 @@ test('refusals are counted by their SWORD error, also for invalid HTTP', async (
   t.is(grown('http_requests_total', { route: 'none', status: '401' }), 1);
   t.is(grown('uploads_total', { outcome: 'refused' }), 1);
   t.is(grown('archive_store_broken_promises_total', { code: 'MD5_MISMATCH' }), 1);
-  t.is(grown('archive_store_errors_total'), 0, 'that is no fault of the store');
+  t.is(grown('archive_store_errors_total'), 0, 'the store is not at fault');
 });
 
 test('an upload aborted by its client is counted as such, with the received bytes', async (t) => {
@@ -160,7 +160,7 @@ test('parked events are counted until an operator decides, on any node', async (
   const [event] = await Array.fromAsync(log.readStream('deposit-1'));
   await new EventLogParking(log).park('loader', event as RecordedEvent, new Error('Nothing helped.'), 5);
   t.is(await parked(), 1);
-  t.is(await parked(), 1, 'also when it is asked again');
+  t.is(await parked(), 1, 'also when it is queried again');
   const command = { type: 'SkipParked', reactor: 'loader', reason: 'It is known.' } as const;
   await service.administration.parking({ ...command, eventId: (event as RecordedEvent).id });
   t.is(await parked(), 0);

@@ -104,14 +104,14 @@ test('a small archive is checked and loaded by one append of the events of check
   const event = (await eventsOf(together)).at(-1)!;
   t.is(await both.checker.ownerOf(event), 'alice');
   await both.checker.react(event, SIGNAL);
-  t.is(together.reads, 2, 'one is that of this test, one that of the domain: the views are behind');
+  t.is(together.reads, 2, 'one by this test, one by the domain, since the views are behind');
   t.deepEqual(together.appends, [4, 3]);
   const verified = (await eventsOf(together)).find(({ type }) => type === 'DepositVerified')!;
   together.reads = 0;
   await both.loader.react(verified, SIGNAL);
   t.deepEqual([together.reads, together.appends.length], [0, 2], 'the loader has nothing to do');
   t.false(both.loader.reactsTo(verified));
-  t.true(reactors(together).loader.reactsTo(verified), 'a node that keeps nothing reads the stream');
+  t.true(reactors(together).loader.reactsTo(verified), 'a node without a cache reads the stream');
 
   await using apart = new CountingLog();
   await create(apart);

@@ -39,9 +39,9 @@ test('a suspected poison event is processed exclusively', async (t) => {
     t.deepEqual(concurrent.get(suspect), []);
     t.false([...concurrent.values()].flat().includes(suspect));
   }
-  t.true([...concurrent.values()].flat().length > 0, 'the others are side by side');
+  t.true([...concurrent.values()].flat().length > 0, 'the others are concurrent');
   const order = [...concurrent.keys()];
-  t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'what waits to be alone is not overtaken');
+  t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'waiting exclusive work is not overtaken');
 });
 
 test('started work that a stop aborts is returned', async (t) => {

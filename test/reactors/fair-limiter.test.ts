@@ -69,7 +69,7 @@ test('work starts after a limited wait for long work, both exclusive and concurr
   t.deepEqual(works.begun, ['long', 'hermit', 'short']);
   works.add('later');
   await works.end();
-  t.is(works.begun.length, 3, 'each has a place of the three nevertheless');
+  t.is(works.begun.length, 3, 'each still has one of the three permits');
   await works.end('hermit');
   t.is(works.begun.at(-1), 'later');
   await works.end('long', 'short', 'later');

@@ -264,7 +264,7 @@ test('after a restart acknowledged events are not delivered again, others are', 
     second.push(stream);
   };
   await running(log, folder, { react }, () => until(async () => second.length >= 1));
-  t.deepEqual(second, ['job-b'], 'not what came behind it and was done with');
+  t.deepEqual(second, ['job-b'], 'not the later acknowledged one');
   const third: string[] = [];
   await work(log, 'job-d');
   const last = async ({ stream }: RecordedEvent): Promise<void> => {
@@ -377,7 +377,7 @@ test('parked or skipped events are not processed when all events are redelivered
     t.is(
       await new EventLogParking(log).eventToRetry(decision),
       undefined,
-      'it was left after it was to be tried again',
+      'it was skipped after the retry was requested',
     );
   }
 });

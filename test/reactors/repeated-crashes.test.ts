@@ -134,11 +134,14 @@ class World {
       const tried = (tries.get(id) ?? 0) + 1;
       tries.set(id, tried);
       const ofClient = [...underWay.keys()].filter((other) => clientOf(other) === clientOf(stream));
-      t.false(underWay.has(stream), 'two of one stream at once');
-      t.true(underWay.size < CONCURRENCY && ofClient.length < CONCURRENCY / 2, 'more at once than may be');
+      t.false(underWay.has(stream), 'two of one stream concurrently');
+      t.true(
+        underWay.size < CONCURRENCY && ofClient.length < CONCURRENCY / 2,
+        'more than the limit concurrently',
+      );
       t.true((begun.get(stream) ?? -1) <= revision, 'out of order');
       t.false(this.#settled.has(key), 'again after a stop');
-      t.true(tried <= 8, 'tried too often');
+      t.true(tried <= 8, 'too many attempts');
       underWay.set(stream, revision);
       begun.set(stream, revision);
       try {
@@ -199,7 +202,7 @@ async function assertAllDone(t: ExecutionContext, { over, fates }: World, log: E
       t.true(over.has(key) || parked.has(key), `lost: ${fate} ${key}`);
       const mayBeParked = fate === 'worse' || fate === 'deadly' || reactor !== 'first';
       t.true(mayBeParked || !parked.has(key), `parked although it is ${fate}`);
-      if (fate === 'deadly') t.true(parked.has(key), 'deadly and not parked');
+      if (fate === 'deadly') t.true(parked.has(key), 'a poison event that is not parked');
     }
   }
 }

@@ -190,5 +190,5 @@ test('more deposits with corrupt archives than slots do not delay those of other
   const { iri } = await deposited(service, alice);
   const checking = await restarted(t, service, LATER);
   t.regex(await alice.at(checking.url).waitFor(iri, 'done'), /swh:1:dir:/);
-  t.deepEqual(await parkedObjects(checking), [], 'the damaged ones wait for their second try');
+  t.deepEqual(await parkedObjects(checking), [], 'the corrupt ones wait for their second attempt');
 });

@@ -28,7 +28,7 @@ for (const [program, install, step] of INSTALLERS) {
       const installed = await installIn();
       t.true('folder' in installed);
       await writeProgram(programs, program, fail);
-      t.deepEqual(await installIn(), installed, 'what is installed is installed once');
+      t.deepEqual(await installIn(), installed, 'an installed client is installed once');
     },
   );
 }

@@ -108,7 +108,7 @@ test('backup and restore refuse a target with other contents', async (t) => {
   const whole = await readFile(file, 'utf8');
   for (const damaged of ['', 'null', '{}', whole.slice(0, 30)]) {
     await writeFile(file, damaged);
-    t.is(readBackup(backup), undefined, 'how much of it is whole nobody knows');
+    t.is(readBackup(backup), undefined, 'it is unknown how much of it is complete');
   }
   t.regex((await runScript(service.folder, 'restore', [backup])).err, /or its backup\.json is corrupt/);
   await writeFile(file, whole);

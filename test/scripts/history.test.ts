@@ -108,7 +108,7 @@ test('a person reads who changed a deposit and its state then, in lines that fit
   t.regex(out, /\nDeposit 1 is done after 11 events\. Every hash fits\.\n$/);
   t.regex(out, / slug: hello\n/);
   t.regex(out, / sha256: [0-9a-f]{64}\n/);
-  t.notRegex(out, /…/, 'no digest is shortened');
+  t.notRegex(out, /…/, 'no digest is truncated');
   t.regex(out, / archives now: hello\.zip, docs\.tar\n/);
   t.regex(
     out,
@@ -119,7 +119,7 @@ test('a person reads who changed a deposit and its state then, in lines that fit
   t.is(
     out.match(/correlation: [0-9a-f-]{36}/g)?.length,
     6,
-    'one for each request, none for what follows from it',
+    'one for each request, none for its consequences',
   );
   for (const line of out.split('\n')) t.true(line.length <= 100, line);
 });
@@ -142,7 +142,7 @@ test('JSON output has the same facts, one object per line, with full digests and
     actor: { kind: 'operator', name: 'rosa' },
     changed: { check_attempt: 2, reasons: null },
   });
-  t.true(out.includes('He\\u202ello'), 'what would turn the writing is escaped');
+  t.true(out.includes('He\\u202ello'), 'characters that change the direction are escaped');
 });
 
 test('a deposit is shown as after an event, and as at a time', async (t) => {
@@ -314,12 +314,12 @@ test('a manipulated history is clearly marked and exits with 1', async (t) => {
         .some(({ broken }) => mark.test(String(broken))),
       what,
     );
-    t.is((await history(service.folder, id, '--at', String(at))).code, 1, 'also as it was then');
-    t.is((await history(service.folder, id, '--at', '0')).code, 0, 'the beginning is as it was');
+    t.is((await history(service.folder, id, '--at', String(at))).code, 1, 'also in its earlier state');
+    t.is((await history(service.folder, id, '--at', '0')).code, 0, 'the beginning is unchanged');
   }
   t.is((await history(service.folder, '3', '--at', '1')).code, 1);
-  t.is((await history(service.folder, '7', '--at', '1')).code, 1, 'where the event was cut out');
-  t.is((await history(service.folder, String(untouched))).code, 0, 'others are as they were');
+  t.is((await history(service.folder, '7', '--at', '1')).code, 1, 'at the removed event');
+  t.is((await history(service.folder, String(untouched))).code, 0, 'others are unchanged');
   forge(
     path.join(service.folder, 'event-log.sqlite'),
     `deposit-${untouched}`,
@@ -327,10 +327,10 @@ test('a manipulated history is clearly marked and exits with 1', async (t) => {
   );
   const damaged = await command(service.folder, String(untouched));
   t.is(damaged.code, 1);
-  t.regex(damaged.out, /^#0 [^#]*$/, 'what was before it is told');
+  t.regex(damaged.out, /^#0 [^#]*$/, 'earlier events are shown');
   t.regex(damaged.err, /^The event at position \S+ .* is corrupt/);
   const before = await history(service.folder, String(untouched), '--at', '0');
-  t.deepEqual([before.code, before.err], [0, ''], 'how things stood before it is told as ever');
+  t.deepEqual([before.code, before.err], [0, ''], 'the earlier state is shown as before');
   await t.throwsAsync(history(service.folder, String(untouched), '--at', '1'), { code: 'LOG_DAMAGED' });
 });
 

@@ -55,7 +55,7 @@ for (const [how, spoil] of [
     t.true(named(later), later.err);
     const facts = JSON.parse(later.out) as { objects: number; failed: unknown[] };
     t.like(facts, { complete: false, failed: [{ sha256: wanted.sha256, is_named: true }] });
-    t.true(facts.objects > 0, 'all others are there');
+    t.true(facts.objects > 0, 'all others exist');
 
     const target = path.join(await temporaryFolder(t), 'archives');
     const places = ['--from', `file:${service.folder}/archives`, '--to', `file:${target}`];
@@ -65,7 +65,7 @@ for (const [how, spoil] of [
 
     const [first, second] = [await temporaryFolder(t), await temporaryFolder(t)];
     const silent = await runScript(first, 'restore', [backup]);
-    t.is(silent.code, 1, 'an older state is not restored unasked');
+    t.is(silent.code, 1, 'an older state is not restored without a request');
     t.regex(silent.err, /--last-complete restores the state of .*, --latest all events/);
     t.is((await runScript(first, 'restore', [backup, '--last-complete'])).code, 0);
     const latest = await runScript(second, 'restore', [backup, '--latest']);

@@ -143,7 +143,7 @@ test('archives are copied to S3 and back; a corrupt one stops no other, and exis
   const noLog = await migrate(`file:${folder}`, bucket, [], keys);
   t.is(noLog.code, 1);
   t.regex(noLog.err, /^No event log at /);
-  t.is(s3.buckets.size, 0, 'nothing is copied that is not compared with a log');
+  t.is(s3.buckets.size, 0, 'only objects compared with a log are copied');
   const eventLog = { kind: 'sqlite', file: path.join(other, 'event-log.sqlite') } as const;
   await (await openLog({ eventLog }))[Symbol.asyncDispose]();
 
@@ -226,7 +226,7 @@ test('an impossible migration is refused with a message, and creates nothing', a
       const ran = await migrate(from, to);
       t.is(ran.code, code, ran.err);
       t.regex(ran.err, message);
-      t.notRegex(ran.err, /\n\s+at /, 'no stack for what a person can mend');
+      t.notRegex(ran.err, /\n\s+at /, 'no stack for an error that a user can correct');
       t.is(ran.out, '');
     }),
   );

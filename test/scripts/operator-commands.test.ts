@@ -66,7 +66,7 @@ test('deposits are listed from the views, by state, client, collection and time'
   await alice.post('/1/software/', entryXml(`<title>${title}</title>`), { ...entryHeaders(), ...PARTIAL });
   for (const options of [[], ['--json']]) {
     const { out } = await runScript(service.folder, 'deposits', ['--limit', '1', ...options]);
-    t.regex(out, /A\\u202eb\\u2800c/, 'nothing that would turn or fill a line is printed');
+    t.regex(out, /A\\u202eb\\u2800c/, 'no control or direction characters are printed');
     t.notRegex(out, /[\u0080-\u009f\u202e\u2800]/);
   }
 });
@@ -130,7 +130,7 @@ test('orphans are reported, and removed only on request; objects named by events
     (await runScript(service.folder, 'gc', ['--older-than', '0s'])).err,
     /at least 1h while a service runs/,
   );
-  t.regex((await runScript(service.folder, 'gc', [])).out, /Found 0 objects/, 'they are too young');
+  t.regex((await runScript(service.folder, 'gc', [])).out, /Found 0 objects/, 'they are too recent');
   await service.stop();
   await using silent = await EventStoreDbDouble.start();
   silent.faults.set('read', { kind: 'hang' }, Number.POSITIVE_INFINITY);
@@ -282,11 +282,7 @@ test('a parked event lists its attempts; skipping it ends the deposit that waits
   const detail = 'skipped by the operator: the reader dies of it (archive)';
   t.true((await alice.waitFor('/1/software/1/status/', 'rejected')).includes(`- The checks were ${detail}`));
   t.true((await alice.waitFor('/1/software/2/status/', 'failed')).includes(`- The loading was ${detail}`));
-  t.is(
-    (await run('skip', ofLoad.eventId, '--reason', 'x'.repeat(1001))).code,
-    1,
-    'it is not parked any longer',
-  );
+  t.is((await run('skip', ofLoad.eventId, '--reason', 'x'.repeat(1001))).code, 1, 'it is no longer parked');
   t.is((await run('list')).out, 'No event is parked.\n');
   t.is(
     (await runScript(service.folder, 'retry', ['1', '--recheck'])).code,

@@ -111,7 +111,7 @@ test('a rebuild without a service applies from the next start, and only one runs
   const all = await runScript(service.folder, 'rebuild', ['--all']);
   t.is(all.code, 0);
   t.regex(all.out, /^No view was compared: they do not exist: the service builds them/m);
-  t.regex(all.out, /, 0 differences found; in use from the next start on\.$/m, 'its own files are no damage');
+  t.regex(all.out, /, 0 differences found; in use from the next start on\.$/m, 'its own files are no fault');
   t.is(pointer(service.folder)['views'], 2);
 });
 
@@ -129,7 +129,7 @@ test('a locked data folder is reported with the advice to stop a service or to r
   t.regex(refusal(), new RegExp(` \\(process ${process.pid}\\): stop it, or set `));
   const ended = spawnSync('true');
   await writeControlFile(ended.pid);
-  t.regex(refusal(), / is just starting or stopping/, 'what a crash has left');
+  t.regex(refusal(), / is just starting or stopping/, 'the leftovers of a crash');
 });
 
 test('a corrupted lock is reported with its remedy', async (t) => {
@@ -191,7 +191,7 @@ test('views built next to a service of another release are used from the next st
   const built = createdAt(service.folder, 2);
   await service.startAgain();
   t.deepEqual(pointer(service.folder), { views: 2 });
-  t.is(createdAt(service.folder, 2), built, 'it was not built again');
+  t.is(createdAt(service.folder, 2), built, 'it was not rebuilt');
   t.regex(await (await alice.at(service.url).get('/1/software/2/status/')).text(), /<deposit_status>done</);
   await service.stop();
 

@@ -118,7 +118,7 @@ test('licences must be on the list, as declared by their packages', (t) => {
     );
   t.deepEqual(of({ licenses: [{ type: 'MIT' }, { type: 'GPL-3.0' }] }), []);
   t.deepEqual(of({ license: { type: 'GPL-3.0' } }), ['a@1.0.0 has the licence GPL-3.0.']);
-  t.deepEqual(of({}), ['a@1.0.0 has the licence unknown.'], 'the lock is not asked about what is installed');
+  t.deepEqual(of({}), ['a@1.0.0 has the licence unknown.'], 'the lock is not queried for installed packages');
   t.regex(of({ version: '1.0.1', license: 'MIT' }).join(), /is installed as 1\.0\.1, locked as 1\.0\.0/);
   const exceptions = new Map([['a@0.9.0', { licence: 'MIT', reason: 'it says so' }]]);
   const none = { locked: new Map(), installed: new Map() };

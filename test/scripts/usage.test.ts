@@ -229,10 +229,10 @@ test('commands report errors with an exit code that separates usage from refusal
     const ran = await runScript(folder, command, args);
     t.is(ran.code, code, `${command} ${args.join(' ')}: ${ran.err}`);
     t.regex(ran.err, message);
-    t.notRegex(ran.err, /\n\s+at /, 'no stack for what a person can mend');
+    t.notRegex(ran.err, /\n\s+at /, 'no stack for an error that a user can correct');
   }
   const carl = await Array.fromAsync(running.service.log.readStream('client-carl'));
-  t.deepEqual(carl, [], 'who is registered gets told the password');
+  t.deepEqual(carl, [], 'the password of a new client is printed');
   t.deepEqual(await Array.fromAsync(running.service.log.readStream('collection-papers')), []);
   for (const command of ['client', 'collection']) {
     const help = await runScript(folder, command, ['--help']);

@@ -62,7 +62,7 @@ test('commands without the address of the log do nothing, with and without a run
     for (const [index, { code, err }] of ran.entries()) {
       t.is(code, 1, commands[index]?.[0]);
       t.regex(err, because);
-      t.notRegex(err, /\n\s+at /, 'a sentence, no stack');
+      t.notRegex(err, /\n\s+at /, 'a message, no stack');
     }
     t.false(existsSync(inDataFolder));
     t.false(existsSync(path.join(backup, 'backup.json')));
@@ -73,7 +73,7 @@ test('commands without the address of the log do nothing, with and without a run
   const unheard = { say: () => t.fail(), warn: () => t.fail() };
   await t.throwsAsync(printHistory(['1'], untold, unheard), { message: otherLog });
   const verified = await runScript(service.folder, 'verify', ['--all']);
-  t.deepEqual([verified.code, verified.out], [1, ''], 'no finding: it is another log');
+  t.deepEqual([verified.code, verified.out], [1, ''], 'no finding, since it is another log');
   t.regex(verified.err, otherLog);
   await service.stop();
   await eachIsRefused(/^No event log at .*event-log\.sqlite\. /);
@@ -126,9 +126,9 @@ test('recent objects are removed only if no service can be about to name them', 
   const operatorFile = path.join(service.folder, 'operator.json');
   await rename(operatorFile, `${operatorFile}.away`);
   const silent = await runScript(service.folder, 'gc', young);
-  t.is(silent.code, 1, 'a service that cannot be asked runs all the same');
+  t.is(silent.code, 1, 'a service that cannot be queried may be running');
   t.regex(silent.err, /Another service runs on the data folder/);
-  t.is((await runScript(service.folder, 'gc', ['--remove'])).code, 1, 'nor is it known what its log is');
+  t.is((await runScript(service.folder, 'gc', ['--remove'])).code, 1, 'and its log is unknown');
   await rename(`${operatorFile}.away`, operatorFile);
   t.is((await runScript(service.folder, 'gc', ['--remove'])).code, 0);
   await service.stop();
@@ -137,7 +137,7 @@ test('recent objects are removed only if no service can be about to name them', 
   await (await openLog({ eventLog: { kind: 'sqlite', file } }))[Symbol.asyncDispose]();
   const env = { DEPOSIT_EVENT_LOG: `sqlite:${file}` };
   const elsewhere = await runScript(service.folder, 'gc', young, { env });
-  t.is(elsewhere.code, 2, 'the data folder does not tell who has this log');
+  t.is(elsewhere.code, 2, 'the data folder does not show which service has this log');
   t.regex(elsewhere.err, /at least 1h/);
   await service.startAgain();
 });
@@ -193,7 +193,7 @@ test('a service that does not answer in time is not considered stopped', async (
   t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service named in /);
   t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
   for (const { code, out, err } of looks)
-    t.deepEqual([code, out, err], [0, '', `${note}\n`], 'what only looks goes on');
+    t.deepEqual([code, out, err], [0, '', `${note}\n`], 'commands that only read continue');
 });
 
 test('a service in an unknown state is not considered stopped', async (t) => {
@@ -210,7 +210,7 @@ test('a service in an unknown state is not considered stopped', async (t) => {
   );
   const file = path.join(folder, 'operator.json');
   await writeFile(file, JSON.stringify({ url: faulty.url, token: 'of an earlier one', pid: 1 }));
-  t.is(await OperatedService.find(folder), undefined, 'whoever knows another token is another service');
+  t.is(await OperatedService.find(folder), undefined, 'another token belongs to another service');
   await rm(file);
   await mkdir(file);
   await t.throwsAsync(OperatedService.find(folder), { code: 'EISDIR' });

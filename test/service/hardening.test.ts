@@ -33,7 +33,7 @@ test('a password has 1 to 1,024 bytes in composed form', async (t) => {
   t.false(needsRehash(longest));
   t.true(await matches('\u00e9'.repeat(512), longest));
   t.false(await matches('x'.repeat(1025), cheapCredential('x')));
-  t.false(await matches('', cheapCredential('')), 'no password is none, whatever is kept');
+  t.false(await matches('', cheapCredential('')), 'an empty password is invalid, whatever is stored');
 });
 
 test('a password hashed at lower costs is rehashed at the present ones when its client logs in', async (t) => {
@@ -75,7 +75,7 @@ test('a rehash does not overwrite a password that was changed meanwhile', async 
   await administration.renewPassword('alice', 'old', 0);
   t.deepEqual(await types(), before);
   await administration.renewPassword('alice', 'new', 1);
-  t.deepEqual(await types(), [...before, 'CredentialChanged'], 'what came since does not matter');
+  t.deepEqual(await types(), [...before, 'CredentialChanged'], 'later events do not matter');
 });
 
 test('the log line of the configuration contains no secret', (t) => {
@@ -174,7 +174,7 @@ test('an uncaught exception is logged, and the service shuts down and exits with
   t.deepEqual(await exited, [1, null]);
   await t.throwsAsync(fetch(`${url}/health/ready`));
   t.true((await saidToPeople).includes(`listens at ${url}, for clients https://deposit.example/swh/1/`));
-  t.notRegex(await saidToPeople, /A client "demo"/, 'behind a proxy nobody is let in who was not registered');
+  t.notRegex(await saidToPeople, /A client "demo"/, 'behind a proxy only registered clients are accepted');
   const lines = (await said).split('\n').filter((line) => line.includes('uncaught exception'));
   t.is(lines.length, 1);
   t.like(JSON.parse(lines[0] ?? ''), { level: 'error', origin: 'uncaughtException' });

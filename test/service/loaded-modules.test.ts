@@ -20,9 +20,9 @@ test('a service on the embedded engines loads no client of another engine, from 
     DISTRIBUTED.filter((name) => loaded.packages.has(name)),
     [],
   );
-  t.false(loaded.packages.has('yaml'), 'its description was not asked for');
+  t.false(loaded.packages.has('yaml'), 'its description was not requested');
   t.true(loaded.packages.has('koa'));
-  t.true(loaded.own.has('src/archives/workers/archive-worker.ts'), 'threads are looked at, too');
+  t.true(loaded.own.has('src/archives/workers/archive-worker.ts'), 'threads are examined, too');
 });
 
 test('a service on EventStoreDB and S3 loads their clients, and no embedded engine', async (t) => {

@@ -130,11 +130,7 @@ test("a log and a store of an older release are bound if the store has the log's
     code: 'OTHER_STORE',
     message: /there is none at .*archives/,
   });
-  t.deepEqual(
-    (await readdir(folder)).includes('archives'),
-    false,
-    'a disk that is not mounted is not written to',
-  );
+  t.deepEqual((await readdir(folder)).includes('archives'), false, 'nothing is written to an unmounted disk');
 });
 
 test('a copy of a store without its id is accepted as the store, an empty one is not', async (t) => {

@@ -17,7 +17,7 @@ test('stuck deposits are shown by status and verify, and retried by one command 
   const ids = [await deposit(alice, 'software'), await deposit(alice, 'software')];
   const longer = { ...env, DEPOSIT_STUCK_AFTER: '3600' };
   const before = await runScript(service.folder, 'retry', ['--stuck', '--json'], { env: longer });
-  t.deepEqual([before.code, before.out], [0, ''], 'they are too young');
+  t.deepEqual([before.code, before.out], [0, ''], 'they are too recent');
   await new Promise((resolve) => setTimeout(resolve, 2100));
 
   const status = await runScript(service.folder, 'status', ['--json'], { env });

@@ -92,7 +92,7 @@ test('a sweep sends unsent notifications in order, and repeats none', async (t) 
   for (const id of ids) t.deepEqual(receiver.statusesOf(id), WAY);
   await until(async () => (await statusOf(alice, sweeping, before)) === 'done');
   await new Promise((resolve) => setTimeout(resolve, 3 * SOON));
-  t.is(receiver.received.length, 2 * 5 + 2 + 3, 'of the one before the webhook only what came later');
+  t.is(receiver.received.length, 2 * 5 + 2 + 3, 'of the earlier deposit only the events after the webhook');
   t.deepEqual(receiver.statusesOf(before), ['verified', 'loading', 'done']);
 });
 

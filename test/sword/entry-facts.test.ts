@@ -245,7 +245,7 @@ test('a truncated list of hosts differs from a complete one', (t) => {
   const own = '<c:url>https://code.alice.example/</c:url>';
   t.false(factsOf(urls(2_000) + own).urlHosts.includes('code.alice.example'));
   const ofAlice = factsOf(urls(2_000) + own, 'alice.example');
-  t.true(ofAlice.urlHosts.includes('code.alice.example'), 'the one that counts is kept');
+  t.true(ofAlice.urlHosts.includes('code.alice.example'), 'the effective one is stored');
   t.true(Buffer.byteLength(JSON.stringify(ofAlice.urlHosts)) <= 3_000);
 });
 

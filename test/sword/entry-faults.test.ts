@@ -92,7 +92,7 @@ test('an unknown term is named with the probable one', (t) => {
     faultsOf('<c:xyzzyplugh/><c3:continuousIntegration>https://a.example</c3:continuousIntegration>'),
     ['term codemeta:xyzzyplugh "xyzzyplugh"'],
   );
-  t.deepEqual(faultsOf('<x:anything/><s:anything/>'), [], 'other vocabularies are their own matter');
+  t.deepEqual(faultsOf('<x:anything/><s:anything/>'), [], 'other vocabularies are not validated');
 });
 
 test('every term is nearest to itself, and an unrelated one to none', (t) => {

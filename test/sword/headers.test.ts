@@ -119,7 +119,7 @@ test('the name of a file in a form is UTF-8; a header gives it in ASCII, and in 
   for (const name of ['naïve 文.zip', "l'été (1)*.zip", '🙂.tar.gz']) {
     const header = attachment(name);
     t.regex(header, /^attachment; filename="[\x20-\x7e]+"; filename\*=UTF-8''[\w%.!~-]+$/);
-    t.is(requireFilename(header), name, 'it is read back');
+    t.is(requireFilename(header), name, 'it is parsed back');
   }
 });
 
@@ -385,11 +385,11 @@ test('a write with another revision is refused, and a read with the current one 
     t.deepEqual(
       tags.filter((held) => isNotModified(held, current)),
       [current],
-      'a read is about one representation',
+      'a read concerns one representation',
     );
   }
   for (const held of [...tags, 'W/"42-7-feed"', '"42-7-xml-gzip"'])
-    t.notThrows(() => assertMatches(held, tag), 'a write is about the deposit');
+    t.notThrows(() => assertMatches(held, tag), 'a write concerns the deposit');
   refused(t, 'ETagNotMatched', () => assertMatches(entityTag(42, 6, 'zip'), tag));
   t.false(isNotModified(undefined, tag));
 });

@@ -42,7 +42,7 @@ test('a semaphore has a limit, a lower one per owner, and serves waiters in turn
   await t.throwsAsync(semaphore.acquire('d'), { message: 'limit of total' }, 'the queue is full');
   third[Symbol.dispose]();
   await waiting[2];
-  t.deepEqual(order, ['c'], 'a has its share');
+  t.deepEqual(order, ['c'], 'a is at its share');
   first[Symbol.dispose]();
   second[Symbol.dispose]();
   await Promise.all(waiting.slice(0, 2));
@@ -55,7 +55,7 @@ test('a permit is wanted if a waiting acquisition could get it', (t) => {
   const wanted = () => ['a', 'b'].filter((owner) => semaphore.isWanted(owner));
   t.deepEqual(wanted(), []);
   void semaphore.acquire('a');
-  t.deepEqual(wanted(), ['a'], 'one of b would not help, since a has its share');
+  t.deepEqual(wanted(), ['a'], 'a permit of b would not help, since a is at its share');
   void semaphore.acquire('c');
   t.deepEqual(wanted(), ['a', 'b']);
 });
@@ -97,7 +97,7 @@ test('shrinking shares leave a permit for an owner without one', async (t) => {
   const waiting = ['b', 'b', 'c'].map((owner) => semaphore.acquire(owner));
   for (const permit of held.get('a') ?? []) permit[Symbol.dispose]();
   await Promise.all(waiting);
-  t.is(semaphore.held, 7, 'each that has room begins');
+  t.is(semaphore.held, 7, 'each within its share starts');
 });
 
 test('an acquisition waits for a limited time, and ends with its signal, without losing a permit', async (t) => {

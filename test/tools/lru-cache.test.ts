@@ -32,5 +32,5 @@ test('the total weight of the values is limited, whatever each weighs', (t) => {
   t.is(values.get('heavy'), undefined, 'not the one before either');
   for (let turn = 0; turn < 200; turn += 1) values.set('same', 'x'.repeat(turn % 40));
   values.set('other', 'x'.repeat(10));
-  t.is(values.get('same')?.length, 39, 'what is replaced does not count twice');
+  t.is(values.get('same')?.length, 39, 'a replaced value does not count twice');
 });

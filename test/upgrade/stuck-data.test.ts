@@ -41,7 +41,7 @@ test.serial('every notification is sent, in the order of its deposit', async (t)
   t.timeout(120_000);
   const { expected, receivers, service } = t.context.stuck;
   const accepted = expected.receivers.flatMap((receiver) => receiver.accepted);
-  t.true(accepted.length < 10, 'the older release sent few of them');
+  t.true(accepted.length < 10, 'the older release sent only a few of them');
   const ofBob = expected.deposits.filter(({ client }) => client === 'bob');
   for (const { depositId, label } of ofBob) {
     const events = await Array.fromAsync(service.service.log.readStream(`deposit-${depositId}`));

@@ -143,7 +143,7 @@ test('a file gets every missing anchor, and a truncated line is written again', 
   const whole = await readFile(place.anchorFile, 'utf8');
   await writeFile(place.anchorFile, whole.slice(0, -50));
   const beforeThat = await compare(place.log, place);
-  t.deepEqual(beforeThat.findings, [], 'what a crash leaves is nobody to be accused of');
+  t.deepEqual(beforeThat.findings, [], 'the leftovers of a crash are no finding');
   t.regex(beforeThat.report.notes.join(), /^The last line of .* is truncated/);
   t.is((await place.anchorer.anchor()).written, 1);
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
@@ -214,7 +214,7 @@ test('a truncated log is detected, and one extended by others is accepted', asyn
   await using copy = new MemoryEventLog();
   await copyLog(place.log, copy);
   await fill(copy, 4);
-  t.deepEqual((await compare(copy, place)).findings, [], 'positions are of no account');
+  t.deepEqual((await compare(copy, place)).findings, [], 'positions are ignored');
   await using cut = new MemoryEventLog();
   let number = 0;
   for await (const { stream, revision, ...event } of place.log.readAll()) {

@@ -246,7 +246,7 @@ test('anchors of another key are reported before those of this folder, and found
     const { code, out, err } = await runScript(copy, 'verify', ['--all']);
     t.is(code, 1, err);
     t.true(out.startsWith(`anchors: ${configOf(copy).anchorKeyFile} ${fault}\n`), out);
-    t.regex(out, /^1 problem found/m, 'and everything else was looked at');
+    t.regex(out, /^1 problem found/m, 'and everything else was verified');
   }
   t.is((await runScript(copy, 'verify', ['1', '--key', renewed])).code, 2);
 });

@@ -54,7 +54,7 @@ test('changes by the owner of the log are detected with external anchors', async
   }
   const clean = await service.copy(t);
   rewriteAndForgetAnchors(path.join(clean, 'event-log.sqlite'));
-  t.deepEqual(codesOf(await verified(clean, { what: 'log' })), [], 'without them nothing shows');
+  t.deepEqual(codesOf(await verified(clean, { what: 'log' })), [], 'without them nothing is found');
 });
 
 test('the anchor and verify commands work together, with an external key', async (t) => {
@@ -74,7 +74,7 @@ test('the anchor and verify commands work together, with an external key', async
 test('the independent Python verifier, if it is installed, has the same results', async (t) => {
   const hasPython =
     spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
-  if (!hasPython || spawnSync('openssl', ['version']).status !== 0) return t.pass('there is none');
+  if (!hasPython || spawnSync('openssl', ['version']).status !== 0) return t.pass('it does not exist');
   const kept = await service.copy(t);
   const key = await publicAnchorKey(configOf(kept).anchorKeyFile);
   const pem = path.join(kept, 'public.pem');
@@ -297,7 +297,7 @@ test('an export with missing lines is refused with the gap', async (t) => {
   const refused = await runScript(empty, 'import', [file]);
   t.is(refused.code, 1);
   t.regex(refused.err, /^The export ends after 30 events/);
-  t.false(existsSync(path.join(empty, 'event-log.sqlite')), 'nothing was taken');
+  t.false(existsSync(path.join(empty, 'event-log.sqlite')), 'nothing was accepted');
   t.is((await runScript(empty, 'import', [file, '--partial'])).code, 0);
 });
 
@@ -346,7 +346,7 @@ test('an interrupted verification resumes, only on the same log', async (t) => {
   };
   for (const text of ['', 'null', '{']) {
     await writeFile(file, text);
-    t.is(await ResumePoint.interrupted(file), undefined, `left by somebody else: ${text}`);
+    t.is(await ResumePoint.interrupted(file), undefined, `leftover of another test: ${text}`);
   }
   await broken(undefined, 30, 20);
   const state = await ResumePoint.interrupted(file);
@@ -416,7 +416,7 @@ test('times that run backwards are reported, in a stream above a second, in the 
   const all = await notes();
   t.is(all.length, 2);
   t.regex(all[1] ?? '', /revision 0 of c has a time 70\.0 s before that of the previous event in the log\./);
-  t.is((await notes(false)).length, 1, 'single streams come in no order');
+  t.is((await notes(false)).length, 1, 'streams read one by one have no common order');
   await append('c', 1, 'noon');
   t.is(
     (await notes()).at(-1),

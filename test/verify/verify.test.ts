@@ -62,7 +62,7 @@ test('only the given deposits are verified, and an unknown one is reported', asy
 
   await writeFile(path.join(folder, 'event-log.sqlite'), 'a text');
   const unread = await verified(folder, { what: [1] });
-  t.deepEqual(codesOf(unread), ['LOG_UNREADABLE'], 'nothing tells that it is not there');
+  t.deepEqual(codesOf(unread), ['LOG_UNREADABLE'], 'nothing shows that it is missing');
 });
 
 test('changed and missing objects are named with their deposits', async (t) => {
@@ -316,7 +316,7 @@ test('the command prints findings as lines, with its exit code', async (t) => {
     /^No external anchors were given.*--anchors\.\nAll proven: \d+ events of 21 streams, \d+ objects .*, the identifiers of 13 deposits, 2 anchors\.\n$/,
   );
   const twice = await runScript(folder, 'verify', ['2', '2']);
-  t.is(twice.code, 0, `a deposit that is named twice is looked at once: ${twice.out}`);
+  t.is(twice.code, 0, `a deposit named twice is verified once: ${twice.out}`);
   change(folder, `UPDATE events SET metadata = replace(metadata, ':"2', ':"3') WHERE position = 20`);
   const found = await runScript(folder, 'verify', ['--all', '--json']);
   t.is(found.code, 1);

@@ -71,7 +71,7 @@ test('views match the log, before and after a restart, with each event applied o
       loaded: { directory: loadedData.directory },
     });
   });
-  t.is(seen, 3, 'what was applied before is not read again');
+  t.is(seen, 3, 'events applied before are not read again');
 });
 
 test('a deleted views file, a file that is no database, and a new version only cause a rebuild', async (t) => {
@@ -125,7 +125,7 @@ test('views are rebuilt for a restored log with the same events at other positio
     for (const id of [1, 2, 3, 4]) t.is(status(id)?.status, 'deposited');
   });
   t.is(applied, 16);
-  t.is(await following(restored, folder, () => undefined), 0, 'they are of that log now');
+  t.is(await following(restored, folder, () => undefined), 0, 'they belong to that log now');
 });
 
 test('waiting for a position returns true once the views have passed it, and false at the timeout', async (t) => {

@@ -109,7 +109,7 @@ test('a corrupt page is reported, and the next start rebuilds the views', async 
   {
     using store = SqliteViewStore.open(folder, 'memory');
     const view = store.add(shape);
-    t.is(store.file.damage, undefined, 'opening does not look at every page');
+    t.is(store.file.damage, undefined, 'opening does not read every page');
     const sentence = `the view things in ${t.context.file} is corrupt: "deposit-service rebuild things" repairs it, and so does a restart.`;
     const found = t.throws(() => view.find({ equal: { kind: 'red' }, limit: 10_000 }), {
       code: 'VIEW_UNAVAILABLE',
@@ -165,7 +165,7 @@ test('a command that reads a corrupt view reports it with its remedy', (t) => {
       message: `The view things in ${file} is corrupt: "deposit-service rebuild things" repairs it.`,
     });
   }
-  t.false(existsSync(`${file}.damaged`), 'a command marks nothing');
+  t.false(existsSync(`${file}.damaged`), 'a command records nothing');
   writeFileSync(file, Buffer.alloc(8192, 255));
   t.throws(() => openView(config, shape), {
     code: 'VIEW_UNAVAILABLE',
@@ -186,8 +186,8 @@ test('a view that missed events, or has another version, makes all views be rebu
   };
   t.is(fill(shape, others), undefined);
   t.is(fill(shape, others), '1');
-  t.is(fill(shape), '1', 'a view less costs nothing');
-  t.is(fill(shape, others), undefined, 'it was not kept up to date meanwhile');
+  t.is(fill(shape), '1', 'removing a view causes no rebuild');
+  t.is(fill(shape, others), undefined, 'it was not updated meanwhile');
   t.is(fill({ ...shape, version: 2 }, others), undefined);
   t.is(fill({ ...shape, version: 2 }, others), '1');
   using store = SqliteViewStore.open(folder, 'of another log');
@@ -200,7 +200,7 @@ test('the view files of an older release remain until those of this one are a da
   for (const file of old) writeFileSync(path.join(folder.path, file), '');
   writeFileSync(path.join(folder.path, 'current.json'), '{"deposit-status":2}');
   const [now, later] = [new Date(Date.now() - 1000), new Date(Date.now() + 1000)];
-  t.is(removeFilesPerView(folder, later), 0, 'there are no others');
+  t.is(removeFilesPerView(folder, later), 0, 'no others exist');
   openOneView(t.context.file, shape)[Symbol.dispose]();
   t.is(removeFilesPerView(folder, later), 0, 'the others are empty');
   {
@@ -209,7 +209,7 @@ test('the view files of an older release remain until those of this one are a da
   }
   t.is(removeFilesPerView(folder, now), 0, 'the others are new');
   writeFileSync(`${t.context.file}.damaged`, '');
-  t.is(removeFilesPerView(folder, later), 0, 'the others are damaged');
+  t.is(removeFilesPerView(folder, later), 0, 'the others are corrupt');
   rmSync(`${t.context.file}.damaged`);
   t.deepEqual(folder.filesPerView.toSorted(), old.toSorted());
   folder.use(1);

@@ -140,7 +140,7 @@ test('changes are visible at once, and to other processes with their position on
   using other = new ViewFile(file.file.path);
   const stored = () => [other.storedLastSeen()?.position, other.table(shape.name).size];
   t.deepEqual(stored(), ['1', 2]);
-  t.is(file.find({ equal: { kind: 'blue' }, limit: 9 }).length, 1, 'a query has it written first');
+  t.is(file.find({ equal: { kind: 'blue' }, limit: 9 }).length, 1, 'a query writes the view first');
   t.deepEqual([file.file.unsaved, ...stored()], [0, '2', 1]);
 });
 

@@ -90,7 +90,7 @@ test('a snapshot is stored once a day, and the two newest are retained', async (
     await look();
   }
   t.is((await snapshotObjects(site.log)).size, 3);
-  t.is((await stored(site)).length, 2, 'the one that was replaced is removed');
+  t.is((await stored(site)).length, 2, 'the replaced one is removed');
 });
 
 test('a changed projection causes a snapshot at once; snapshots of two releases coexist', async (t) => {
@@ -103,7 +103,7 @@ test('a changed projection causes a snapshot at once; snapshots of two releases 
   t.regex(reasonIn(newer), /has version \d+ of collections, where this release has version 99/);
   await newer.look();
   await older.look();
-  t.is((await snapshotObjects(site.log)).size, 2, 'each release has its own, and makes no other');
+  t.is((await snapshotObjects(site.log)).size, 2, 'each release has its own and creates no other');
   t.is((await nodeOf(t, site)).projector.begunFrom, 'snapshot');
   t.is((await nodeOf(t, site, { projections: changed })).projector.begunFrom, 'snapshot');
 });
@@ -141,7 +141,7 @@ test('neither the object nor a log export without secrets reveals the contents o
   const [sha256 = ''] = await snapshotObjects(site.log);
   const bytes = Buffer.concat(await (await site.store.get(sha256)).body.toArray());
   t.false(bytes.includes('SQLite') || bytes.includes('alice'));
-  t.not(bytes.readUInt32LE(0), 0xfd2fb528, 'the bytes that begin every file of zstd');
+  t.not(bytes.readUInt32LE(0), 0xfd2fb528, 'the magic number of zstd');
   const { secret } = redactedEvent((await lastEvent(site.log, 'view-snapshots')) as RecordedEvent).data;
   t.is(secret, null);
 });

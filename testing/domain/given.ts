@@ -20,7 +20,7 @@ export function scenario<State, Command, Event>(decider: Decider<State, Command,
         thenRefused: (code: string) => {
           const refusal = t.throws<Error & { code?: string }>(() => decider.decide(command, state));
           t.is(refusal?.code, code);
-          t.regex(refusal?.message ?? '', /^[A-Z"].*[.]$/s, 'a refusal is a sentence');
+          t.regex(refusal?.message ?? '', /^[A-Z"].*[.]$/s, 'a refusal is a message');
         },
       };
     },

@@ -236,6 +236,6 @@ test.serial(
       t.is((await session.get('/console/api/overview')).status, 401);
     }
     const other = await ConsoleSession.begin(service, 'auditor');
-    t.is((await other.get('/console/api/overview')).status, 200, 'other sessions go on');
+    t.is((await other.get('/console/api/overview')).status, 200, 'other sessions continue');
   },
 );

@@ -43,7 +43,7 @@ test('a file shorter than its record is continued where it ends', async (t) => {
   await truncate(path.join(cut, `${upload.id}.bytes`), 6000);
   t.is((await found(t, cut, upload)).offset, 6000);
   await appendFile(path.join(cut, `${upload.id}.bytes`), Buffer.alloc(3000));
-  t.is((await found(t, await copied(t, cut), upload)).offset, 6000, 'the record was lowered');
+  t.is((await found(t, await copied(t, cut), upload)).offset, 6000, 'the recorded length was reduced');
 });
 
 test('with a record of an older release the file length counts, once', async (t) => {

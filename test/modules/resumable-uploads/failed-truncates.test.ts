@@ -48,7 +48,7 @@ test.serial('an upload whose failed write cannot be undone is unusable until it 
   datasync.works();
   const id = /([0-9a-f-]{36})\/$/.exec(iri)?.[1] ?? '';
   const file = path.join(service.folder, 'uploads', `${id}.bytes`);
-  t.is((await stat(file)).size, archive.length, 'bytes of which nothing is known');
+  t.is((await stat(file)).size, archive.length, 'bytes without a record');
   const headers = { ...archiveHeaders('a.tar', 'application/x-tar'), ...partial, Upload: iri };
   const name = (): Promise<Response> => alice.post('/1/software/', null, headers);
   t.regex(await assertSwordError(t, await name(), 409, 'Conflict'), /until a failed write is undone/);

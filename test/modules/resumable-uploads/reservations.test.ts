@@ -64,7 +64,7 @@ test('a client without reservations gets space, whatever other clients reserve',
       const made = await createUntilRefused(t, () => create(client));
       counts.push(made.length);
     }
-    t.deepEqual(counts, [5, 2, 1, 1], 'shares of what others leave');
+    t.deepEqual(counts, [5, 2, 1, 1], 'shares of the remaining space');
     const error = await t.throwsAsync(create('a'), SHARE);
     t.regex(error?.message ?? '', /^Your unfinished uploads still need 5000 bytes/);
   });
@@ -81,12 +81,12 @@ test('space reserved without a byte in 60 seconds is released, and the upload ca
       wait(2);
       const other = await create('b', 900);
       t.is(uploads.find(upload.id, upload.record), upload);
-      await t.throwsAsync(send(upload), BUSY, 'before anything of it is stored');
+      await t.throwsAsync(send(upload), BUSY, 'before any byte of it is stored');
       t.is(upload.offset, 100);
       wait(23 * 3600);
       await send(upload, 900);
       t.is(upload.offset, upload.length);
-      await t.throwsAsync(send(other), BUSY, 'what is stored stays');
+      await t.throwsAsync(send(other), BUSY, 'stored bytes remain');
     },
     { totalSize: 1000 },
   );
@@ -102,7 +102,7 @@ test('a client that sends one byte a minute holds only its share', async (t) => 
       }
     }
     const sent = await Promise.allSettled(all.map((upload) => send(upload)));
-    t.is(sent.filter(({ status }) => status === 'fulfilled').length, 7, '5 of the one, 2 of the other');
+    t.is(sent.filter(({ status }) => status === 'fulfilled').length, 7, '5 of one client, 2 of the other');
     await send(await create('c'), 1000);
   });
 });

@@ -65,7 +65,7 @@ test('a missing webhook key is reported once as an error, and by status until it
   t.deepEqual(
     linesOf(error).map(({ level }) => level),
     ['error'],
-    'before anybody was to be notified',
+    'before any client had a webhook',
   );
   await rename(`${keyFile}.away`, keyFile);
   await until(async () => linesOf('webhook secrets can be decrypted again').length === 1);
@@ -87,7 +87,7 @@ test('a changed webhook key is reported once, whatever the number of failed noti
   );
   const { status, says } = await ready();
   t.is(status, 200);
-  t.notRegex(says, /alice/, 'it is told without credentials');
+  t.notRegex(says, /alice/, 'the event has no credentials');
   const { screen, notifications, reactors } = await shown(service);
   t.regex(screen, /^ {2}some cannot be sent: The webhook secret of alice/m);
   t.regex(notifications.key_problem ?? '', /Restore that key or set the webhook again\.$/);

@@ -49,7 +49,7 @@ async function given(t: Parameters<typeof temporaryKey>[0], ageMs = 0) {
     const view = { get: () => undefined, find: () => [], values: () => [][Symbol.iterator]() } as never;
     const webhooks = new Webhooks(from, projector, view);
     const renderContext = { iris: new Iris('https://deposit.example'), refIdAliases: false };
-    const onKeyProblem = (): void => t.fail('the key is there');
+    const onKeyProblem = (): void => t.fail('the key exists');
     const sender = new WebhookSender({
       ...SETTINGS,
       keyFile,
@@ -112,7 +112,7 @@ test('an event that arrives before an earlier one waits for it, and both are sen
   const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
   const { notifier, deliveries, sender, webhooks } = node();
   await notifier.react(last, silent);
-  t.deepEqual(sent, [], 'nothing of it yet');
+  t.deepEqual(sent, [], 'no part of it yet');
   t.deepEqual(
     (await recorded()).held.map(({ revision }) => revision),
     [0, 1, 2],
@@ -122,7 +122,7 @@ test('an event that arrives before an earlier one waits for it, and both are sen
   if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
   t.deepEqual(sent, [0, 1, 2]);
   for (const event of events) await notifier.react(event, silent);
-  t.deepEqual(sent, [0, 1, 2], 'when they come after all, they are recorded');
+  t.deepEqual(sent, [0, 1, 2], 'late ones are recorded');
 });
 
 test('while another node may be sending the earlier notification, later ones are not attempted', async (t) => {
@@ -173,7 +173,7 @@ test('a parked event waits for an operator, and blocks no other', async (t) => {
   await node().notifier.react(last, silent);
   t.deepEqual(sent, [0, 2]);
   await node().notifier.react(second, silent);
-  t.deepEqual(sent, [0, 2, 1], 'an operator wanted it');
+  t.deepEqual(sent, [0, 2, 1], 'an operator requested it');
 });
 
 test('events while a client may not be notified are recorded as given up, and not sent later', async (t) => {

@@ -81,7 +81,7 @@ test('nothing is sent to a private network, given by address or by name', async 
   t.is(connections(), 0);
   using allowed = new WebhookClient({ allowPrivate: true }, 'test/1');
   t.false((await allowed.post(`https://localhost:${port}/`, '{}', {}, signal)).taken);
-  t.true(connections() > 0, 'unless that is allowed');
+  t.true(connections() > 0, 'unless it is allowed');
 });
 
 test('a response without an end counts by its status, and the connection is closed', async (t) => {
@@ -199,7 +199,7 @@ test('an unreachable receiver is paused, then tried by one delivery that resumes
   await until(async () => breaker.permits > 0);
   t.is(breaker.permits, 1);
   t.true(breaker.tryAcquire());
-  t.is(breaker.permits, 0, 'while it is tried, nobody else tries');
+  t.is(breaker.permits, 0, 'only one delivery probes at a time');
   await breaker.deliver(async () => taken);
   breaker.release();
   t.is(breaker.permits, permits);
@@ -213,7 +213,7 @@ test('a circuit breaker opens only after refusals without an accepted delivery b
   await delivery(breaker, refused);
   t.is(breaker.permits, 0);
   breaker.allowProbe('2000-01-01T00:00:00.000Z');
-  t.is(breaker.permits, 0, 'what was wanted before it was closed has been tried');
+  t.is(breaker.permits, 0, 'a probe requested before the breaker opened has been made');
   breaker.allowProbe(new Date(Date.now() + 1000).toISOString());
   t.is(breaker.permits, 1);
 });

@@ -126,7 +126,7 @@ test.serial('a receiver that never answers delays no other', async (t) => {
   const id = await deposit(alice, 'software');
   await until(async () => receiver.statusesOf(id).length === 5);
   t.deepEqual(receiver.statusesOf(id), WAY);
-  t.is(silent.received.length, 8, 'and no more are sent there at the same time');
+  t.is(silent.received.length, 8, 'and no more are sent there concurrently');
 });
 
 test.serial(
@@ -386,7 +386,7 @@ test.serial(
       `deposit ${id}: 1 expired. Not delivered within 0 hours. The receiver answered 503.\n`,
     );
     t.like(JSON.parse(listed.out), { deposit_id: id, held: [], given_up: [{ revision: 0 }] });
-    t.is(receiver.received.length, tries, 'nobody tries any more');
+    t.is(receiver.received.length, tries, 'no further attempt is made');
     receiver.manners = () => 204;
     const retried = await client('--retry', String(id));
     t.is(retried.out, `deposit ${id}: 1 notification is tried now.\n`, retried.err);
