@@ -148,7 +148,8 @@ async function depositsPerSecond(
   const started = performance.now();
   const request = completeCreate(helloZip, helloEntry);
   await load.run({ url, clients, request, seconds: 600, requests: deposits });
-  while ((await depositsDone(url)) < before + deposits) await pause(20);
+  // A list writes the views first: asking more often would be part of what is measured.
+  while ((await depositsDone(url)) < before + deposits) await pause(100);
   return (deposits / (performance.now() - started)) * 1000;
 }
 
