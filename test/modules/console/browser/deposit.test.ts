@@ -51,8 +51,11 @@ test('an auditor sees every action and its actor, proves it, and verifies the ev
   await page.getByLabel('As of').fill('0');
   await page.getByRole('heading', { name: 'Event #0: DepositCreated' }).waitFor();
   t.regex(page.url(), /at=0/);
+  await page.getByLabel('Type').selectOption('ArchiveAdded');
+  await events.getByText('1 of 7 events').waitFor();
   await events.getByText('Archive p.tar added').click();
   await page.getByText(archive.sha256).first().waitFor();
+  await page.getByLabel('Type').selectOption('all');
   await events.getByText('Deposit loaded').click();
   await page.getByRole('heading', { name: /Event #\d: DepositLoaded/ }).waitFor();
   await page.getByRole('cell', { name: 'loading' }).first().waitFor();

@@ -97,6 +97,9 @@ test('the menu, the keys and the parts of a deposit are usable without a mouse',
   await page.keyboard.press('g');
   await page.keyboard.press('d');
   await page.getByRole('table').waitFor();
+  await page.keyboard.press('f');
+  await page.locator('#filter-text:focus').waitFor();
+  await page.getByRole('main').focus();
   await page.keyboard.press('j');
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');

@@ -35,7 +35,7 @@ export function TimelineTab({ id, place, version }: Props): VNode {
   return html`
     <${AsOf} steps=${steps} index=${index} at=${at} />
     <div class="timeline">
-      <${Events} steps=${steps} chosen=${index} faults=${faults} by=${place.query.get('by') ?? ''} />
+      <${Events} steps=${steps} chosen=${index} faults=${faults} query=${place.query} />
       ${
         step
           ? html`<${EventDetail} key=${index} steps=${steps} step=${step} faults=${faults} />`
@@ -84,29 +84,45 @@ function Events({
   steps,
   chosen,
   faults,
-  by,
+  query,
 }: {
   readonly steps: readonly HistoryStep[];
   readonly chosen: number;
   readonly faults: ReadonlyMap<number, string> | undefined;
-  readonly by: string;
+  readonly query: URLSearchParams;
 }): VNode {
-  const actors = [...new Set(steps.map(({ actor }) => actor))];
-  const shown = steps.filter(({ actor }) => by === '' || actor === by);
-  const onChange = (event: Event): void =>
-    navigate(withQuery({ by: (event.currentTarget as HTMLSelectElement).value }));
+  const [by, type] = [query.get('by') ?? '', query.get('type') ?? ''];
+  const shown = steps.filter(
+    ({ actor, event }) => (by === '' || actor === by) && (type === '' || event.type === type),
+  );
   return html`<section aria-label="Events">
     <p class="actions">
-      <label>By <select value=${by} onChange=${onChange}>
-        <option value="">all</option>
-        ${actors.map((actor) => html`<option value=${actor}>${actor}</option>`)}
-      </select></label>
+      <${Choice} label="By" name="by" value=${by} values=${steps.map(({ actor }) => actor)} />
+      <${Choice} label="Type" name="type" value=${type} values=${steps.map(({ event }) => event.type)} />
       <span class="quiet">${shown.length} of ${steps.length} events</span>
     </p>
     <ol class="events">
       ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} faults=${faults} />`)}
     </ol>
   </section>`;
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  /** Name of the parameter of the address. */
+  readonly name: string;
+  readonly value: string;
+  readonly values: readonly string[];
+};
+
+/** Chooses one of the values, or all of them. */
+function Choice({ label, name, value, values }: ChoiceProps): VNode {
+  const onChange = (event: Event): void =>
+    navigate(withQuery({ [name]: (event.currentTarget as HTMLSelectElement).value }));
+  return html`<label>${label} <select value=${value} onChange=${onChange}>
+    <option value="">all</option>
+    ${[...new Set(values)].map((one) => html`<option value=${one}>${one}</option>`)}
+  </select></label>`;
 }
 
 function EventItem({

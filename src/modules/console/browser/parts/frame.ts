@@ -20,11 +20,15 @@ type FrameProps = {
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['/', 'search'],
+  ['f', 'search in the list of deposits'],
   ['?', 'this list'],
   ['j, k', 'next and previous row'],
   ['x', 'select the row'],
   ['o or Enter', 'open the row'],
 ];
+
+/** Ids of the fields that a key opens. */
+const FIELDS: Readonly<Record<string, string>> = { '/': 'search', f: 'filter-text' };
 
 /** The frame of every page: skip link, top bar, navigation, and the keys that work everywhere. */
 export function Frame({ boot, place, title, children }: FrameProps): VNode {
@@ -145,9 +149,9 @@ function useKeys(screens: readonly Screen[], openHelp: () => void): void {
       const target = isAfterG ? screens.find(({ key }) => key === event.key) : undefined;
       isAfterG = event.key === 'g';
       if (target) navigate(target.path);
-      else if (event.key === '/') {
+      else if (FIELDS[event.key] !== undefined) {
         event.preventDefault();
-        document.getElementById('search')?.focus();
+        document.getElementById(FIELDS[event.key] ?? '')?.focus();
       } else if (event.key === '?') openHelp();
     };
     document.addEventListener('keydown', onKey);
