@@ -171,7 +171,7 @@ test('disposing stops running and waiting jobs', async (t) => {
 
 const onLinux = process.platform === 'linux' ? test.serial : test.skip;
 
-onLinux('a worker lets the other threads go first', async (t) => {
+onLinux('a worker has a lower priority than the other threads', async (t) => {
   const lower = async () =>
     (await readdir('/proc/self/task')).filter((thread) => getPriority(Number(thread)) > getPriority());
   t.deepEqual(await lower(), []);

@@ -229,7 +229,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
     'CORRUPT',
     /checksum/,
   ],
-  ['another tar behind it', Buffer.concat([tarOf([readme]), tarOf([hello])]), 'TRAILING_BYTES', /trailing/],
+  ['another tar after it', Buffer.concat([tarOf([readme]), tarOf([hello])]), 'TRAILING_BYTES', /trailing/],
   ['a size of -1', tarOf([{ ...readme, size: Buffer.alloc(12, 0xff) }]), 'CORRUPT', /size.*invalid/],
   [
     'a size that is no number',
@@ -256,7 +256,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
     /size.*mismatch/,
   ],
   [
-    'a pax header that is none',
+    'an invalid pax header',
     tarOf([{ name: 'pax', type: 'x', data: '99 path=x\n' }, readme]),
     'CORRUPT',
     /pax/,
@@ -338,7 +338,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ['a gzip CRC that is wrong', changed(gzipSync(demoTar), -6), 'CORRUPT', /gzip/],
   ['cut gzip data', gzipSync(demoTar).subarray(0, -9), 'TRUNCATED', /truncated/],
   [
-    'bytes behind the gzip data',
+    'bytes after the gzip data',
     Buffer.concat([gzipSync(demoTar), Buffer.from('\0\0rest')]),
     'TRAILING_BYTES',
     /trailing/,
@@ -348,20 +348,20 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   // The first block ends here: the data is cut where a reader may assume its end.
   ['bzip2 data cut after a block', demoTarBzip2.subarray(0, 230), 'TRUNCATED', /truncated/],
   [
-    'bytes behind the bzip2 data',
+    'bytes after the bzip2 data',
     Buffer.concat([demoTarBzip2, Buffer.from('x')]),
     'TRAILING_BYTES',
     /trailing/,
   ],
   [
-    'bytes behind the padding of its bzip2 data',
+    'bytes after the padding of its bzip2 data',
     Buffer.concat([demoTarBzip2, Buffer.alloc(9), demoTarBzip2]),
     'TRAILING_BYTES',
     /trailing/,
   ],
   ['an xz CRC that is wrong', changed(demoTarXz, 60), 'CORRUPT', /xz/],
   ['cut xz data', demoTarXz.subarray(0, -1), 'TRUNCATED', /truncated/],
-  ['bytes behind the xz data', Buffer.concat([demoTarXz, Buffer.from('rest')]), 'TRUNCATED', /trailing/],
+  ['bytes after the xz data', Buffer.concat([demoTarXz, Buffer.from('rest')]), 'TRUNCATED', /trailing/],
 ];
 
 for (const [title, bytes, code, text] of hostile) {

@@ -183,7 +183,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ['cut compressed data', zipOf([{ ...readme, packed: Buffer.from([0x4b]) }]), 'TRUNCATED', /truncated/],
   ['invalid compressed data', zipOf([{ ...readme, packed: Buffer.alloc(9, 0xff) }]), 'CORRUPT', /corrupt/],
   [
-    'bytes behind the compressed data',
+    'bytes after the compressed data',
     zipOf([{ ...readme, packed: Buffer.from([3, 0, 9, 9]), size: 0, crc: 0 }]),
     'TRAILING_BYTES',
     /trailing/,

@@ -40,7 +40,7 @@ test('a response is parsed with any namespace prefixes', (t) => {
 const unreadable: Record<string, string | Buffer> = {
   'a DOCTYPE': '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
   'a DOCTYPE that declares nothing': '<!DOCTYPE a><a/>',
-  'an entity that nobody has declared': '<a>&nbsp;</a>',
+  'an undeclared entity': '<a>&nbsp;</a>',
   'an entity in an attribute': '<a b="&x;"/>',
   'a reference to no character': '<a>&#1;</a>',
   'a lone surrogate': '<a>&#xD800;</a>',
@@ -53,7 +53,7 @@ const unreadable: Record<string, string | Buffer> = {
   'what nests too deep': '<a>'.repeat(40) + '</a>'.repeat(40),
   'a name that would reach prototypes': '<a><__proto__>1</__proto__></a>',
   'bytes that are no UTF-8': Buffer.from('<a>\xff</a>', 'latin1'),
-  'an encoding that is none': '<?xml version="1.0" encoding="nonsense"?><a/>',
+  'an unknown encoding': '<?xml version="1.0" encoding="nonsense"?><a/>',
 };
 
 for (const [what, document] of Object.entries(unreadable)) {

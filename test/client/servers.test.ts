@@ -145,7 +145,7 @@ test('a request to a server that is not ready is retried until the timeout', asy
 
 const tricks: Record<string, (response: ServerResponse) => void> = {
   'says nothing': () => undefined,
-  'goes on with something for ever': (response) => often(response, () => response.writeProcessing()),
+  'sends something for ever': (response) => often(response, () => response.writeProcessing()),
   'gives its document by the byte': (response) => often(response, () => response.write(' ')),
 };
 for (const [trick, answer] of Object.entries(tricks)) {

@@ -24,7 +24,7 @@ const judged = version >= 250 ? test : test.skip;
 const unless = version >= 250 ? '' : ` (not looked at: systemd-analyze is ${version || 'missing'}, not 250)`;
 
 judged(
-  `systemd finds nothing wrong with the unit, and next to nothing that it is exposed by${unless}`,
+  `systemd finds no fault in the unit, and hardly any exposure${unless}`,
   async (t) => {
     const folder = await unitFolder(t);
     const analyzed = (...args: string[]): Promise<{ stdout: string; stderr: string }> =>

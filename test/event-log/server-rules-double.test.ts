@@ -38,7 +38,7 @@ test('a dump has every event, and a log loaded from it is the same', async (t) =
 });
 
 onLinux(
-  'nodes are named at the address at which a client asked, so that proxies there stay in between',
+  'nodes are named at the address that the client used, so that proxies there are not bypassed',
   async (t) => {
     await using double = await EventStoreDbDouble.start({ nodes: 3 });
     const host = '127.0.0.9'; // another address of this machine

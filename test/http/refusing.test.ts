@@ -86,7 +86,7 @@ const createForm = (form: string | Buffer): Request => create(form, { ...formTyp
 const createArchive = (headers: Record<string, string>, body: Buffer = helloZip): Request =>
   create(body, { ...archiveHeaders(), ...partial, ...headers });
 
-refuses('bytes other than those of the promised MD5 are not kept', ({ open }) => [
+refuses('bytes with another MD5 than declared are not stored', ({ open }) => [
   ['of an archive', createArchive({ 'Content-MD5': md5Of('other') }), 412, 'ErrorChecksumMismatch'],
   ['in base64', createArchive({ 'Content-MD5': md5Of('other', 'base64') }), 412, 'ErrorChecksumMismatch'],
   ['with an underscore', createArchive({ CONTENT_MD5: md5Of('other') }), 412, 'ErrorChecksumMismatch'],
@@ -224,7 +224,7 @@ refuses('an upload needs a printable file name, in ASCII in the header', ({ open
   ],
 ]);
 
-refuses('only archives and entries are accepted, each in its place', ({ open }) => [
+refuses('only archives and entries are accepted, each at its IRI', ({ open }) => [
   ['text', create('hello', { 'Content-Type': 'text/plain' }), 415, 'ErrorContent'],
   ['no type', create(Buffer.from('hello'), {}), 415, 'ErrorContent'],
   ['no media type', create('hello', { 'Content-Type': 'zip' }), 415, 'ErrorContent'],
@@ -342,7 +342,7 @@ refuses('an entry has to be an Atom entry, well-formed and without a DOCTYPE', (
   ];
 });
 
-refuses('an empty body is refused where one is needed', ({ open }) => [
+refuses('an empty body is refused if one is required', ({ open }) => [
   ['nothing at all', create(null, {}), 400, 'ErrorBadRequest'],
   ['no archive', create(null, archiveHeaders()), 400, 'ErrorBadRequest'],
   ['no entry', create(null, entryHeaders()), 400, 'ErrorBadRequest'],
@@ -381,7 +381,7 @@ refuses('a form has one archive, one entry, and its end', () => {
     'two archives': formOf([archivePart(), archivePart(helloTar, 'b.tar', 'application/x-tar')]),
     'two archives around an entry': formOf([archivePart(), entryPart(), archivePart()]),
     'two entries': formOf([entryPart(), entryPart()]),
-    'two entries behind an archive': formOf([archivePart(), entryPart(), entryPart()]),
+    'two entries after an archive': formOf([archivePart(), entryPart(), entryPart()]),
     'no part': `--${BOUNDARY}--\r\n`,
     'no closing boundary': formOf([archivePart(), entryPart()], { open: true }),
     'cut in the closing boundary': whole.subarray(0, -5),
@@ -392,7 +392,7 @@ refuses('a form has one archive, one entry, and its end', () => {
     garbage: Buffer.alloc(5_000, 'garbage'),
     'a part with headers beyond bounds': formOf([huge]),
     'a malformed header': formOf([{ headers: { 'Bad Header': 'x' }, body: 'x' }]),
-    'bytes behind a boundary': whole.toString('latin1').replace(`--${BOUNDARY}\r\n`, `--${BOUNDARY}x\r\n`),
+    'bytes after a boundary': whole.toString('latin1').replace(`--${BOUNDARY}\r\n`, `--${BOUNDARY}x\r\n`),
   };
   return [
     ...Object.entries(bodies).map(
@@ -408,28 +408,31 @@ refuses('a form has one archive, one entry, and its end', () => {
   ];
 });
 
-refuses('what is larger than the limits is refused, by its declaration or as it comes', ({ open }) => {
-  const tooLarge = [413, 'MaxUploadSizeExceeded'] as const;
-  const bigEntry = entryXml(`<title>${'a'.repeat(MAX_ENTRY)}</title>`);
-  return [
-    ['an archive', createArchive({}, big), ...tooLarge],
-    ['an archive in a form', createForm(formOf([entryPart(), archivePart(big)])), ...tooLarge],
-    ['an archive before an entry', createForm(formOf([archivePart(big), entryPart()])), ...tooLarge],
-    ['an entry', createEntry(bigEntry), ...tooLarge],
-    ['an entry in a form', createForm(formOf([archivePart(), entryPart(bigEntry)])), ...tooLarge],
-    ['a form', createForm(Buffer.alloc(400_000, '-')), ...tooLarge],
-    [
-      'on the EM-IRI',
-      { method: 'PUT', target: `${open}media/`, body: big, headers: archiveHeaders() },
-      ...tooLarge,
-    ],
-    [
-      'on the Edit-IRI',
-      { method: 'PUT', target: `${open}metadata/`, body: bigEntry, headers: entryHeaders() },
-      ...tooLarge,
-    ],
-  ];
-});
+refuses(
+  'a body above the limits is refused, by its declared length or as soon as it exceeds them',
+  ({ open }) => {
+    const tooLarge = [413, 'MaxUploadSizeExceeded'] as const;
+    const bigEntry = entryXml(`<title>${'a'.repeat(MAX_ENTRY)}</title>`);
+    return [
+      ['an archive', createArchive({}, big), ...tooLarge],
+      ['an archive in a form', createForm(formOf([entryPart(), archivePart(big)])), ...tooLarge],
+      ['an archive before an entry', createForm(formOf([archivePart(big), entryPart()])), ...tooLarge],
+      ['an entry', createEntry(bigEntry), ...tooLarge],
+      ['an entry in a form', createForm(formOf([archivePart(), entryPart(bigEntry)])), ...tooLarge],
+      ['a form', createForm(Buffer.alloc(400_000, '-')), ...tooLarge],
+      [
+        'on the EM-IRI',
+        { method: 'PUT', target: `${open}media/`, body: big, headers: archiveHeaders() },
+        ...tooLarge,
+      ],
+      [
+        'on the Edit-IRI',
+        { method: 'PUT', target: `${open}metadata/`, body: bigEntry, headers: entryHeaders() },
+        ...tooLarge,
+      ],
+    ];
+  },
+);
 
 test.serial('a chunked body is refused as soon as it exceeds the limit', async (t) => {
   const { alice, service } = t.context;
@@ -473,7 +476,7 @@ refuses('In-Progress is true or false, everywhere', ({ open }) => {
   );
 });
 
-refuses('nobody deposits for somebody else', ({ open }) => {
+refuses('a mediated deposit is refused', ({ open }) => {
   const writes: Request[] = [
     createForm(formOf([archivePart()])),
     { method: 'POST', target: `${open}media/`, body: helloZip, headers: archiveHeaders() },
@@ -493,7 +496,7 @@ refuses('nobody deposits for somebody else', ({ open }) => {
   );
 });
 
-refuses('of several faults the first in the order of judgement is told', ({ open, done }) => {
+refuses('of several faults the first in the order of validation is reported', ({ open, done }) => {
   const mediation = { 'On-Behalf-Of': 'carol' };
   const syntax = { 'In-Progress': 'maybe' };
   const stale = { 'If-Match': '"1-999"' };
@@ -581,7 +584,7 @@ refuses('of several faults the first in the order of judgement is told', ({ open
   ];
 });
 
-refuses('an origin that the client may not name leaves nothing', ({ open }) => {
+refuses('an origin outside the provider URL is refused and leaves nothing', ({ open }) => {
   const origin = '<d:create_origin><d:origin url="https://elsewhere.example/x"/></d:create_origin>';
   const entry = entryXml(`<title>T</title><author><name>A</name></author>${origin}`);
   return [
@@ -596,7 +599,7 @@ refuses('an origin that the client may not name leaves nothing', ({ open }) => {
   ];
 });
 
-refuses('a body that was lost on its way does not complete what it was to complete', ({ open }) => {
+refuses('a body lost in transit does not complete its deposit', ({ open }) => {
   const lost = (headers: Record<string, string>): Request => ({
     method: 'POST',
     target: `${open}metadata/`,
@@ -616,7 +619,7 @@ refuses('a body that was lost on its way does not complete what it was to comple
   ];
 });
 
-refuses('a dry run is one of a new deposit', ({ open, done }) => [
+refuses('a dry run is possible only for a new deposit', ({ open, done }) => [
   ...(['POST', 'PUT'] as const).flatMap((method): Refusal[] => [
     [
       `${method} of metadata`,
@@ -643,7 +646,7 @@ refuses('a dry run is one of a new deposit', ({ open, done }) => [
 
 const badKey = { 'Idempotency-Key': 'k'.repeat(256) };
 
-refuses('an Idempotency-Key is judged before the body and its type, also of a dry run', ({ open }) => [
+refuses('an Idempotency-Key is validated before the body and its type, also of a dry run', ({ open }) => [
   ['creating', create('x', { ...badKey, 'Content-Type': 'a/b' }), 400, 'ErrorBadRequest'],
   [
     'in a dry run',

@@ -149,7 +149,7 @@ test('requests for more than the document are passed to Koa, even if it is cache
     HEAD: [head(target, own, { method: 'HEAD' }).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'), 201],
     'a whole address': [head(`http://x${target}`, own), 201],
     'no Host': [head(target, own).replace('Host: x\r\n', ''), 400],
-    'a Host that is none': [head(target, own).replace('Host: x\r\n', 'Host: a b\r\n'), 400],
+    'an invalid Host': [head(target, own).replace('Host: x\r\n', 'Host: a b\r\n'), 400],
     'two Hosts': [head(target, own).replace('Host: x\r\n', 'Host: x\r\nHost: x\r\n'), 400],
   };
   for (const [what, [request, status]] of Object.entries(others)) {

@@ -169,7 +169,7 @@ const creations: Record<string, [headers: Record<string, string>, status: number
   'metadata without a key': [{ 'Upload-Metadata': 'a YQ==,,b YQ==' }, 400, 'ErrorBadRequest'],
   'a key twice': [{ 'Upload-Metadata': 'a YQ==,a Yg==' }, 400, 'ErrorBadRequest'],
   'values that are no base64': [{ 'Upload-Metadata': 'a Y-Q' }, 400, 'ErrorBadRequest'],
-  'somebody else as its owner': [{ 'On-Behalf-Of': 'carol' }, 412, 'MediationNotAllowed'],
+  'another client as its owner': [{ 'On-Behalf-Of': 'carol' }, 412, 'MediationNotAllowed'],
 };
 
 for (const [what, [headers, status, name]] of Object.entries(creations)) {

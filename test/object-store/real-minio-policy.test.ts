@@ -63,7 +63,7 @@ for (const [what, policy, prefix] of [
   });
 }
 
-test('a policy whose prefix lacks its * is detected at the start', async (t) => {
+test('a policy with a prefix without its * is detected at the start', async (t) => {
   const policy = shared.replace('"team/*"', '"team/"');
   t.not(policy, shared);
   const place = await placeWith(policy, 'team/');

@@ -162,7 +162,7 @@ test('longer keys with the key of an object as prefix do not make it listed', as
   await t.throwsAsync(store.get(sha256), { instanceOf: ObjectMissing });
 });
 
-(CAN_FLIP ? test : test.skip)('a damaged object is unreadable, while others are read', async (t) => {
+(CAN_FLIP ? test : test.skip)('a corrupt object is unreadable, while others are read', async (t) => {
   const { store, flip } = await openAnywhere(t);
   for (const length of [SMALL, LARGE]) {
     const [body, other] = [newBody(length), newBody(length)];

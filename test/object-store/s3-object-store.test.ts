@@ -232,8 +232,8 @@ test('a store that fails during an upload is reported, and accepts the body when
 const LOST = { kind: 'truncate', bytes: 5 } as const;
 const BUSY = { kind: 'status', status: 503, code: 'SlowDown' } as const;
 for (const [what, fault, request, sent] of [
-  ['whose beginning the store did not tell', LOST, /^POST .*uploads/, LARGE],
-  ['whose beginning the store told when it was asked again', LOST, /^POST .*uploads/, LARGE],
+  ['whose start the store did not report', LOST, /^POST .*uploads/, LARGE],
+  ['whose start the store reported on a second request', LOST, /^POST .*uploads/, LARGE],
   ['that the store did not end', BUSY, /^DELETE .*uploadId/, LARGE - MB / 10],
   ['that the store was too busy to complete', BUSY, /^POST .*uploadId/, LARGE],
 ] as const) {

@@ -95,7 +95,7 @@ test('unknown metrics, labels and values are detected', (t) => {
   const text = '# TYPE deposit_a_total counter\ndeposit_a_total{b="c"} 1\n';
   const problems = (expression: string) => problemsOf(expression, new Exposition(text));
   t.deepEqual(problems('sum by (b) (rate(deposit_a_total{b="c"}[5m]))'), []);
-  t.deepEqual(problems('deposit_x_total'), ['deposit_x_total is not told']);
+  t.deepEqual(problems('deposit_x_total'), ['deposit_x_total is not exported']);
   t.deepEqual(problems('deposit_a_total{d="c"}'), ['deposit_a_total has no label d']);
   t.deepEqual(problems('deposit_a_total{b="x"}'), ['deposit_a_total has no b="x"']);
   t.deepEqual(problems('deposit_a_total{b=~"x|y"}'), ['deposit_a_total has no b=~"x|y"']);
@@ -182,7 +182,7 @@ function problemsOf(expression: string, exposition: Exposition): string[] {
     metrics.add(metric);
     const isHistogram = exposition.types.get(metric) === 'histogram';
     if (!exposition.types.has(metric) || (metric !== name && !isHistogram))
-      problems.push(`${name} is not told`);
+      problems.push(`${name} is not exported`);
     else problems.push(...matcherProblems(name, metric, matchers, exposition));
   }
   if (metrics.size === 0 && !/\bup\b/.test(expression)) problems.push('it asks for nothing');

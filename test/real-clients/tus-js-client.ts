@@ -9,7 +9,7 @@ import { TestClient } from '../../testing/service/running-service.ts';
  * check, and ends with 1 if it failed.
  */
 const { SERVICE_URL = '', SERVICE_COLLECTION = '', SERVICE_CLIENT = '', SERVICE_PASSWORD = '' } = process.env;
-const TITLE = 'tus-js-client sends an archive in chunks, goes on with it, and it is deposited';
+const TITLE = 'tus-js-client sends an archive in chunks, resumes it, and deposits it';
 const PIECE_BYTES = 100_000;
 
 const client = new TestClient(SERVICE_URL, SERVICE_CLIENT, SERVICE_PASSWORD);

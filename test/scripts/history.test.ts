@@ -260,7 +260,7 @@ const forgeries: Readonly<Record<string, readonly [change: string, at: number, m
     1,
     /its contents do not fit its hash/,
   ],
-  'a type nobody knows': [
+  'an unknown type': [
     `UPDATE events SET type = 'Forged' WHERE stream = $stream AND revision = 1`,
     1,
     /its contents do not fit its hash/,

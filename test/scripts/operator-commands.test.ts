@@ -117,7 +117,7 @@ test('orphans are reported, and removed only on request; objects named by events
   await deposit(t, alice, FINAL);
   await alice.waitFor('/1/software/1/status/', 'done');
   const bytes = async function* () {
-    yield Buffer.from('nobody names this');
+    yield Buffer.from('no event names this');
   };
   const { store } = service.service;
   const orphan = await store.put(bytes());

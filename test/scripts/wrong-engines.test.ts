@@ -33,7 +33,7 @@ async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promi
   await alice.waitFor('/1/software/1/status/', 'done');
   await service.service.store.put(
     (async function* () {
-      yield Buffer.from('nobody names this');
+      yield Buffer.from('no event names this');
     })(),
   );
   return service;

@@ -152,7 +152,7 @@ test('hosts are parsed in any script, and an invalid one in linear time', (t) =>
   t.deepEqual(hostsOf(...Array.from({ length: 1000 }, () => escaped)), []);
 });
 
-test('a text longer than any URL is none', (t) => {
+test('a text longer than any URL is not a URL', (t) => {
   const longest = `https://alice.example/${'x'.repeat(16_384 - 22)}`;
   t.deepEqual(factsOf(`<c:url>${longest}</c:url>`).urlHosts, ['alice.example']);
   const { urlHosts, fieldFaults } = factsOf(`<c:url>${longest}x</c:url>`);

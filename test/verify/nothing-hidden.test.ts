@@ -93,7 +93,7 @@ test('a view that cannot be compared is named, as a finding if no service can ca
       },
     ],
     [
-      'the same beside a current.json that makes no sense',
+      'the same with an invalid current.json',
       async (folder) => {
         await rename(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite'));
         await writeFile(place(folder, 'current.json'), '{"views":');
@@ -115,7 +115,7 @@ test('a view that cannot be compared is named, as a finding if no service can ca
       },
     ],
     [
-      'a later generation beside it',
+      'a later generation next to it',
       (folder) => copyFile(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite')),
       { notes: [/^Generation 2 of the views was not compared: /] },
     ],
@@ -179,7 +179,11 @@ test('an event before the first position, visible only in its stream, is found a
   }
   const exported = await runScript(folder, 'export', []);
   t.is(exported.code, 1);
-  t.regex(exported.err, /^The event at position [^\n]* is before the first position[^\n]*\n$/, 'told once');
+  t.regex(
+    exported.err,
+    /^The event at position [^\n]* is before the first position[^\n]*\n$/,
+    'reported once',
+  );
 });
 
 test('verify without external anchors reports which guarantees are missing', async (t) => {

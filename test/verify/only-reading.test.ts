@@ -19,7 +19,7 @@ const NOBODY = 65_534;
 
 test('an auditor with read permission verifies a stopped service, prints histories and exports', async (t) => {
   const folder = await service.copy(t);
-  if (!(await canRunAsAuditor())) return t.pass('the user nobody cannot read the program here');
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
   await onlyReadable(t, folder);
   const before = await listing(folder);
   const verified = await asAuditor(folder, 'verify', '--all');
@@ -37,7 +37,7 @@ test('an auditor with read permission verifies a stopped service, prints histori
 
 test('an auditor with read permission also detects changes', async (t) => {
   const folder = await service.copy(t);
-  if (!(await canRunAsAuditor())) return t.pass('the user nobody cannot read the program here');
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
   change(
     path.join(folder, 'event-log.sqlite'),
     `UPDATE events SET data = replace(data, 'a', 'b') WHERE position = 6`,
@@ -60,7 +60,7 @@ test('an auditor with read permission also detects changes', async (t) => {
 
 test('data that exist only in a WAL are not skipped: without read permission the remedy is reported', async (t) => {
   const folder = await service.copy(t);
-  if (!(await canRunAsAuditor())) return t.pass('the user nobody cannot read the program here');
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
   const log = path.join(folder, 'event-log.sqlite');
   const kept = path.join(folder, 'kept');
   {
@@ -90,7 +90,7 @@ test('on a full disk the history of a stopped service is readable, and commands 
 
 test('while a writer is running an auditor with read permission sees the newest data', async (t) => {
   const folder = await service.copy(t);
-  if (!(await canRunAsAuditor())) return t.pass('the user nobody cannot read the program here');
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
   using writer = new DatabaseSync(path.join(folder, 'event-log.sqlite'));
   writer.exec(`UPDATE events SET type = 'Other' WHERE position = 1`);
   await onlyReadable(t, folder);
@@ -101,7 +101,7 @@ test('while a writer is running an auditor with read permission sees the newest 
 
 test('an item without read permission is not reported as missing, and a search creates nothing', async (t) => {
   const folder = await service.copy(t);
-  if (!(await canRunAsAuditor())) return t.pass('the user nobody cannot read the program here');
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
   await onlyReadable(t, folder);
   await writeFile(path.join(folder, 'operator.json'), '{}', { mode: 0o000 });
   const history = await asAuditor(folder, 'history', '1');
@@ -132,7 +132,7 @@ test('an item without read permission is not reported as missing, and a search c
 
 test('a log or store of another user cannot be opened for writing', async (t) => {
   const folder = await service.copy(t);
-  if (!(await canRunAsAuditor())) return t.pass('the user nobody cannot read the program here');
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
   await onlyReadable(t, folder);
   await chmod(folder, 0o777);
   for (const [file, command = '', code] of [

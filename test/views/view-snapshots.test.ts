@@ -196,7 +196,7 @@ const WRONG: readonly Wrong[] = [
     inViews: 'DROP TABLE "people"; DELETE FROM view_versions WHERE name = \'people\'',
   },
   {
-    what: 'that is damaged',
+    what: 'that is corrupt',
     reason: /holds other bytes/,
     inStore: (site, sha256) =>
       change(site, 'UPDATE small_object SET bytes = zeroblob(length(bytes)) WHERE sha256 = ?', sha256),

@@ -175,7 +175,7 @@ async function policiesOf(t: ExecutionContext, url: string): Promise<void> {
   t.is(headers.get('Referrer-Policy'), 'no-referrer');
 }
 
-test.serial('a body that is too large is refused, and the service goes on', async (t) => {
+test.serial('a body that is too large is refused, and the service continues', async (t) => {
   const { service } = t.context;
   const headers = ownHeaders(service.url);
   const large = JSON.stringify({ code: 'x'.repeat(200_000) });

@@ -184,7 +184,7 @@ async function agedBy(
   return new ConsoleSession(url, `${name}=${older}`);
 }
 
-test('what no page of the console sends is refused, not a fault of the service', async (t) => {
+test('a request that no page of the console sends is refused without an error of the service', async (t) => {
   const { service } = t.context;
   const operator = await ConsoleSession.begin(service, 'operator');
   for (const path of ['/console/enter', '/console/api/jobs', '/console/api/work/retry'])

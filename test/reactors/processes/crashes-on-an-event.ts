@@ -43,7 +43,7 @@ await runner.stop();
 
 function endlessly(): Promise<never> {
   setImmediate(() => {
-    throw new Error('thrown where nobody catches it');
+    throw new Error('thrown and never caught');
   });
   return new Promise(() => undefined);
 }
