@@ -59,6 +59,35 @@ function withoutTexts(source: string): string {
   );
 }
 
+/** Titles of tests and of rules of servers, and messages of assertions, which are their last arguments. */
+const TITLES = /\b(?:test(?:\.\w+)?|rule|refuses)\(\s*(?:'\w+',\s*)?('(?:[^'\\\n]|\\.)*'|`[^`]*`)/g;
+const MESSAGES = /\bt(?:\.\w+)+\([^;]*?,\s*('(?:[^'\\\n]|\\.)*'|`[^`]*`),?\s*\);/g;
+/** Words that name no actor. */
+const PERSONS = new Set('him his anybody everybody'.split(' '));
+const TITLE_BEGINNING = /^(what|who|whoever|whose)\b/i;
+
+/** Finds forbidden words, phrases and beginnings in the titles and messages of a test. */
+function violationsInTexts(source: string): Found[] {
+  const found: Found[] = [];
+  for (const [pattern, kind] of [
+    [TITLES, 'title'],
+    [MESSAGES, 'message'],
+  ] as const)
+    for (const { 1: literal = '', index } of source.matchAll(pattern)) {
+      const text = literal.slice(1, -1).replaceAll(/\$\{[^}]*\}/g, 'X');
+      if (text.split(' ').length < 3) continue; // a value
+      const line = source.slice(0, index).split('\n').length;
+      const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
+      const wrong = [
+        ...words.filter((word) => FORBIDDEN.has(word) || PERSONS.has(word)),
+        ...PHRASES.filter((phrase) => new RegExp(`\\b${phrase}\\b`, 'i').test(text)),
+        ...(kind === 'title' ? (TITLE_BEGINNING.exec(text)?.slice(1) ?? []) : []),
+      ];
+      found.push(...wrong.map((word) => ({ line, what: `“${word}” in the ${kind} “${text}”` })));
+    }
+  return found;
+}
+
 test('comments and names use the terms of the field', (t) => {
   const files = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }));
   t.true(files.length > 1000);
@@ -77,5 +106,31 @@ test('forbidden words, phrases and beginnings are found, and strings are ignored
   t.deepEqual(
     violationsIn(source).map(({ what }) => what),
     ['a docstring that begins “Of all.”', '“so many” in a comment', 'the name isTold'],
+  );
+});
+
+test('titles of tests and messages of assertions use the terms of the field', (t) => {
+  const files = globSync('test/**/*.ts', { cwd: root }).filter(
+    (file) => !import.meta.filename.endsWith(file),
+  );
+  const sources = files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')] as const);
+  t.true(sources.flatMap(([, source]) => [...source.matchAll(TITLES)]).length > 1500);
+  t.true(sources.flatMap(([, source]) => [...source.matchAll(MESSAGES)]).length > 500);
+  const violations = sources.flatMap(([file, source]) =>
+    violationsInTexts(source).map(({ line, what }) => `${file}:${line}: ${what}`),
+  );
+  t.deepEqual(violations, []);
+});
+
+test('a forbidden word, phrase and beginning is found in titles and messages', (t) => {
+  const titles = ['what a client is told', 'a file is none of them', 'who asks', 'an answer is sent'];
+  const source = [
+    ...titles.map((title) => `test('${title}', (t) => {`),
+    "t.is(count, 1, 'the client gets his answer');",
+    "t.is(name, 'nobody');",
+  ].join('\n');
+  t.deepEqual(
+    violationsInTexts(source).map(({ line, what }) => `${line}: ${what.replace(/ in .*/, '')}`),
+    ['1: “told”', '1: “what”', '2: “is none”', '5: “his”'],
   );
 });
