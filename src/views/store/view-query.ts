@@ -25,7 +25,9 @@ export function selection(view: string, query: Conditions): Sql {
     : `${table} ${using}`;
   const conditions = [
     ...Object.keys(equal).map((field) => `${expression(field)} = ?`),
-    ...given.map(([{ field }, operator]) => `${ordering(view, field, query)} ${operator} ?`),
+    ...given.map(
+      ([{ field }, operator]) => `${ordering(view, field, query)} ${operator} ${parameter(field, lookup)}`,
+    ),
     ...(lookup ? [lookup.sql] : []),
   ];
   return {
@@ -38,11 +40,19 @@ export function selection(view: string, query: Conditions): Sql {
 export function candidateQuery(view: string, { before, descending, ...query }: Conditions): Sql | undefined {
   const lookup = lookupOf(view, query);
   if (!lookup) return undefined;
-  const bound = before?.field === 'key' ? ` AND ${lookup.id} < ?` : '';
+  const bound = before?.field === 'key' ? ` AND ${lookup.id} < ${parameter('key', lookup)}` : '';
   return {
     sql: `SELECT ${lookup.id} AS id FROM ${lookup.table} WHERE ${lookup.sql}${bound} ORDER BY ${lookup.id} ${descending ? 'DESC' : 'ASC'} LIMIT 1 OFFSET ?`,
     values: [...lookup.values, ...(before && bound !== '' ? [before.value] : [])],
   };
+}
+
+/**
+ * Returns the parameter to compare a field with. Numbers of JavaScript arrive as floating point, and FTS5 uses bounds of
+ * its keys only if they are integers: it would read all matches.
+ */
+function parameter(field: string, lookup: object | undefined): string {
+  return field === 'key' && lookup ? 'CAST(? AS INTEGER)' : '?';
 }
 
 /** Returns the value by which a query orders: a field, or `key` for the number that is the key. */
