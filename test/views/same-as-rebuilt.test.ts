@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { everyView } from '../../projections/every-view.ts';
@@ -73,6 +74,30 @@ test('views that followed the log through crashes and rebuilds equal rebuilt one
     folder = left;
     return await follow(log, folder);
   }
+});
+
+test('a rebuilt file has the tables, indexes and triggers of the one in use', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'same-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await using log = new MemoryEventLog();
+  const random = seeded(SEED);
+  const following = await follow(log, folder);
+  for (let step = 1; step <= 20; step += 1) await happen(log, random);
+  using rebuild = new Rebuild({
+    log,
+    folder,
+    origin: 'memory',
+    projections: everyView,
+    progress: () => undefined,
+  });
+  await rebuild.build();
+  await following.end();
+  const partsOf = (generation: number): unknown[] => {
+    using database = new DatabaseSync(path.join(folder, `views.${generation}.sqlite`), { readOnly: true });
+    return database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all();
+  };
+  t.true(partsOf(1).length > 50);
+  t.deepEqual(partsOf(rebuild.generation), partsOf(1));
 });
 
 async function follow(log: EventLog, folder: string) {

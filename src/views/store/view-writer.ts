@@ -56,9 +56,12 @@ export class ViewWriter implements AsyncDisposable {
 
   /** @throws {ViewUnavailable} */
   async addLookups(): Promise<void> {
-    const schemas = this.#file.schemas.map(({ name, version, indexes = [], countedBy = [], texts = [] }) => {
-      return { name, version, indexes, countedBy, texts }; // functions cannot be sent to a thread
-    });
+    const schemas = this.#file.schemas.map(
+      ({ name, version, indexes = [], countedBy = [], texts = [], labels }) => {
+        const lookups = { indexes, countedBy, texts, ...(labels !== undefined && { labels }) };
+        return { name, version, ...lookups }; // functions cannot be sent to a thread
+      },
+    );
     await this.#do({ kind: 'add-lookups', file: this.#file.path, schemas });
     this.#file.lookupsAdded();
   }
