@@ -61,9 +61,9 @@ export class BegunBefore {
     const [again, text] = [status.headers.get('retry-after'), await status.text()];
     if (again === null ? !/<deposit_status>(done|rejected)</.test(text) : !(Number(again) > 0))
       broken.push(`A status that may change came with Retry-After: ${again}.`);
-    if (this.#first === '') broken.push('A stream of events told nothing.');
+    if (this.#first === '') broken.push('An event stream sent nothing.');
     else if ((await eventIds(this.#client, this.#first, 2)).length < 2)
-      broken.push('A stream of events that was resumed told nothing of what had come since.');
+      broken.push('A resumed event stream did not send the later events.');
     return broken;
   }
 

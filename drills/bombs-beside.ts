@@ -11,7 +11,7 @@ import { drillClient, drilledFolder } from './drilled-service.ts';
 import { peakMemory } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 
-const HELP = `Deposits eight archive bombs at once, of eight kinds, and a normal archive beside them. The normal one must be done in 10
+const HELP = `Deposits eight archive bombs at once, of eight kinds, and a normal archive at the same time. The normal one must be done in 10
 seconds, the bombs must be rejected for what they are, and the memory of the service must stay below 400 MiB.
 
   node drills/bombs-beside.ts [--rounds 3]
@@ -52,7 +52,7 @@ async function drill(rounds: number): Promise<Finding> {
   const code = await service.end('SIGTERM');
   if (code !== 0) broken.push(`The service ended with ${code}: ${service.said}`);
   return {
-    tried: `${made.length} bombs at once, ${rounds} times (${made.map(({ name }) => name).join(', ')}), with a normal deposit beside them.`,
+    tried: `${made.length} bombs at once, ${rounds} times (${made.map(({ name }) => name).join(', ')}), with a concurrent normal deposit.`,
     held: `The normal deposit was done in ${Math.round(Math.max(...normals))} ms at the most, every bomb was rejected for what it is, and the service had ${memory} MiB at the most.`,
     broken,
     numbers: {

@@ -95,7 +95,7 @@ async function drill(shares: readonly number[]): Promise<Finding> {
     ...(code === 0 ? [] : [`The service ended with ${code}: ${service.said}`]),
   ];
   return {
-    tried: `${aborted} uploads of ${BYTES} bytes were broken off, by reset and by closing, at ${shares.length} shares of their bodies: ${KINDS.map(({ name }) => name).join(', ')}.`,
+    tried: `${aborted} uploads of ${BYTES} bytes were aborted, by reset and by close, at ${shares.length} shares of their bodies: ${KINDS.map(({ name }) => name).join(', ')}.`,
     held: 'No event, no temporary file and no open descriptor was left of them, and nothing unhandled was logged.',
     broken,
     numbers: {
@@ -189,7 +189,7 @@ function differences(before: State, after: State): string[] {
   return [
     ...(after.events === before.events
       ? []
-      : [`${after.events - before.events} events came of broken uploads.`]),
+      : [`${after.events - before.events} events were caused by aborted uploads.`]),
     ...(after.temporary <= before.temporary
       ? []
       : [`${after.temporary - before.temporary} temporary files were left.`]),

@@ -14,8 +14,8 @@ import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { ServiceProcess } from './service-process.ts';
 
-const HELP = `Sets the clock of the running service back under load, starts it again with that clock, and sets the clock right again. What
-was begun before goes on: ids, histories, repeated requests, resumable uploads, logins, streams of events, anchors,
+const HELP = `Sets the clock of the running service back under load, starts it again with that clock, and sets the clock right again. Work
+in progress has to continue: ids, histories, repeated requests, resumable uploads, logins, streams of events, anchors,
 views, gc, metrics.
 
   node drills/clock-set-back.ts [--minutes 60] [--seconds 3]
@@ -133,7 +133,7 @@ async function wrongLogins(url: string): Promise<string[]> {
     const refused = answers.filter(({ status }) => status === 429);
     if (refused.length === 0) continue;
     const wrong = refused.find(({ wait }) => !(wait > 0 && wait <= 60));
-    return wrong ? [`Who guesses passwords is told to wait for ${wrong.wait} seconds.`] : [];
+    return wrong ? [`Password guessing gets a Retry-After of ${wrong.wait} seconds.`] : [];
   }
-  return ['Who guesses passwords is never told to wait.'];
+  return ['Password guessing is never limited.'];
 }

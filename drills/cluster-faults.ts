@@ -39,8 +39,8 @@ export async function interruptLog(
   const ready = await cluster.ready();
   engines.startLog();
   const since = performance.now();
-  report(`the log is back, until when ${ready} of 4 nodes said that they were ready`);
+  report(`the log is back; until then ${ready} of 4 nodes reported that they were ready`);
   while ((await cluster.ready()) < 4) await pause(50);
   report(`all nodes are ready again after ${((performance.now() - since) / 1000).toFixed(1)} s`);
-  return ready === 0 ? [] : [`${ready} nodes said that they were ready while the log was down.`];
+  return ready === 0 ? [] : [`${ready} nodes reported that they were ready while the log was down.`];
 }

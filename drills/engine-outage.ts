@@ -70,12 +70,12 @@ export class EngineOutage implements AsyncDisposable {
     else await connection.inject('none');
     const back = await this.#goesOn();
     printProgress(
-      `the ${this.#engine} was ${away} for ${seconds} s: ${readiness || 'ready all the same'}; it went on ${typeof back === 'string' ? `not: ${back}` : `after ${Math.round(back)} ms`}; ${this.#deposits.acknowledged.size} acknowledged, ${this.#deposits.counts.get(503) ?? 0} answers 503`,
+      `the ${this.#engine} was ${away} for ${seconds} s: ${readiness || 'still ready'}; recovery: ${typeof back === 'string' ? `none: ${back}` : `after ${Math.round(back)} ms`}; ${this.#deposits.acknowledged.size} acknowledged, ${this.#deposits.counts.get(503) ?? 0} answers 503`,
     );
     if (away !== 'slow' && !NAMES[this.#engine].test(readiness))
       this.#broken.push(`While the ${this.#engine} was ${away}, readiness said: ${readiness || 'ready'}.`);
     if (typeof back === 'string')
-      this.#broken.push(`After the ${this.#engine} had been ${away}, the service did not go on: ${back}.`);
+      this.#broken.push(`After the ${this.#engine} had been ${away}, the service did not recover: ${back}.`);
     this.#back = Math.max(this.#back, typeof back === 'string' ? TIME_LIMIT_MS : back);
   }
 

@@ -2,10 +2,10 @@ import { minioProgram } from '../testing/s3/minio-process.ts';
 import { amount, type Finding, runDrill } from './drill.ts';
 import { AWAYS, EngineOutage, type OutageFound } from './engine-outage.ts';
 
-const HELP = `Takes the event log (the double of EventStoreDB), and beside that in another service the archive store (MinIO if
+const HELP = `Takes the event log (the double of EventStoreDB), and in another service the archive store (MinIO if
 MINIO_BIN names one or minio is on the path, else the S3 server of the tests), away under load: refused, reset, silent
 (stopped by SIGSTOP), slow. Requests must be answered in bounded time, with 201 or with 503 and Retry-After; readiness
-must name what is missing; when the engine is back the service must go on by itself, and every deposit must come to its
+must name what is missing; when the engine is back the service must recover by itself, and every deposit must come to its
 end.
 
   node drills/engines-away.ts [--away 60]
@@ -34,7 +34,7 @@ async function drill(away: number, isShort: boolean): Promise<Finding> {
     Math.round(Math.max(...found.map(({ numbers }) => numbers[name])));
   return {
     tried: `The event log and the archive store (${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}) were away under load, each in a service of its own: ${ways.map((way) => `${way} for ${seconds(way)} s`).join(', ')}.`,
-    held: `Every request was answered in ${longest('longest')} ms at the most, with 201 or with 503 and Retry-After; readiness named the engine; the service went on by itself ${longest('back')} ms after the engine at the latest; nothing acknowledged was lost and every deposit came to its end.`,
+    held: `Every request was answered in ${longest('longest')} ms at the most, with 201 or with 503 and Retry-After; readiness named the engine; the service recovered by itself ${longest('back')} ms after the engine at the latest; nothing acknowledged was lost and every deposit came to its end.`,
     broken: found.flatMap(({ broken }) => broken),
     numbers: {
       outages: found.length * ways.length,
@@ -43,7 +43,7 @@ async function drill(away: number, isShort: boolean): Promise<Finding> {
       lost: sum('lost'),
       stuck: sum('stuck'),
       'longest answer, ms': longest('longest'),
-      'longest until it went on, ms': longest('back'),
+      'longest recovery, ms': longest('back'),
     },
   };
 }

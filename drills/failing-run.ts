@@ -75,7 +75,7 @@ export class FailingRun implements AsyncDisposable {
     ];
     return {
       tried: `${this.#failures} calls were made to fail with EIO or ENOSPC: ${failing.map(({ what }) => what).join(', ')}.`,
-      held: 'Every create was answered 201 with whole bytes or 503, the service went on or ended with 1 and started again, nothing acknowledged was lost, verify --all proved everything; after a failed sync of the log only what was written anew was acknowledged.',
+      held: 'Every create was answered 201 with whole bytes or 503, the service continued or ended with 1 and started again, nothing acknowledged was lost, verify --all proved everything; after a failed sync of the log only rewritten events were acknowledged.',
       broken,
       numbers: {
         'calls failed': this.#failures,

@@ -7,8 +7,8 @@ import { whyNoStrace } from './strace.ts';
 
 const HELP = `Has strace fail the n-th write, sync, rename or mkdir of the log, the archives, the views, the uploads, with EIO and with
 ENOSPC, for every n until creates need no more of them; then from the n-th on all of them. A create must be answered
-503, or be whole; when the disk works again the service must go on, or have ended with 1 and start again. A failed sync
-of the log must never be made good by a later one: what is acknowledged afterwards was written anew.
+503, or be whole; when the disk works again the service must continue, or have ended with 1 and start again. A failed sync
+of the log must never be made good by a later one: what is acknowledged afterwards was rewritten.
 
   node drills/failing-writes.ts [--only NAME]
 

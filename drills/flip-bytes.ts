@@ -202,9 +202,9 @@ async function tamper(
   const ways = [
     ['the last event of a stream deleted', deleteLastEvent],
     ['a stream rewritten with a fresh, consistent chain', rewriteStream],
-    ['an event removed, all positions after it closed up, the head file written anew', removeWithoutTrace],
+    ['an event removed, all positions after it closed up, the head file rewritten', removeWithoutTrace],
     [
-      'a stream rewritten, the anchors taken out of the log, the head file written anew',
+      'a stream rewritten, the anchors taken out of the log, the head file rewritten',
       rewriteAndForgetAnchors,
     ],
   ] as const;

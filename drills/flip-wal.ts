@@ -10,8 +10,8 @@ import { NotStarted, ServiceProcess } from './service-process.ts';
 import type { Ledger } from './watched-deposit.ts';
 
 const HELP = `Kills the service under load, so that the last of its commits are only in the write-ahead log of SQLite, flips one bit
-of a copy of that file at a time, and starts the service on it. SQLite drops everything behind a damaged frame without
-a word, and its integrity check is content: the service has to refuse to start, with one clear sentence, or to have all
+of a copy of that file at a time, and starts the service on it. SQLite drops everything after a corrupt frame without
+an error, and its integrity check passes: the service has to refuse to start, with one clear message, or to have all
 that was acknowledged.
 
   node drills/flip-wal.ts [--flips 40]
@@ -51,7 +51,7 @@ async function drill(flips: number): Promise<Finding> {
   if (tally.refused === 0) broken.push('No flip was found at the start: the drill hit nothing.');
   return {
     tried: `${flips} single bits of the write-ahead log of a killed service (${size} bytes, ${ledger.acknowledged} writes acknowledged) were flipped and the service started on each.`,
-    held: `It refused to start with a clear sentence ${tally.refused} times; ${tally.complete} times the bit held nothing and all was there.`,
+    held: `It refused to start with a clear message ${tally.refused} times; ${tally.complete} times the bit was unused and all data were there.`,
     broken,
     numbers: {
       flips,

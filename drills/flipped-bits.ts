@@ -6,8 +6,8 @@ import { eventually, ObjectFaultSite } from './object-fault-site.ts';
 import { keyOf, newDeposit } from './storing-client.ts';
 
 const HELP = `Flips one bit in the archives of eight deposits of one client, in the bucket of a real MinIO (that of MINIO_BIN, or minio
-on the path) or else of the S3 server of the tests, with two reactor nodes beside two HTTP nodes. The deposits of another
-client have to be done within seconds; the eight have to wait, shown as such, and to go on by themselves once their bits
+on the path) or else of the S3 server of the tests, with two reactor nodes and two HTTP nodes. The deposits of another
+client have to be done within seconds; the eight have to wait, shown as such, and to continue by themselves once their bits
 are flipped back, or their bytes are deposited again.
 
   node drills/flipped-bits.ts`;
@@ -56,7 +56,7 @@ async function drill(isShort: boolean): Promise<Finding> {
   const broken = await site.outcome();
   const longest = await site.longest();
   return {
-    tried: `One bit was flipped in the archives of ${DAMAGED} deposits of one client, in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}, beside ${site.acknowledged} deposits of another.`,
+    tried: `One bit was flipped in the archives of ${DAMAGED} deposits of one client, in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}, with ${site.acknowledged} deposits of another client.`,
     held: `The ${DAMAGED} waited, were parked and counted, and were done within ${seconds} s of their bytes being back; the others were done after ${longest} ms at the most.`,
     broken: [
       ...hidden,

@@ -11,7 +11,7 @@ import { limitedFiles, mayMount, runWhereItMayMount, tmpfsOn } from './small-dis
 
 const HELP = `Fills the disk under load: that of the event log, that of the archives, and one that has the whole data folder. While
 it is full, a create must be answered 503 or 507, or be whole; readiness must say why; when there is room again the
-service must go on by itself. The disk is a tmpfs, or, where nothing can be mounted, a limit on the size of files.
+service must recover by itself. The disk is a tmpfs, or, where nothing can be mounted, a limit on the size of files.
 
   node drills/full-disk.ts
 
@@ -55,14 +55,14 @@ async function drill(refusals: number): Promise<Finding> {
     found.reduce((total, { numbers }) => total + numbers[name], 0);
   return {
     tried: `${PLACES.map(({ what }) => what).join(', ')} lay on ${found.map(({ kind }) => kind).join(', ')}; each was filled by ${WRITERS} writers and given room again.`,
-    held: 'Every create was answered 201 with whole bytes or 503; readiness said why; with room again the service went on without a restart; nothing acknowledged was lost; verify --all proved everything.',
+    held: 'Every create was answered 201 with whole bytes or 503; readiness said why; with room again the service recovered without a restart; nothing acknowledged was lost; verify --all proved everything.',
     broken: found.flatMap(({ broken }) => broken),
     numbers: {
       acknowledged: sum('acknowledged'),
       refused: sum('refused'),
       lost: sum('lost'),
       'temporary files': sum('leftOver'),
-      'longest until it went on, ms': Math.max(...found.map(({ numbers }) => numbers.wentOnAfter)),
+      'longest recovery, ms': Math.max(...found.map(({ numbers }) => numbers.wentOnAfter)),
     },
   };
 }
@@ -104,7 +104,7 @@ async function fill({ what, mebibytes, folder, says }: Place, refusals: number):
   const wentOnAfter = await goesOn(deposits, service);
   if (service.hasEnded) broken.push(`With ${what} on a full disk the service ended: ${service.said}`);
   else if (wentOnAfter === undefined)
-    broken.push(`With room for ${what} again, the service did not go on within ${TIME_LIMIT_MS / 1000} s.`);
+    broken.push(`With room for ${what} again, the service did not recover within ${TIME_LIMIT_MS / 1000} s.`);
   const open = (await unsettled(dataDir, 60_000, env)).length;
   if (open > 0)
     broken.push(`With ${what} on a disk that was full, ${open} deposits did not come to their end.`);

@@ -15,7 +15,7 @@ import { RecordedRequests } from './histories/recorded-requests.ts';
 import { SiteFaults } from './histories/site-faults.ts';
 import { outputFolder } from './kept-output.ts';
 
-const HELP = `Concurrent clients work on the same deposits over two nodes, beside two reactor nodes, on three event log servers (the
+const HELP = `Concurrent clients work on the same deposits over two nodes, with two reactor nodes, on three event log servers (the
 double of EventStoreDB) and one S3 server. Meanwhile connections are cut, silent or slow, nodes are killed, and the
 servers of the log lose their leader or their quorum. The history of requests and answers of each deposit is checked for
 linearizability by Porcupine, a Go program in drills/linearizability. While a node does not reach the log, or the log

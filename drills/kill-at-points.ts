@@ -142,7 +142,7 @@ function finding(tally: Tally, stuck: readonly string[], dangling: readonly stri
   const { kills, places, broken, acknowledged, lost, all, nothing } = tally;
   const tooFew = kills < 2 ? [`Only ${kills} points were reached.`] : [];
   return {
-    tried: `SIGKILL at ${kills} points of deposits on their way: ${[...places].toSorted().join(', ')}.`,
+    tried: `SIGKILL at ${kills} points of deposits in progress: ${[...places].toSorted().join(', ')}.`,
     held: `${acknowledged} were acknowledged and there, of the others ${all} there whole and ${nothing} not at all; each repetition gave one deposit that came to its end.`,
     broken: [
       ...broken,

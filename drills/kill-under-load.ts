@@ -16,7 +16,7 @@ an event names in the store, and what no event names has to be found by gc.
 
   node drills/kill-under-load.ts [--kills 200] [--writers 4] [--longest 600]
 
---longest MS  a kill comes up to so many milliseconds after the service was ready or a write was acknowledged
+--longest MS  maximum delay of a kill in milliseconds, after the service was ready or a write was acknowledged
 `;
 
 /** Time limit for a write to be acknowledged, in milliseconds. */

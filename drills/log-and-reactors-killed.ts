@@ -56,7 +56,7 @@ async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
     const open = await depositsUnderWay(site, large, kill);
     underWay += open.length;
     await killAll(site, kill % 2 === 1 ? 'log later' : 'at once');
-    printProgress(`kill ${kill} of ${kills}, with ${open.length} deposits under way`);
+    printProgress(`kill ${kill} of ${kills}, with ${open.length} deposits in progress`);
     await site.engines.log.restart();
     await site.cluster.add(['reactors', 'reactors']);
     const stuck = await site.unsettled();
@@ -65,7 +65,7 @@ async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
   }
   const { broken, numbers } = await site.outcome();
   return {
-    tried: `The log and two reactor nodes were killed ${kills} times, at once or one after the other, while archives with ${FILES} files were checked; ${underWay} deposits were under way.`,
+    tried: `The log and two reactor nodes were killed ${kills} times, at once or one after the other, while archives with ${FILES} files were checked; ${underWay} deposits were in progress.`,
     held: `Each deposit was done, all ${numbers['notified']} notifications came, in order, ${numbers['notifications repeated']} of them again.`,
     broken: [...(underWay < kills ? ['No deposit was under way at the kill.'] : []), ...broken],
     numbers: { kills, 'under way': underWay, ...numbers },

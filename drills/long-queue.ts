@@ -80,7 +80,7 @@ async function drill(
       ? [`${most} large deposits were done before a small one, more than ${BEFORE_IT}.`]
       : []),
     ...(left > 0 ? [`${left} large deposits were not done after ${TIME_LIMIT_MS} ms.`] : []),
-    ...(waiting[0] === 0 ? ['Nothing waited any more when the first small deposit came.'] : []),
+    ...(waiting[0] === 0 ? ['No large deposit was waiting when the first small one arrived.'] : []),
   ];
   return {
     tried: `${large} archives with ${FILES} files each of one client waited to be checked and loaded, ${waiting[0]} of them still when the first of ${small} small deposits of another came.`,

@@ -45,7 +45,7 @@ async function drill(subjects: readonly Subject[], choice: ChosenCuts): Promise<
   const extent = choice.samples === 0 ? 'each' : 'some';
   return {
     tried: `The power was cut after ${extent} of ${run.calls} calls (${names}): ${run.cuts} times, which left ${run.states} different folders.`,
-    held: 'Started again, each went on: nothing acknowledged was lost, nothing was there twice, and verify --all proved everything.',
+    held: 'Started again, each recovered: nothing acknowledged was lost, nothing was there twice, and verify --all proved everything.',
     broken: run.broken,
     numbers: { calls: run.calls, cuts: run.cuts, states: run.states },
   };

@@ -54,7 +54,7 @@ async function lostOf({ id, archive, title, final }: WatchedDeposit, client: Tes
   if (final === 'acknowledged' && !['done', 'rejected'].includes(status))
     lost.push(`Deposit ${id} was completed and is ${status}.`);
   if (final === 'no' && status !== 'partial')
-    lost.push(`Deposit ${id} is ${status}, which nobody asked for.`);
+    lost.push(`Deposit ${id} is ${status}, which no client requested.`);
   return lost;
 }
 
@@ -71,7 +71,7 @@ async function madeTwice(
     if (first === undefined) continue; // the creation itself, or a later event
     begun.add(event.stream);
     if (seen.has(first)) doubled.push(`${event.stream} was made by a create that had made another.`);
-    else if (!creates.has(first)) doubled.push(`${event.stream} was made by a create that nobody sent.`);
+    else if (!creates.has(first)) doubled.push(`${event.stream} was made by a create that no client sent.`);
     seen.add(first);
   }
   return { doubled, doneUnanswered: [...unansweredCreates].filter((create) => seen.has(create)) };

@@ -28,7 +28,7 @@ export function markdownReport({ runs, isShort, begunAt }: Report): string {
   const command = `npm run drills --${isShort ? ' --short' : ''} --report docs/drills.md`;
   return `# Drills
 
-Scripts that start the service, hurt it, and look whether what it promised still holds. \`npm run drills\` runs all of
+Drills run the service, inject faults and check that its guarantees still hold. \`npm run drills\` runs all of
 them one after the other, \`npm run drills -- --short\` a form of a few minutes that is part of continuous integration,
 \`npm run drills -- --only NAME\` single ones; \`--list\` names them. Each is a program of its own as well:
 \`node drills/NAME.ts --help\`.

@@ -64,7 +64,7 @@ async function drill(kills: number): Promise<Finding> {
       ...wrongs,
       ...lost.map((name) => `${name} was deposited and is in no deposit.`),
       ...doubled.map((name) => `${name} is in more than one deposit.`),
-      ...unknown.map((name) => `${name} is in a deposit and nobody was told.`),
+      ...unknown.map((name) => `${name} is in a deposit, and no client got an answer about it.`),
       ...(code === 0 ? [] : [`The service ended with ${code} after SIGTERM.`]),
       ...(deposited.size > 0 ? [] : ['No archive was deposited.']),
     ],

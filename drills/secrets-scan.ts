@@ -4,8 +4,8 @@ import { UsageError } from '../src/operations/command/command.ts';
 import { type Finding, runDrill, skipped } from './drill.ts';
 import { DRILL_PASSWORD } from './drilled-service.ts';
 
-const HELP = `Looks for secrets in what the drills before it left: the logs and outputs of services, what the drills said, the files of
-the event logs, the refusals that were answered. "npm run drills" runs it last and tells it where.
+const HELP = `Searches what the earlier drills left for secrets: the logs and outputs of services, what the drills said, the files of
+the event logs, the refusals that were answered. "npm run drills" runs it last and passes the folder.
 
   node drills/secrets-scan.ts --in DIR
 `;

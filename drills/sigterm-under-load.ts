@@ -68,8 +68,8 @@ async function drill(rounds: number, drips: boolean): Promise<Finding> {
   const closed = (ledger.errors.get('ECONNRESET') ?? 0) + (ledger.errors.get('UND_ERR_SOCKET') ?? 0);
   await last.end('SIGTERM');
   return {
-    tried: `SIGTERM ${tally.signals} times under 4 writers, with event streams open, a slow archive and resumable uploads under way; ${ledger.acknowledged} writes acknowledged.`,
-    held: `It ended with 0 each time, after ${tally.slowest.toFixed(1)} s at the most; slow requests under way were answered, nothing was done of the ${closed} whose connections closed unanswered, and all that was acknowledged is there.`,
+    tried: `SIGTERM ${tally.signals} times under 4 writers, with event streams open, a slow archive and resumable uploads in progress; ${ledger.acknowledged} writes acknowledged.`,
+    held: `It ended with 0 each time, after ${tally.slowest.toFixed(1)} s at the most; slow requests in progress were answered, nothing was done of the ${closed} whose connections closed unanswered, and all that was acknowledged is there.`,
     broken: [
       ...tally.broken,
       ...ledger.faults,

@@ -8,9 +8,9 @@ import { openDescriptors, peakMemory } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 import { SlowClients, type SlowEnd, slowKinds, type Times } from './slow-clients-at-work.ts';
 
-const HELP = `Has clients be slow beside normal load: some send nothing, some their headers byte by byte, some a body that drips a
+const HELP = `Connects slow clients during normal load: some send nothing, some their headers byte by byte, some a body that drips a
 byte a second or stops. Each must be answered or cut off within the time that is documented for it, and the normal load
-must not feel them.
+must not be affected.
 
   node drills/slow-clients.ts [--clients 200]
 
@@ -65,7 +65,7 @@ async function drill(clients: number, times: Times): Promise<Finding> {
     ...deposits.faults,
     ...ends.flatMap(lateness),
     ...(p99 > UNHURT
-      ? [`Beside the slow clients the 99th percentile of a create was ${Math.round(p99)} ms.`]
+      ? [`With the slow clients the 99th percentile of a create was ${Math.round(p99)} ms.`]
       : []),
     ...(memory > MOST_MEMORY ? [`The service had ${memory} MiB.`] : []),
     ...(left > 10 ? [`${left} more descriptors are open than before.`] : []),
@@ -74,8 +74,8 @@ async function drill(clients: number, times: Times): Promise<Finding> {
   const longest = (name: string): number =>
     Math.round(Math.max(0, ...ends.filter(({ kind }) => kind.name === name).map(({ seconds }) => seconds)));
   return {
-    tried: `${ends.length} slow clients (${kinds.map(({ name }) => name).join(', ')}) beside two that deposited.`,
-    held: `Each was answered or cut off in its time, and the creates beside them were answered 201, in ${Math.round(p99)} ms at the 99th percentile.`,
+    tried: `${ends.length} slow clients (${kinds.map(({ name }) => name).join(', ')}) and two that deposited.`,
+    held: `Each was answered or cut off in its time, and the concurrent creates were answered 201, in ${Math.round(p99)} ms at the 99th percentile.`,
     broken,
     numbers: {
       'slow clients': ends.length,

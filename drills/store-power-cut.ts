@@ -53,7 +53,7 @@ async function drill(isShort: boolean): Promise<Finding> {
   site.stopLoad();
   await load;
   return {
-    tried: `The power of the store was cut ${2 * cuts} times, which lost ${lost.length} objects: the archives of ${cuts} deposits, and what was stored last beside ${site.acknowledged} deposits of another client.`,
+    tried: `The power of the store was cut ${2 * cuts} times, which lost ${lost.length} objects: the archives of ${cuts} deposits, and what was stored last during ${site.acknowledged} deposits of another client.`,
     held: `Nothing was rejected or failed; the ${cuts} deposits without an archive waited, were named, and all were done once the bytes were back.`,
     broken: [...hidden, ...(await site.outcome())],
     numbers: { cuts: 2 * cuts, 'objects lost': lost.length, parked, acknowledged: site.acknowledged },

@@ -81,7 +81,7 @@ async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Find
   const { lost, doubled, orphans } = judge(await depositHistories(log), depositor);
   const exitCodes = await cluster.stop();
   return {
-    tried: `${deposits} deposits over two HTTP nodes beside two reactor nodes, of which one was killed ${kills} times, with archives in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}; the event log was away for ${logDown} s.`,
+    tried: `${deposits} deposits over two HTTP nodes with two reactor nodes, of which one was killed ${kills} times, with archives in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}; the event log was away for ${logDown} s.`,
     held: `All were acknowledged in ${acknowledgedIn.toFixed(1)} s and done on both nodes after ${doneIn.toFixed(1)} s, once each; no status was denied after a 201.`,
     broken: [
       ...depositor.faults,

@@ -9,7 +9,7 @@ import { promisesKept } from './promises-kept.ts';
 import { NotStarted, ServiceProcess } from './service-process.ts';
 
 const HELP = `Starts further services on the data folder of one that runs under load, some at the same moment. Each has to be refused
-with the folder and the process that holds it; the first has to go on, and commands beside it have to work. Killed with
+with the folder and the process that holds it; the first has to continue, and commands have to work meanwhile. Killed with
 SIGKILL, it has to leave nothing that keeps the next one from starting.
 
   node drills/two-on-one-folder.ts [--rounds 5]
@@ -41,7 +41,7 @@ async function drill(rounds: number, atOnce: number): Promise<Finding> {
     const others = await Promise.all([another(dataDir, first.pid), another(dataDir, first.pid)]);
     refused += others.length;
     broken.push(...others.flat());
-    if (!(await first.isReady())) broken.push('The first service is not ready any more.');
+    if (!(await first.isReady())) broken.push('The first service is no longer ready.');
     if (round === 1) broken.push(...(await commandFaults(dataDir)));
     await first.end('SIGKILL');
     printProgress(`round ${round} of ${rounds}: ${refused} refused`);
@@ -61,7 +61,7 @@ async function drill(rounds: number, atOnce: number): Promise<Finding> {
   const { acknowledged, faults } = load.ledger;
   return {
     tried: `${refused} services were started on the folder of a running one, ${atOnce} at once on a free one, and the first was killed ${rounds} times.`,
-    held: 'Each but one was refused with the folder and the process that holds it; the first went on, commands worked beside it, and the next one started.',
+    held: 'Each but one was refused with the folder and the process that holds it; the first continued, commands worked meanwhile, and the next one started.',
     broken: [...broken, ...faults, ...kept.lost, ...kept.doubled, ...kept.stuck, ...dangling],
     numbers: {
       refused: refused + together.refused,
@@ -102,7 +102,7 @@ async function commandFaults(dataDir: string): Promise<string[]> {
   const broken: string[] = [];
   for (const [name, ...args] of COMMANDS) {
     const { code, err } = await runScript(dataDir, name, args);
-    if (code !== 0) broken.push(`${name} beside the service ended with ${code}: ${err.trim()}`);
+    if (code !== 0) broken.push(`${name} with a running service ended with ${code}: ${err.trim()}`);
   }
   return broken;
 }

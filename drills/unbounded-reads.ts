@@ -75,9 +75,9 @@ async function drill(requests: number, files: number, seconds: number): Promise<
     numbers[`${reading.what}: work ended after, ms`] = ended;
     numbers[`${reading.what}: processor time after, ms`] = used;
     if (p99 > MAX_P99_MS)
-      broken.push(`Beside ${reading.what} a status read took ${Math.round(p99)} ms (p99).`);
+      broken.push(`During ${reading.what} a status read took ${Math.round(p99)} ms (p99).`);
     // On a busy machine the time is that of others, too.
-    if (ended > MAX_END_MS) broken.push(`The work for ${reading.what} went on for ${ended} ms.`);
+    if (ended > MAX_END_MS) broken.push(`The work for ${reading.what} continued for ${ended} ms.`);
   }
   const memory = await peakMemory(service.pid);
   if (memory > MAX_MEMORY) broken.push(`The service had ${memory} MiB.`);

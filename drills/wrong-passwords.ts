@@ -9,7 +9,7 @@ import { peakMemory } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Tries wrong passwords, 64 at a time, from as many names and addresses of this machine, while a client whose password is
-right deposits archives of 1 MiB. Its deposits must stay quick, and the guesses must be told to wait.
+right deposits archives of 1 MiB. Its deposits must stay quick, and the guesses must be limited.
 
   node drills/wrong-passwords.ts [--seconds 30] [--guessers 64]
 
@@ -50,11 +50,11 @@ async function drill(seconds: number, guessers: number): Promise<Finding> {
     ...deposits.faults,
     ...guesses.faults,
     ...(p99 > GOAL ? [`The 99th percentile of a deposit of 1 MiB was ${Math.round(p99)} ms.`] : []),
-    ...(guesses.answered(429) + guesses.answered(503) === 0 ? ['No guess was told to wait.'] : []),
+    ...(guesses.answered(429) + guesses.answered(503) === 0 ? ['No guess was limited.'] : []),
     ...(code === 0 ? [] : [`The service ended with ${code}: ${service.said}`]),
   ];
   return {
-    tried: `${guesses.count} wrong passwords in ${seconds} s, ${guessers} at a time, each guesser under a name and from an address of its own, beside a client that deposited 1 MiB again and again.`,
+    tried: `${guesses.count} wrong passwords in ${seconds} s, ${guessers} at a time, each guesser under a name and from an address of its own, with a client that deposited 1 MiB repeatedly.`,
     held: `Its deposits took ${Math.round(p99)} ms at the 99th percentile; the guesses were answered 401, 429 or 503, the last two with Retry-After.`,
     broken,
     numbers: {
