@@ -64,7 +64,7 @@ const gzips = tars([
     changed(gzip, -4, uint32(1)),
     rejected(/incorrect length check/),
   ],
-  ['gzip-method', 'the method is none', changed(gzip, 2, 7), rejected(/gzip/)],
+  ['gzip-method', 'the method is invalid', changed(gzip, 2, 7), rejected(/gzip/)],
   ['gzip-reserved-flags', 'reserved flags are set', changed(gzip, 3, 0xe0), rejected(/gzip/)],
   [
     'gzip-header-fields',
@@ -166,7 +166,7 @@ const xzs = tars([
   ['xz-magic-alone', 'six bytes begin like xz', xz.subarray(0, 6), rejected(/truncated/)],
   ['xz-data-changed', 'a byte of the data is changed', changed(xz, 100, 0xee), rejected(/CRC/)],
   ['xz-header-changed', 'a byte of the header is changed', changed(xz, 13, 4), rejected(/xz/)],
-  ['xz-index-lies', 'the index tells another length', changed(xz, -20, 1), rejected(/xz/)],
+  ['xz-index-lies', 'the index has another length', changed(xz, -20, 1), rejected(/xz/)],
   ['xz-end-lies', 'the end has other flags', changed(xz, -3, 4), rejected(/xz/)],
   ['xz-chunk-reserved', 'a chunk is of no kind', changed(xz, 24, 0x7f), rejected(/xz/)],
   ['xz-dictionary-large', 'the dictionary has 4 GiB', xzWithDictionary(40), rejected(/64 MiB|xz/)],

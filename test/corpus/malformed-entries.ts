@@ -11,10 +11,15 @@ function withDoctype(doctype: string, content = ''): string {
 
 const doctypes = entries([
   ['doctype', 'a document type and nothing in it', withDoctype('<!DOCTYPE entry>'), noDoctype],
-  ['doctype-lower-case', 'a document type in lower case is none', withDoctype('<!doctype entry>'), malformed],
+  [
+    'doctype-lower-case',
+    'a document type in lower case is invalid',
+    withDoctype('<!doctype entry>'),
+    malformed,
+  ],
   [
     'doctype-after-comment',
-    'a document type hides behind a comment',
+    'a document type follows a comment',
     withDoctype('<!-- x -->\n<!DOCTYPE entry []>'),
     noDoctype,
   ],
@@ -154,7 +159,7 @@ const broken: readonly (readonly [name: string, what: string, text: string])[] =
   ['instruction-unended', 'an instruction has no end', entryOf('<?php echo 1;')],
   ['name-with-digit', 'a name begins with a digit', entryOf('<1st/>')],
   ['space-in-tag', 'a tag begins with white space', entryOf('< title>x</title>')],
-  ['version-of-text', 'the version is none', entryOf('').replace('version="1.0"', 'version="one"')],
+  ['version-of-text', 'the version is invalid', entryOf('').replace('version="1.0"', 'version="one"')],
   ['many-comments', '50,000 comments begin', entryOf('<!--'.repeat(50_000))],
   ['many-less', '200,000 tags begin', entryOf('<'.repeat(200_000))],
 ];

@@ -36,8 +36,8 @@ export const noArchives: readonly ArchiveCase[] = [
       Buffer.from(Array.from({ length: 4000 }, (_, at) => (at * at * 31 + 7) % 251)),
       neither,
     ],
-    ['gzip-like', 'what begins like gzip and is none', beginning('\x1f\x8b'), rejected(/gzip/)],
-    ['bzip2-like', 'what begins like bzip2 and is none', beginning('BZh91AY&SY'), rejected(/bzip2/)],
-    ['xz-like', 'what begins like xz and is none', beginning('\xfd7zXZ\0'), rejected(/xz/)],
+    ['gzip-like', 'bytes that only begin like gzip', beginning('\x1f\x8b'), rejected(/gzip/)],
+    ['bzip2-like', 'bytes that only begin like bzip2', beginning('BZh91AY&SY'), rejected(/bzip2/)],
+    ['xz-like', 'bytes that only begin like xz', beginning('\xfd7zXZ\0'), rejected(/xz/)],
   ]),
 ];

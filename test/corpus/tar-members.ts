@@ -40,7 +40,7 @@ const hostile = tars([
   ],
   [
     'tar-depth-65',
-    'a file lies in 65 folders',
+    'a file is in 65 folders',
     also(paxHeader({ path: `${'d/'.repeat(65)}x` }), one),
     rejected(/65 folders/),
   ],
@@ -127,13 +127,13 @@ const hostile = tars([
   ],
   [
     'tar-below-link',
-    'a file lies below a link',
+    'a file is below a link',
     also(link('way', '/tmp'), { name: 'way/x', data: 'x' }),
     rejected(/is a link and a directory/),
   ],
   [
     'tar-below-link-deep',
-    'a directory lies below links',
+    'a directory is below links',
     also(link('a', 'salt'), { name: 'a/b/c/', ...directory }),
     rejected(/conflict/),
   ],
@@ -173,7 +173,7 @@ const fine = tars([
   ['tar-v7', 'an old tar', tarOf([{ ...one, type: '\0', magic: '' }]), done],
   [
     'tar-v7-directory',
-    'an old tar tells a directory by its slash',
+    'an old tar marks a directory by its slash',
     tarOf([
       { ...one, magic: '' },
       { name: 'pan/', type: '\0', magic: '' },
@@ -220,7 +220,7 @@ const fine = tars([
   ['tar-link', 'a link', also(link('l', 'salt/README')), done],
   [
     'tar-link-out',
-    'links lead out of the tree, and are kept',
+    'links lead out of the tree, and are retained',
     also(link('a', '/etc/passwd'), link('b', '../../x')),
     done,
   ],

@@ -107,7 +107,7 @@ const sizes = tars([
     rejected(/limit of the unpacked size/),
   ],
   ['size-past-end', 'more is promised than there is', sizedAs('00000010000\0'), rejected(/truncated/)],
-  ['size-of-nines', 'a size has digits that are none', sizedAs('00000000099\0'), invalid],
+  ['size-of-nines', 'a size has invalid digits', sizedAs('00000000099\0'), invalid],
   ['size-minus-sign', 'a size has a sign', sizedAs('-0000000001\0'), invalid],
   ['size-hex', 'a size is hexadecimal', sizedAs('0x10\0'), invalid],
   ['size-with-text', 'text follows a size', sizedAs('16 bytes\0'), done],
@@ -306,7 +306,7 @@ const pax = tars([
   ],
   [
     'long-name-cut',
-    'a long name is cut',
+    'a long name is truncated',
     tarOf([longName('n'.repeat(2000))]).subarray(0, 900),
     rejected(/truncated/),
   ],

@@ -73,7 +73,7 @@ const descriptors = zips([
       (bytes) =>
         [
           `descriptor-${signature ? 'signed' : 'bare'}-${bytes}`,
-          'a data descriptor tells the sizes',
+          'a data descriptor has the sizes',
           zipOf([{ ...one, descriptor: { signature, bytes } }, two]),
           done,
         ] as const,
@@ -109,7 +109,12 @@ const descriptors = zips([
     entry({ descriptor: { signature: true, bytes: 4 }, after: Buffer.of(0) }),
     mismatch('data descriptor'),
   ],
-  ['descriptor-flag-alone', 'sizes are told in front in spite of the flag', entry({ flags: 0x808 }), done],
+  [
+    'descriptor-flag-alone',
+    'sizes are in the local header in spite of the flag',
+    entry({ flags: 0x808 }),
+    done,
+  ],
 ]);
 
 const megabyte = Buffer.alloc(1024 ** 2);
@@ -138,14 +143,14 @@ const data = zips([
   ],
   [
     'deflate-cut',
-    'the deflate data is cut',
+    'the deflate data is truncated',
     entry({ packed: deflateRawSync(text).subarray(0, 9) }),
     rejected(/truncated/),
   ],
   ['deflate-empty', 'there is no deflate data', entry({ packed: Buffer.alloc(0) }), rejected(/truncated/)],
   [
     'deflate-garbage',
-    'the deflate data is none',
+    'the deflate data is invalid',
     entry({ packed: Buffer.alloc(30, 0xff) }),
     rejected(/invalid/),
   ],

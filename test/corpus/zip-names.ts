@@ -41,7 +41,7 @@ const hostile = zips([
     rejected(/65535 bytes long/),
   ],
   ['path-4097', 'a path has 4,097 bytes', named(`${'www/'.repeat(1024)}x`), rejected(/4097 bytes long/)],
-  ['depth-65', 'a file lies in 65 folders', named(`${'d/'.repeat(65)}x`), rejected(/65 folders/)],
+  ['depth-65', 'a file is in 65 folders', named(`${'d/'.repeat(65)}x`), rejected(/65 folders/)],
   [
     'name-not-utf8',
     'a name is not the UTF-8 it is said to be',
@@ -93,7 +93,7 @@ const hostile = zips([
   ['directory-and-file', 'a directory is a file, too', named('spool/thread', 'spool'), rejected(/conflict/)],
   [
     'below-link',
-    'a member lies below a link',
+    'a member is below a link',
     zipOf([
       { name: 'spool', data: '/tmp', mode: link },
       { name: 'spool/x', data: 'x' },
@@ -152,7 +152,7 @@ const fine = zips([
   ['link', 'a link leads to a file', zipOf([plain, { name: 'l', data: 'loom/warp.txt', mode: link }]), done],
   [
     'link-out',
-    'a link leads out of the tree, and is kept',
+    'a link leads out of the tree, and is retained',
     zipOf([plain, { name: 'l', data: '../../etc', mode: link }]),
     done,
   ],

@@ -99,19 +99,19 @@ const places = zips([
   ['unadjusted-prefix', 'two zips are glued', Buffer.concat([unlisted, good]), rejected(/corrupt/)],
   [
     'hidden-between',
-    'an entry of no directory lies between two others',
+    'an unlisted entry is between two others',
     zipOf([{ ...one, after: unlistedEntry }, two]),
     rejected(/belong to no entry/),
   ],
   [
     'hidden-before-directory',
-    'an entry of no directory lies before the directory',
+    'an unlisted entry is before the directory',
     zipOf([one, { ...two, after: unlistedEntry }]),
     rejected(/belong to no entry/),
   ],
   [
     'one-byte-between',
-    'a byte lies between',
+    'a byte is between',
     zipOf([{ ...one, after: Buffer.of(0) }, two]),
     rejected(/no entry/),
   ],
@@ -129,7 +129,7 @@ const places = zips([
   ],
   [
     'entry-inside-data',
-    'an entry lies inside the stored data of another',
+    'an entry is inside the stored data of another',
     () => {
       const outer = { name: 'outer', data: unlistedEntry, method: 0 };
       const inner = { name: 'unlisted', data: 'not in the directory', offset: 35 };
@@ -254,7 +254,7 @@ const large = zips([
   ],
   [
     'zip64-field-short',
-    'the zip64 field has no room for what it must say',
+    'the zip64 field is too short for its values',
     changed(zip64Entry, field64 - 2, uint16(8)),
     rejected(/corrupt/),
   ],

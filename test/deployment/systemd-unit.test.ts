@@ -23,23 +23,20 @@ const version = Number(/^systemd (\d+)/.exec(analyze.stdout ?? '')?.[1] ?? 0);
 const judged = version >= 250 ? test : test.skip;
 const unless = version >= 250 ? '' : ` (not looked at: systemd-analyze is ${version || 'missing'}, not 250)`;
 
-judged(
-  `systemd finds no fault in the unit, and hardly any exposure${unless}`,
-  async (t) => {
-    const folder = await unitFolder(t);
-    const analyzed = (...args: string[]): Promise<{ stdout: string; stderr: string }> =>
-      promisify(execFile)('systemd-analyze', [...args, path.join(folder, 'deposit.service')], {
-        env: { ...process.env, SYSTEMD_PAGER: '', SYSTEMD_COLORS: '0' },
-      });
-    const verified = await analyzed('verify');
-    const own = `${verified.stdout}${verified.stderr}`
-      .split('\n')
-      .filter((line) => line.includes('deposit.service'));
-    t.deepEqual(own, []);
-    const { stdout } = await analyzed('security', '--offline=true', '--threshold=15'); // tenths; rejects above
-    t.regex(stdout, /Overall exposure level for deposit\.service: 1\.[0-5] OK/);
-  },
-);
+judged(`systemd finds no fault in the unit, and hardly any exposure${unless}`, async (t) => {
+  const folder = await unitFolder(t);
+  const analyzed = (...args: string[]): Promise<{ stdout: string; stderr: string }> =>
+    promisify(execFile)('systemd-analyze', [...args, path.join(folder, 'deposit.service')], {
+      env: { ...process.env, SYSTEMD_PAGER: '', SYSTEMD_COLORS: '0' },
+    });
+  const verified = await analyzed('verify');
+  const own = `${verified.stdout}${verified.stderr}`
+    .split('\n')
+    .filter((line) => line.includes('deposit.service'));
+  t.deepEqual(own, []);
+  const { stdout } = await analyzed('security', '--offline=true', '--threshold=15'); // tenths; rejects above
+  t.regex(stdout, /Overall exposure level for deposit\.service: 1\.[0-5] OK/);
+});
 
 /** Resolves to a folder of the unit with an existing program. */
 async function unitFolder(t: ExecutionContext): Promise<string> {

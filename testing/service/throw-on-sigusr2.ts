@@ -1,4 +1,4 @@
 /** For `node --import`: SIGUSR2 throws an exception that no code catches. */
 process.on('SIGUSR2', () => {
-  throw new Error('nobody catches this');
+  throw new Error('this exception is never caught');
 });
