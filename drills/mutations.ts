@@ -64,10 +64,11 @@ async function simulated(
 ): Promise<Found> {
   await using simulators = new Simulators({ processes: availableParallelism(), project });
   const first = 1 + Math.floor(random.fraction() * MOST_SEEDS);
-  let [histories, cpuMs] = [0, 0];
+  let [histories, cpuMs, seed] = [0, 0, first];
   let kinds: string[] = [];
   await simulators.runSeeds(seedsFrom(first), ({ result, cpuMs: spent }) => {
     histories += 1;
+    seed = result.seed;
     cpuMs += spent;
     kinds = [...new Set(result.violations.map(({ kind }) => kind))];
     if (kinds.length > 0) return false;
@@ -75,7 +76,7 @@ async function simulated(
   });
   const cost = `${histories} histories, ${(cpuMs / 1000).toFixed(1)} CPU s`;
   if (kinds.length === 0) return { how: `not found in ${cost}`, isRight: false };
-  return { how: `${kinds.join(', ')} after ${cost}`, isRight: true };
+  return { how: `${kinds.join(', ')} after ${cost}, seed ${seed}`, isRight: true };
 }
 
 /** Runs a command in a copy, where it has to fail, and again without the defect, where it must not. */
