@@ -81,7 +81,7 @@ export function checkpointRules(): void {
     );
   });
 
-  rule('both', 'a group that is deleted and made again reads from the beginning', async (t) => {
+  rule('both', 'a group that is deleted and created again reads from the beginning', async (t) => {
     const server = await rulesServer(t);
     const group = server.own('group');
     const ids = await server.append(server.own('stream'), 1);
@@ -103,7 +103,7 @@ export function checkpointRules(): void {
     );
   });
 
-  rule('both', 'a group begins at its start position, not behind it', async (t) => {
+  rule('both', 'a group starts at its start position, not after it', async (t) => {
     const server = await rulesServer(t);
     const group = server.own('group');
     const ids = await server.append(server.own('stream'), 3);
@@ -116,7 +116,7 @@ export function checkpointRules(): void {
 
   rule(
     'both',
-    'a checkpoint is not written before as many events are done with as its lower bound says',
+    'a checkpoint is written only after as many acknowledged events as its lower bound',
     async (t) => {
       const server = await rulesServer(t);
       const group = server.own('group');

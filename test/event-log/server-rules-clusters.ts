@@ -63,7 +63,7 @@ export function clusterRules(): void {
 
   rule(
     'double',
-    'a leader that is cut off answers reads for the leader with old data until it notices',
+    'a partitioned leader answers leader reads with old data until it detects the partition',
     async (t) => {
       const { server, double } = await rulesDouble(t, { nodes: 3, times: SOON });
       const [former = 0, next = 0] = double.ports;
@@ -86,7 +86,7 @@ export function clusterRules(): void {
 
   rule(
     'double',
-    'a leader that is cut off refuses appends behind events that its reads do not show',
+    'a partitioned leader refuses appends after events that its reads do not return',
     async (t) => {
       const { server, double } = await rulesDouble(t, { nodes: 3, times: SOON });
       const old = clientAt(t, double.port);
@@ -110,7 +110,7 @@ export function clusterRules(): void {
     },
   );
 
-  rule('double', 'a leader that wakes from a pause answers reads for the leader with old data', async (t) => {
+  rule('double', 'a leader that resumes from a pause answers leader reads with old data', async (t) => {
     const { server, double } = await rulesDouble(t, { nodes: 3, times: { electionMs: 100, staleMs: 470 } });
     const [former = 0, next = 0] = double.ports;
     const [old, other] = [clientAt(t, former), clientAt(t, next)];

@@ -76,7 +76,7 @@ export function readingRules(): void {
 
   rule(
     'double',
-    'reads, subscriptions and new groups go on behind positions whose events were scavenged',
+    'reads, subscriptions and new groups continue after positions with scavenged events',
     async (t) => {
       const { server, double } = await rulesDouble(t);
       const [gone, kept] = [server.own('gone'), server.own('kept')];

@@ -11,7 +11,7 @@ const ADMIN = { password: 'changeit', groups: ['$admins'] };
 
 /** Rules about users, which a server knows only with TLS. */
 export function userRules(): void {
-  rule('users', 'a user in $ops makes groups; others may not, and use those that are there', async (t) => {
+  rule('users', 'only a user in $ops creates groups; others use existing ones', async (t) => {
     const server = await serverWithUsers(t);
     const [operator, user] = [await addUser(server, ['$ops']), await addUser(server, [])];
     await allowReadingAll(server, user, operator);
@@ -35,7 +35,7 @@ export function userRules(): void {
     await server.client.deletePersistentSubscriptionToAll(group, as(server, operator).options);
   });
 
-  rule('users', 'a user whom the $acl of $all names reads it, and may append', async (t) => {
+  rule('users', 'a user named in the $acl of $all reads it, and may append', async (t) => {
     const server = await serverWithUsers(t);
     const user = await addUser(server, []);
     const denied = { message: /PERMISSION_DENIED/ };

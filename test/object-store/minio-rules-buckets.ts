@@ -4,7 +4,7 @@ const VERSIONING = '<VersioningConfiguration><Status>Enabled</Status></Versionin
 
 /** Rules about buckets, versions and keys. */
 export function bucketRules(): void {
-  rule('both', 'a bucket that is there cannot be made again, nor one of a bad name', async (t) => {
+  rule('both', 'an existing bucket cannot be created again, nor one with an invalid name', async (t) => {
     const { client, bucket } = await rulesServer(t);
     const again = await client.send(bucket, { method: 'PUT' });
     t.deepEqual([again.status, again.code], [409, 'BucketAlreadyOwnedByYou']);

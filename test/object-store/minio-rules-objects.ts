@@ -78,7 +78,7 @@ export function objectRules(): void {
     t.is((await send('key')).code, 'NoSuchKey');
   });
 
-  rule('both', 'a range is answered with 206 and where it is', async (t) => {
+  rule('both', 'a range is answered with 206 and its Content-Range', async (t) => {
     const { put, send } = await rulesServer(t);
     await put('key', 'abcdefghij');
     const middle = await send('key', { headers: { range: 'bytes=2-4' } });

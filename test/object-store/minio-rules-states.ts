@@ -15,7 +15,7 @@ import { SERVER_DRIVE } from './s3-under-test.ts';
 
 /** Rules about servers that cannot do their work, and about damaged drives. */
 export function stateRules(): void {
-  rule('drive', 'a damaged object of up to 200 kB is 503 SlowDownRead to GET, and 200 to HEAD', async (t) => {
+  rule('drive', 'a corrupt object of up to 200 kB is 503 SlowDownRead to GET, and 200 to HEAD', async (t) => {
     const { rules, flip } = await damageable(t);
     const body = newBytes(200_000);
     await rules.put('key', body);

@@ -54,7 +54,7 @@ export function uploadRules(): void {
     },
   );
 
-  rule('both', 'parts have to be there, in order, and of 5 MiB but for the last', async (t) => {
+  rule('both', 'parts must exist, be in order, and have 5 MiB except the last', async (t) => {
     const rules = await rulesServer(t);
     const id = await beginUpload(rules, 'key');
     const [large, small] = [newBytes(5 * MIB), newBytes(9)];
@@ -125,7 +125,7 @@ export function uploadRules(): void {
     );
   });
 
-  rule('both', 'without a key the uploads are listed that this process has seen begin', async (t) => {
+  rule('both', 'without a key the server lists only uploads that began in its process', async (t) => {
     const rules = await rulesServer(t);
     const id = await beginUpload(rules, 'folder/key');
     t.deepEqual(textsOf(await rules.send('', { query: 'uploads=&prefix=' }), 'UploadId'), [id]);
