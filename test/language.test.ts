@@ -60,7 +60,7 @@ function withoutTexts(source: string): string {
 }
 
 /** Titles of tests and of rules of servers, and messages of assertions, which are their last arguments. */
-const TITLES = /\b(?:test(?:\.\w+)?|rule|refuses)\(\s*(?:'\w+',\s*)?('(?:[^'\\\n]|\\.)*'|`[^`]*`)/g;
+const TITLES = /\b(?:test(?:\.\w+)?|rule|refuses)\(\s*(?:'[\w ]+',\s*)?('(?:[^'\\\n]|\\.)*'|`[^`]*`)/g;
 const MESSAGES = /\bt(?:\.\w+)+\([^;]*?,\s*('(?:[^'\\\n]|\\.)*'|`[^`]*`),?\s*\);/g;
 /** Words that name no actor. */
 const PERSONS = new Set('him his anybody everybody'.split(' '));
