@@ -35,6 +35,8 @@ export type ViewQuery = {
   /** One of the indexes of the projection, to override the choice of the store. */
   readonly index?: readonly string[];
   readonly equal?: Readonly<Record<string, string | number>>;
+  /** A field and the values of which it has one. */
+  readonly among?: { readonly field: string; readonly values: readonly string[] };
   /** A field, or `key`, and its minimum, inclusive. */
   readonly from?: { readonly field: string; readonly value: string | number };
   /** A field and its maximum, inclusive. */

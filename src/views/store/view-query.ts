@@ -7,7 +7,7 @@ type Sql = { readonly sql: string; readonly values: readonly (string | number)[]
 
 /** Returns the part of a query after `FROM`, and its parameters. */
 export function selection(view: string, query: Conditions): Sql {
-  const { index, equal = {}, from, upTo, before, lowestKey } = query;
+  const { index, equal = {}, among, from, upTo, before, lowestKey } = query;
   const atLeast = lowestKey === undefined ? undefined : { field: 'key', value: lowestKey };
   const bounds = [
     [from, '>='],
@@ -25,6 +25,7 @@ export function selection(view: string, query: Conditions): Sql {
     : `${table} ${using}`;
   const conditions = [
     ...Object.keys(equal).map((field) => `${expression(field)} = ?`),
+    ...(among ? [`${expression(among.field)} IN (${among.values.map(() => '?').join()})`] : []),
     ...given.map(
       ([{ field }, operator]) => `${ordering(view, field, query)} ${operator} ${parameter(field, lookup)}`,
     ),
@@ -32,7 +33,12 @@ export function selection(view: string, query: Conditions): Sql {
   ];
   return {
     sql: `${tables} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
-    values: [...Object.values(equal), ...given.map(([{ value }]) => value), ...(lookup ? lookup.values : [])],
+    values: [
+      ...Object.values(equal),
+      ...(among?.values ?? []),
+      ...given.map(([{ value }]) => value),
+      ...(lookup ? lookup.values : []),
+    ],
   };
 }
 

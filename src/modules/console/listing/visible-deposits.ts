@@ -38,18 +38,15 @@ export class VisibleDeposits {
   }
 
   find(query: ViewQuery): DepositSearchView[] {
-    const parts = this.#within(query.equal).map((equal) => this.#view.find(withEqual(query, equal)));
+    const parts = this.#queries(query).map((one) => this.#view.find(one));
     if (parts.length < 2) return parts[0] ?? [];
     return merged(parts, query).slice(0, query.limit);
   }
 
   /** @see View.candidateAt */
   candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
-    const parts = this.#within(query.equal).map((equal) =>
-      this.#view.candidateAt(withEqual(query, equal), place),
-    );
-    const found = parts.filter((key) => key !== undefined);
-    return found.length === 0 ? undefined : Math.max(...found); // none examines more candidates than wanted
+    const [only] = this.#queries(query); // candidates have texts or labels, so it is one query
+    return only && this.#view.candidateAt(only, place);
   }
 
   /** Counts the deposits with these fields by their status. */
@@ -59,6 +56,21 @@ export class VisibleDeposits {
       for (const [status, count] of this.#view.counts(part as Readonly<Partial<Owner>>))
         counts.set(status, (counts.get(status) ?? 0) + count);
     return counts;
+  }
+
+  /**
+   * Returns the queries for what the viewer sees. A search, or a selection by times, is one query: it looks at each
+   * deposit in any case, and more of them would look again and again.
+   */
+  #queries<Query extends Omit<ViewQuery, 'limit'>>(query: Query): readonly Query[] {
+    const { contains, labels, from, upTo } = query;
+    const within = this.#within(query.equal);
+    const isScan = [contains, labels, from, upTo].some((condition) => condition !== undefined);
+    const [first, ...others] = within;
+    if (!isScan || !first || others.length === 0) return within.map((equal) => withEqual(query, equal));
+    const { collection: _, ...equal } = first;
+    const among = { field: 'collection', values: within.map(({ collection }) => String(collection)) };
+    return [{ ...withEqual(query, equal), among }];
   }
 
   /**
