@@ -59,6 +59,12 @@ export async function followPage(file: string, clone: string, folder: string): P
   return differences;
 }
 
+/** Returns the environment without what npm, AVA and the settings of a service have added to it. */
+export function newcomerEnvironment(): NodeJS.ProcessEnv {
+  const isOwn = (name: string): boolean => !/^(DEPOSIT_|npm_|INIT_CWD$|NODE_|AVA_)/.test(name);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isOwn(name)));
+}
+
 /** Compares what the page shows with the output of a service, which may go on after the service is ready. */
 async function differencesSoon(step: Exclude<PageStep, { kind: 'stop' }>, log: string): Promise<string[]> {
   const end = performance.now() + OUTPUT_TIMEOUT_MS;
@@ -125,8 +131,7 @@ class Shell implements AsyncDisposable {
   #output = '';
 
   constructor(cwd: string, variables: NodeJS.ProcessEnv) {
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('DEPOSIT_'));
-    const env = { ...Object.fromEntries(own), ...variables };
+    const env = { ...newcomerEnvironment(), ...variables };
     this.#process = spawn('bash', [], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
     this.#process.stdout?.on('data', (chunk: Buffer) => {
       this.#output += chunk.toString();
