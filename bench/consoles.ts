@@ -19,11 +19,12 @@ const HELP = `Leaves consoles open while deposits are made, and looks whether th
   node bench/consoles.ts --minutes N [--consoles N] [--json FILE]
 
 Each console holds its event stream open and reads all that arrives, as a browser does; every few seconds it reads the
-overview, the list and a search. A deposit is made every two seconds, and is checked and loaded. What counts is the
-proportional set size (PSS): the last third may have a tenth more than the first third.
+overview, the list and a search. A deposit is made every two seconds, and is checked and loaded. Beside it runs a second
+service with the same deposits and without consoles. What counts is the proportional set size (PSS) in the last third: the
+service with consoles may have a tenth more than the one without.
 
 --consoles: how many are open (10)
-Exit codes: 0 the memory has not grown and no request failed, 1 otherwise, 2 wrong usage.
+Exit codes: 0 the memory is within the limit and no request failed, 1 otherwise, 2 wrong usage.
 `;
 
 /** Deposits a second, milliseconds between two readings of a console, and between two samples of the memory. */
@@ -40,30 +41,48 @@ await runCommand(HELP, async (args) => {
   });
   const [minutes, consoles] = [Number(values.minutes), Number(values.consoles)];
   if (!(minutes > 0)) throw new UsageError('--minutes is missing, or no number.');
-  if (!(Number.isSafeInteger(consoles) && consoles >= 0)) throw new UsageError('--consoles is no number.');
+  if (!(Number.isSafeInteger(consoles) && consoles > 0)) throw new UsageError('--consoles is no number.');
   const folder = mkdtempSync(path.join(tmpdir(), 'deposit-consoles-'));
   try {
     say(machineText(describeMachine(folder)));
-    const found = await leaveOpen(path.join(folder, 'data'), consoles, minutes * 60);
-    const [first, , last] = thirds(found.memory).map(median) as [number, number, number];
-    say(`before the first console: ${rounded(found.before)} MiB`);
-    say(
-      `${consoles} consoles, ${minutes} minutes: ${rounded(first)} MiB in the first third, ${rounded(last)} in the last`,
-    );
-    say(
-      `${found.changes} changes arrived, ${found.readings} pages were read, ${found.deposits} deposits made`,
-    );
+    const [found, without] = await Promise.all([
+      leaveOpen(path.join(folder, 'with'), consoles, minutes * 60),
+      leaveOpen(path.join(folder, 'without'), 0, minutes * 60),
+    ]);
+    const last = lastThird(found);
+    const [limit, isSilent] = [lastThird(without) * MAX_GROWTH, found.changes === 0];
+    say(describe(consoles, found));
+    say(describe(0, without));
+    say(`${found.changes} changes arrived, ${found.readings} pages were read`);
     say(`load ${rounded(loadOfMachine())}`);
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(found, null, 2)}\n`);
-    if (last > first * MAX_GROWTH) say('GROWN: the last third has more than a tenth more than the first.');
-    if (consoles > 0 && found.changes === 0) say('NOTHING ARRIVED: the event streams were silent.');
-    return last > first * MAX_GROWTH || (consoles > 0 && found.changes === 0) ? 1 : 0;
+    if (values.json !== undefined)
+      writeFileSync(values.json, `${JSON.stringify({ found, without }, null, 2)}\n`);
+    if (last > limit) say('GROWN: consoles add more than a tenth to the memory of the service.');
+    if (isSilent) say('NOTHING ARRIVED: the event streams were silent.');
+    return last > limit || isSilent ? 1 : 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-async function leaveOpen(dataDir: string, consoles: number, seconds: number) {
+type Found = {
+  readonly before: number;
+  readonly memory: readonly number[];
+  readonly deposits: number;
+  readonly changes: number;
+  readonly readings: number;
+};
+
+function describe(consoles: number, { before, memory, deposits }: Found): string {
+  const [first, last] = [median(thirds(memory)[0] ?? []), median(thirds(memory)[2] ?? [])];
+  return `${consoles} consoles, ${deposits} deposits: ${[before, first, last].map(rounded).join(', ')} MiB before, in the first and in the last third`;
+}
+
+function lastThird({ memory }: Found): number {
+  return median(thirds(memory)[2] ?? []);
+}
+
+async function leaveOpen(dataDir: string, consoles: number, seconds: number): Promise<Found> {
   const progress = new ProgressLine();
   await prepareFolder(dataDir);
   await using service = await startBenched(dataDir);
@@ -88,7 +107,7 @@ async function leaveOpen(dataDir: string, consoles: number, seconds: number) {
     await Promise.race([pause(SAMPLE_MS), open.then(() => pause(SAMPLE_MS))]);
     memory.push(service.facts.proportionalMemory);
     const elapsed = Math.round((performance.now() - begun) / 1000);
-    progress.tell(`${elapsed} of ${seconds} s: ${rounded(memory.at(-1) as number)} MiB`);
+    if (consoles > 0) progress.tell(`${elapsed} of ${seconds} s: ${rounded(memory.at(-1) as number)} MiB`);
   }
   const { requests: deposits } = await made;
   closing.abort();
