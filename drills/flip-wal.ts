@@ -98,7 +98,7 @@ async function startedOn(dataDir: string, port: number, ledger: Ledger): Promise
     const { code, message } = error;
     const isClear =
       code === 2 &&
-      /The event log .*event-log\.sqlite is damaged: /.test(message) &&
+      /The event log .*event-log\.sqlite is corrupt: /.test(message) &&
       !/\n\s+at /.test(message);
     return isClear
       ? { outcome: 'refused' }
