@@ -42,7 +42,7 @@ export function observeNode(metrics: Metrics, { config, version, readiness, serv
 
   observeChores(metrics, config.dataDir);
   const free = metrics.gauge('disk_free_bytes', 'Free space of the disk', ['kept']);
-  const size = metrics.gauge('disk_size_bytes', 'Size of the disk', ['kept']);
+  const size = metrics.gauge('disk_size_bytes', 'Size of the disk with these files', ['kept']);
   for (const [kept, folder] of Object.entries(foldersOf(config))) {
     metrics.onScrape(`disk_${kept}`, async () => {
       const { bavail, blocks, bsize } = await files.statfs(folder);
