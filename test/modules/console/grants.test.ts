@@ -145,6 +145,23 @@ test('an open event stream shows what the role of now permits, and depositors no
   abort.abort();
 });
 
+test('a depositor learns no names of persons from the summary of a deposit, nor by the filter by actors', async (t) => {
+  const { service } = t.context;
+  const gina = await service.register('gina', { collections: ['papers'], domain: 'gina.example' });
+  const id = await depositOf(gina, { title: 'Sloe', collection: 'papers', status: 'rejected' });
+  const operator = await ConsoleSession.begin(service, 'operator');
+  await operator.post('/console/api/jobs', { act: 'recheck', ids: [id] });
+  const textAt = async (session: ConsoleSession, path: string) => (await session.get(path)).text();
+  const summary = `/console/api/deposits/${id}`;
+  await until(async () => (await textAt(operator, summary)).includes('actor:operator'));
+  const list = (actor: string) => `/console/api/deposits?client=gina&actor=${actor}`;
+  t.true((await textAt(operator, list('operator'))).includes('Sloe'));
+  const own = await ConsoleSession.ofClient(service.url, 'gina', 'secret');
+  t.false((await textAt(own, summary)).includes('operator'));
+  t.false((await textAt(own, list('operator'))).includes('Sloe'));
+  t.true((await textAt(own, list('gina'))).includes('Sloe'));
+});
+
 /** Yields the changes that an event stream names. */
 async function* changesOf({ body: stream }: Response): AsyncGenerator<LiveChange> {
   let rest = '';

@@ -23,7 +23,9 @@ export function summaryRoutes({
         const { depositId, directory, revisionId, snapshot, origin } = row;
         const isLoaded = directory !== null && revisionId !== null && snapshot !== null && origin !== null;
         const loaded = isLoaded ? { directory, revision: revisionId, snapshot, origin } : null;
-        ctx.body = { depositId, row, context: depositIdentifiers(loaded)?.refIdContext ?? null };
+        // The labels name staff who acted, which depositors do not see over SWORD either.
+        const shown = viewer.scope === null ? row : { ...row, labels: [] };
+        ctx.body = { depositId, row: shown, context: depositIdentifiers(loaded)?.refIdContext ?? null };
       },
     },
   ];

@@ -25,6 +25,7 @@ export function pageOf(
   cursor: Cursor | undefined,
   limit: number,
 ): Omit<Page, 'found'> & Pick<DepositPage, 'rows'> {
+  if (!deposits.mayAskFor(selection.labels)) return { rows: [], next: null, searchedTo: null };
   const { found, ...page } = isSearch(selection)
     ? searched(deposits, selection, cursor, limit)
     : listed(deposits, selection, cursor, limit);

@@ -1,4 +1,4 @@
-import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, labelOf } from '../../../../projections/deposit-search.ts';
 import type { View, ViewQuery } from '../../../views/view.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { notFoundHere } from '../server/route.ts';
@@ -35,6 +35,14 @@ export class VisibleDeposits {
     const row = this.get(id);
     if (row) return row;
     throw notFoundHere(`Deposit ${id} not found.`);
+  }
+
+  /** Returns whether the viewer may search by these labels: depositors may not guess the names of staff who acted. */
+  mayAskFor(labels: readonly string[] = []): boolean {
+    const scope = this.#scope;
+    if (!scope) return true;
+    const own = labelOf('actor', scope.client);
+    return labels.every((label) => label === own || !label.startsWith(labelOf('actor', '')));
   }
 
   find(query: ViewQuery): DepositSearchView[] {
