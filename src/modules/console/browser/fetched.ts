@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, getJson } from './api.ts';
 import { live } from './live.ts';
 
@@ -11,14 +11,18 @@ export type Fetched<Data> = {
 
 /**
  * Reads a path of the console, and again when the path or `version` changes, or changes may have been missed. A later
- * version is read in the background, while the data before stay.
+ * version is read in the background, while the data before stay. Another path is asked for by the person: the session
+ * is prolonged.
  */
 export function useFetched<Data>(path: string, version = 0): Fetched<Data> {
   const [state, setState] = useState<Fetched<Data> & { readonly path: string }>(() => loading(path));
   const opened = useOpenings();
+  const asked = useRef<string | undefined>(undefined);
   useEffect(() => {
     const stop = new AbortController();
-    getJson<Data>(path, { signal: stop.signal, background: version + opened > 0 }).then(
+    const background = asked.current === path;
+    asked.current = path;
+    getJson<Data>(path, { signal: stop.signal, background }).then(
       (data) => setState({ path, data, problem: undefined, isLoading: false }),
       (error: unknown) => {
         if (stop.signal.aborted) return;

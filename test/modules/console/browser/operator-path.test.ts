@@ -95,6 +95,25 @@ test('a page that missed changes while its stream was disconnected reads them af
   t.is(await page.getByText('No deposit matches.').count(), 0);
 });
 
+test('a choice of the person in an open list prolongs the session; what the page reads by itself does not', async (t, open) => {
+  const { alice } = t.context;
+  await depositOf(alice, { title: 'Sorb', status: 'partial' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits');
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  const isBackground: (string | undefined)[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/console/api/deposits?status=partial'))
+      isBackground.push(request.headers()['x-console-background']);
+  });
+  await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'partial' }).click();
+  await page.getByRole('row', { name: /Sorb/ }).waitFor();
+  await depositOf(alice, { title: 'Rowan', status: 'partial' });
+  await page.getByRole('button', { name: '1 new' }).click();
+  await page.getByRole('row', { name: /Rowan/ }).waitFor();
+  t.deepEqual(isBackground, [undefined, '1']);
+});
+
 test('texts of clients are rendered as text, never as markup or script', async (t, open) => {
   const { alice } = t.context;
   const tab = await open({ role: 'operator' });
