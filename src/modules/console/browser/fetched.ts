@@ -27,7 +27,10 @@ export function useFetched<Data>(path: string, version = 0): Fetched<Data> {
       (error: unknown) => {
         if (stop.signal.aborted) return;
         if (!(error instanceof ApiError)) throw error;
-        setState((before) => ({ ...before, path, problem: error.message, isLoading: false }));
+        setState((before) => {
+          const data = before.path === path ? before.data : undefined; // not what another path answered
+          return { path, data, problem: error.message, isLoading: false };
+        });
       },
     );
     return () => stop.abort();
