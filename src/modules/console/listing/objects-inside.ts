@@ -33,7 +33,8 @@ export async function findInside(
   const named = [anchor, visit].flatMap((object) => (object ? [objectIn(object)] : []));
   const equal = Object.assign({ status: 'done' }, ...named, origin !== undefined && { origin });
   const trees = new Map<string, DepositSearchView>();
-  for (const row of deposits.find({ equal, ...newest, limit: MAX_DEPOSITS }))
+  const rows = deposits.find({ equal, ...newest, limit: MAX_DEPOSITS + 1 });
+  for (const row of rows.slice(0, MAX_DEPOSITS))
     if (row.directory !== null && !trees.has(row.directory)) trees.set(row.directory, row);
   const end = clock.monotonic() + MAX_SEARCH_MS;
   let searched = 0;
@@ -60,5 +61,7 @@ export async function findInside(
       limit: null,
     };
   }
-  return { deposits: [], path: null, limit: null };
+  if (rows.length <= MAX_DEPOSITS) return { deposits: [], path: null, limit: null };
+  const text = `Only the ${MAX_DEPOSITS} newest deposits were searched: add ;anchor= to the SWHID.`;
+  return { deposits: [], path: null, limit: text };
 }
