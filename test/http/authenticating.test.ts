@@ -256,6 +256,18 @@ test('an address that guesses learns nothing from the logins of others', async (
   t.is((await from('192.0.2.3', 'secret')).client, 'alice', 'another address is not limited');
 });
 
+test('a verified login is known on every connection of its address, also if a proxy adds the port', async (t) => {
+  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve());
+  const from = (address: string, password: string) => credentials.verify(basic(`alice:${password}`), address);
+  for (const address of ['192.0.2.1', '[2001:db8::1]']) {
+    t.is((await from(`${address}:40000`, 'secret')).client, 'alice');
+    await Promise.allSettled(
+      Array.from({ length: 20 }, (_, number) => from(`${address}:${41000 + number}`, `guess ${number}`)),
+    );
+    t.is((await from(`${address}:40001`, 'secret')).client, 'alice', address);
+  }
+});
+
 test('an IPv6 network counts as one address, an IPv4 address as itself', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let count = 0; count < 20; count += 1) {

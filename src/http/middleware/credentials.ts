@@ -15,7 +15,7 @@ import {
 import { random } from '../../tools/random.ts';
 import type { View } from '../../views/view.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { LoginAttempts, networkOf } from './login-attempts.ts';
+import { LoginAttempts, networkOf, withoutPort } from './login-attempts.ts';
 
 type Sent = { readonly name: string; readonly password: string };
 
@@ -104,7 +104,11 @@ export class Credentials {
       throw unauthorized();
     }
     const { client, credentialRevision } = known;
-    this.#verified.set(fingerprint, { client, credentialRevision, addresses: new Set([address]) });
+    this.#verified.set(fingerprint, {
+      client,
+      credentialRevision,
+      addresses: new Set([withoutPort(address)]),
+    });
     return known;
   }
 
@@ -135,9 +139,10 @@ export class Credentials {
     const verified = this.#verified.get(fingerprint);
     if (!verified) return undefined;
     const { addresses } = verified;
-    if (!addresses.has(address)) {
-      if (!this.#attempts.mayBegin(address)) return undefined;
-      addresses.add(address);
+    const host = withoutPort(address);
+    if (!addresses.has(host)) {
+      if (!this.#attempts.mayBegin(host)) return undefined;
+      addresses.add(host);
       const [oldest] = addresses;
       if (addresses.size > MAX_ADDRESSES && oldest !== undefined) addresses.delete(oldest);
     }

@@ -61,13 +61,18 @@ export class LoginAttempts {
   }
 }
 
+/** Returns an address without the port, which some proxies add, so that each connection would look like another one. */
+export function withoutPort(from: string): string {
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(from) ?? [];
+  return bracketed ?? plain ?? from;
+}
+
 /**
  * Returns the network that an address belongs to: the /64 of an IPv6 address, since one client usually has all of it.
  * An IPv4 address is its own network, also inside IPv6. A port, which some proxies add, is ignored.
  */
 export function networkOf(from: string): string {
-  const [, bracketed, plain] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(from) ?? [];
-  const address = bracketed ?? plain ?? from;
+  const address = withoutPort(from);
   if (!isIPv6(address)) return address;
   const [, inside] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
   if (inside !== undefined) return inside;
