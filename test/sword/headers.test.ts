@@ -410,6 +410,8 @@ test('Accept selects the representation by weight, then specificity, then order'
     ['application/*', 'application/xml'],
     ['application/xml', 'application/xml'],
     ['text/html, image/png', 'text/html'],
+    ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', 'application/xml'],
+    ['text/html, image/gif, image/jpeg, */*; q=0.2', 'application/xml'],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
     ['text/html, application/xml', 'application/xml'],
     ['text/html, */*', 'application/xml'],

@@ -78,8 +78,12 @@ type Range = {
   readonly place: number;
 };
 
+/** Beginning of what Java's HttpURLConnection sends unless its program sets the header: no browser asks. */
+const JAVA_DEFAULT = 'text/html, image/gif, image/jpeg, ';
+
 function rangesIn(accept: RawHeader): Range[] {
-  return (headerText(accept) ?? '').split(',', MAX_RANGES).flatMap(parseRange);
+  const text = headerText(accept) ?? '';
+  return (text.startsWith(JAVA_DEFAULT) ? '*/*' : text).split(',', MAX_RANGES).flatMap(parseRange);
 }
 
 function parseRange(text: string, place: number): Range[] {
