@@ -28,6 +28,7 @@ import {
 } from '../../../src/modules/console/browser/files/tree.ts';
 import { visibleParts, visibleText } from '../../../src/modules/console/browser/parts/visible.ts';
 import { unescapePath } from '../../../src/modules/console/proof/manifest.ts';
+import { COLUMNS, columnsIn, columnsText } from '../../../src/modules/console/protocol/columns.ts';
 import { parseReference } from '../../../src/swhid/swhid.ts';
 
 type Stored = {
@@ -57,6 +58,15 @@ test('the browser folds every stored deposit to the state of the service, step b
     }
     for (const [index, step] of steps.entries()) t.is(step.before, steps[index - 1]?.after ?? step.before);
   }
+});
+
+test('an address has any choice of columns, also that of the first one alone', (t) => {
+  const names = COLUMNS.map(({ name }) => name);
+  const shownFor = (columns: string | null) =>
+    columnsIn(new URLSearchParams(columns === null ? {} : { columns })).map(({ name }) => name);
+  for (const length of names.keys())
+    t.deepEqual(shownFor(columnsText(names.slice(0, length + 1))), names.slice(0, length + 1));
+  for (const unknown of [null, '', 'none']) t.is(columnsText(shownFor(unknown)), null);
 });
 
 test('an unreadable event changes nothing, and the others are still shown', (t) => {

@@ -30,7 +30,7 @@ export type ColumnName = (typeof COLUMNS)[number]['name'];
 export function columnsIn(query: URLSearchParams): readonly (typeof COLUMNS)[number][] {
   const named = query.get('columns')?.split(',') ?? [];
   const chosen = COLUMNS.filter(({ name }) => name === 'id' || named.includes(name));
-  return chosen.length > 1 ? chosen : COLUMNS.filter(({ isUsual }) => isUsual);
+  return chosen.some(({ name }) => named.includes(name)) ? chosen : COLUMNS.filter(({ isUsual }) => isUsual);
 }
 
 /** Returns the value of `columns` in an address; `null` for the usual columns. */
