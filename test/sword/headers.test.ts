@@ -14,7 +14,7 @@ import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers
 import { parseIdempotencyKey } from '../../src/sword/headers/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/headers/in-progress.ts';
 import { isArchiveType, isEntryType, parseMediaType } from '../../src/sword/headers/media-type.ts';
-import { negotiate } from '../../src/sword/headers/negotiate.ts';
+import { FACTS_OFFERS, negotiate, negotiateAmong, PAGE } from '../../src/sword/headers/negotiate.ts';
 import { refuseMediation } from '../../src/sword/headers/on-behalf-of.ts';
 import { assertPackaging } from '../../src/sword/headers/packaging.ts';
 import { parseSlug } from '../../src/sword/headers/slug.ts';
@@ -436,6 +436,25 @@ test('Accept selects the representation by weight, then specificity, then order'
     const formats: Readonly<Record<string, string>> = { 'application/json': 'json', 'text/html': 'html' };
     t.like(negotiate(accept), { contentType, format: formats[contentType] ?? 'xml' }, accept);
   }
+});
+
+test('a page is chosen only where HTML is preferred to every type of XML and JSON, offered or not', (t) => {
+  const feed = { contentType: 'application/atom+xml;type=feed', format: 'xml' } as const;
+  const rdf = { contentType: 'application/rdf+xml', format: 'xml' } as const;
+  for (const accept of [
+    'application/xml, text/html;q=0.5',
+    'text/html, application/xml',
+    'text/html;q=0.9, text/xml;q=0.9',
+    'application/atom+xml;type=entry, text/html;q=0.5',
+  ]) {
+    for (const offer of [feed, rdf]) t.is(negotiateAmong([offer, PAGE], accept).format, 'xml', accept);
+    t.is(negotiateAmong(FACTS_OFFERS, accept).format, 'json', accept);
+  }
+  for (const accept of [
+    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/png,image/svg+xml,*/*;q=0.8',
+    'text/html',
+  ])
+    for (const offer of [feed, rdf]) t.is(negotiateAmong([offer, PAGE], accept).format, 'html', accept);
 });
 
 test('headers have the same meaning after a transfer by HTTP', async (t) => {

@@ -55,8 +55,15 @@ export function negotiateAmong<Format extends string>(
   });
   const [best, ...others] = candidates.sort((a, b) => compare(a.range, b.range));
   if (!best?.offer.isOnlyPreferred) return best?.offer ?? offers[0];
-  const equal = others.find(({ range }) => range.quality === best.range.quality);
-  return (equal ?? best).offer;
+  const { quality } = best.range;
+  const equal = others.find(({ range }) => range.quality === quality);
+  if (equal) return equal.offer;
+  return ranges.some((range) => range.quality >= quality && isForPrograms(range)) ? offers[0] : best.offer;
+}
+
+/** Returns whether a range is a type of XML or JSON, offered here or not; browsers name XHTML beside HTML. */
+function isForPrograms({ type }: Range): boolean {
+  return /^(?:application|text)\/(?:.*\+)?(?:xml|json)$/.test(type) && type !== 'application/xhtml+xml';
 }
 
 /** Returns whether an `Accept` header includes the type, possibly by a wildcard; an absent header includes none. */
