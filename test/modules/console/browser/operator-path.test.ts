@@ -205,6 +205,30 @@ test('columns are chosen in the address, and an event is found by its id', async
   await page.waitForURL(new RegExp(`/console/deposits/${id}\\?at=1$`));
 });
 
+test('a change that arrives before the answer with the rows is shown in its row', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Damson', status: 'partial' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?q=damson');
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  await page.getByRole('row', { name: /Damson/ }).waitFor();
+  await page.route(/api\/deposits\?.*status=partial/, async (route) => {
+    const response = await route.fetch();
+    const edit = `/1/software/${id}/metadata/`;
+    t.is((await alice.send('POST', edit, { headers: { 'In-Progress': 'false' } })).status, 200);
+    await alice.waitFor(`/1/software/${id}/status/`, 'done');
+    await depositOf(alice, { title: 'Greengage', status: 'partial' });
+    await page.getByRole('button', { name: /^\d+ new$/ }).waitFor(); // after the changes of the other deposit
+    await route.fulfill({ response });
+  });
+  await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'partial' }).click();
+  await page
+    .getByRole('row', { name: /Damson/ })
+    .getByText('done')
+    .waitFor({ timeout: 10_000 });
+  t.pass();
+});
+
 test('a depositor signs in with the password of the client, and sees only its deposits', async (t, open) => {
   const { alice, carol } = t.context;
   const own = await depositOf(alice, { title: 'Own brush' });

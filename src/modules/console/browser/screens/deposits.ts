@@ -121,14 +121,14 @@ function useLiveRows(data: DepositPage | undefined): {
 } {
   const [changes, setChanges] = useState<ReadonlyMap<number, LiveChange>>(new Map());
   const [newer, setNewer] = useState(0);
-  useEffect(() => {
-    setChanges(new Map());
-    setNewer(0);
-  }, [data]);
-  useChanges((change) => {
-    if (change.type === 'DepositCreated') setNewer((count) => count + 1);
-    else setChanges((known) => new Map([...known, [change.depositId, change]]));
-  }, []);
+  useEffect(() => setNewer(0), [data]);
+  useChanges(
+    (change) => {
+      if (change.type === 'DepositCreated') setNewer((count) => count + 1);
+      else setChanges((known) => withChange(known, change, data?.rows ?? []));
+    },
+    [data],
+  );
   const rows = (data?.rows ?? []).map((row) => {
     const change = changes.get(row.depositId);
     if (!change || change.status === null || change.revision <= row.revision) return row;
@@ -136,4 +136,24 @@ function useLiveRows(data: DepositPage | undefined): {
     return { ...row, status, title, updatedAt: at, revision, reasonCodes, swhid };
   });
   return { rows, newer };
+}
+
+/** Maximum number of changes that are kept of deposits that are not shown: rows that are being read may have them. */
+const MAX_KEPT = 200;
+
+/** Adds the newest change of a deposit, and drops the oldest ones of deposits that are not shown. */
+function withChange(
+  known: ReadonlyMap<number, LiveChange>,
+  change: LiveChange,
+  rows: readonly DepositRow[],
+): ReadonlyMap<number, LiveChange> {
+  const after = new Map(known);
+  after.delete(change.depositId);
+  after.set(change.depositId, change);
+  const shown = new Set(rows.map(({ depositId }) => depositId));
+  for (const id of after.keys()) {
+    if (after.size <= MAX_KEPT) break;
+    if (!shown.has(id)) after.delete(id);
+  }
+  return after;
 }
