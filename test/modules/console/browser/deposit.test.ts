@@ -9,7 +9,7 @@ import { readConfig } from '../../../../src/config/read-config.ts';
 import { publicAnchorKey } from '../../../../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
 import { tarOf } from '../../../../testing/archives/archive-builders.ts';
-import { HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
+import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import { rewriteStream } from '../../../../testing/event-log/tampering.ts';
@@ -206,6 +206,16 @@ test('before a deposit is loaded, its files are those of the check', async (t, o
   await page.getByRole('heading', { name: 'p.tar' }).waitFor();
   await page.getByRole('cell', { name: 'p/evil-U+202Eexe.doc' }).waitFor();
   t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
+});
+
+test('the files of a rejected deposit are unknown since no check accepted them, not since none has read them', async (t, open) => {
+  const { service } = t.context;
+  const carol = await service.register('carol', { collections: ['software'], domain: 'carol.example' });
+  const id = await depositOf(carol, { status: 'rejected' });
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  await page.getByText('No check has accepted the archives').waitFor({ timeout: 10_000 });
+  t.is(await page.getByText('No check has read').count(), 0);
 });
 
 test('names and contents of files, and texts of events, are rendered as text, never as markup or script', async (t, open) => {

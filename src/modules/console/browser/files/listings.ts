@@ -39,7 +39,7 @@ export function Listings({ row }: { readonly row: DepositSearchView }): VNode {
   if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
   if (!value) return html`<p class="loading" role="status">Loading …</p>`;
   if (value.readings.length === 0)
-    return html`<p class="quiet">No check has read the archives yet, so their contents are not known.</p>`;
+    return html`<p class="quiet">No check has accepted the archives, so their contents are not known.</p>`;
   return html`
     <p class="quiet">The deposit is not loaded. Its archives contain:</p>
     ${value.readings.map((reading) => html`<${Listing} key=${reading.archive} row=${row} reading=${reading} />`)}
