@@ -171,6 +171,25 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
   });
 }
 
+test('an event that was in flight at the last stop and no longer concerns the group counts as acknowledged', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using log = new MemoryEventLog();
+  const [, last] = await appendEach(log, ['deposit-1', 'deposit-2']);
+  const [stop, received] = [new AbortController(), [] as Delivery[]];
+  const ended = receive(new CatchUpDeliveries(log, folder), stop.signal, received);
+  await eventually(() => received.length === 2);
+  await received[1]?.acknowledge();
+  stop.abort();
+  await ended;
+
+  const [restarted, stopAgain] = [new CatchUpDeliveries(log, folder), new AbortController()];
+  const endedAgain = receive(restarted, stopAgain.signal, [], { concerns: () => false });
+  await eventually(async () => (await restarted.status(GROUP, PREFIX)).position === last);
+  t.like(await restarted.status(GROUP, PREFIX), { waiting: 0, oldest: undefined });
+  stopAgain.abort();
+  await endedAgain;
+});
+
 test('a stored position whose event differs in the log is from another log', async (t) => {
   const folder = await temporaryFolder(t);
   const acknowledged = async (log: EventLog): Promise<string[]> => {

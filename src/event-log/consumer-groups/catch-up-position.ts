@@ -91,9 +91,10 @@ export class CatchUpPosition implements AsyncDisposable {
     };
   }
 
-  /** Records that an event does not concern the group. */
+  /** Records that an event does not concern the group, even if it did when it was in flight before. */
   skip(event: RecordedEvent): void {
     this.#see(event);
+    this.#inFlight.delete(event.position);
     this.#move(event.position);
   }
 
