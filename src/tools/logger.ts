@@ -43,15 +43,21 @@ const REDACTED = ['authorization', 'password', 'accessKey', 'secretKey', 'connec
   (name) => [name, `*.${name}`, `*.*.${name}`],
 );
 
-/** Returns a stream that writes the lines of one turn of the event loop together, also those before an exit. */
+/**
+ * Returns a stream that writes the lines of one turn of the event loop together, also those before an exit. A reader of
+ * the lines that is slow must not stop the event loop, so another thread writes them.
+ */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ sync: true });
+  const output = pino.destination({ sync: false });
   let lines = '';
   const flush = (): void => {
     if (lines !== '') output.write(lines);
     lines = '';
   };
-  process.on('exit', flush);
+  process.on('exit', () => {
+    flush();
+    output.flushSync();
+  });
   return {
     write: (line) => {
       if (lines === '') clock.setImmediate(flush);

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { clock } from '../../src/tools/clock.ts';
+
+const PROGRAM = `
+  const { createLogger } = await import(process.argv[1]);
+  const logger = createLogger('info');
+  let [last, longest] = [performance.now(), 0];
+  const measure = setInterval(() => {
+    const now = performance.now();
+    [last, longest] = [now, Math.max(longest, now - last)];
+  }, 10);
+  for (let line = 0; line < 2000; line += 1) logger.info({ line, text: 'x'.repeat(200) }, 'request');
+  setTimeout(() => {
+    clearInterval(measure);
+    logger.info({ longest }, 'longest pause');
+  }, 500);
+`;
+
+test('a reader that is slow stops no work, and gets every line', async (t) => {
+  const logger = new URL('../../src/tools/logger.ts', import.meta.url).href;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM, logger], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  await clock.sleep(2000);
+  const lines = (await text(child.stdout)).trimEnd().split('\n');
+  await exited;
+  t.is(lines.length, 2001);
+  t.true(JSON.parse(lines.at(-1) ?? '').longest < 400, lines.at(-1));
+});
