@@ -93,6 +93,17 @@ test('a snapshot is stored once a day, and the two newest are retained', async (
   t.is((await stored(site)).length, 2, 'the replaced one is removed');
 });
 
+test('a snapshot that was stored while the clock was ahead is replaced once the clock is right', async (t) => {
+  const site = await siteOf(t);
+  let now = Date.now() + 365 * 86_400_000;
+  const world = { clock: { ...CLOCK_OF_NODE, now: () => now, date: () => new Date(now) } };
+  const { look } = await nodeOf(t, site, { world });
+  await look();
+  now = Date.now();
+  await look();
+  t.is((await snapshotObjects(site.log)).size, 2);
+});
+
 test('a changed projection causes a snapshot at once; snapshots of two releases coexist', async (t) => {
   const site = await siteOf(t);
   const changed = everyView.map((each) => (each.name === 'collections' ? { ...each, version: 99 } : each));

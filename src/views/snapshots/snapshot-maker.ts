@@ -86,7 +86,8 @@ export class SnapshotMaker implements AsyncDisposable {
     const retained = await retainedSnapshots(this.#options.log);
     const fitting = retained.find((snapshot) => this.#fits(snapshot));
     this.#newest = fitting?.storedAt;
-    if (fitting && clock.now() - Date.parse(fitting.storedAt) < MAX_AGE_MS) return;
+    // A time far ahead is that of a clock that was wrong.
+    if (fitting && Math.abs(clock.now() - Date.parse(fitting.storedAt)) < MAX_AGE_MS) return;
     await this.#make(retained[0]);
   }
 
