@@ -119,6 +119,15 @@ test('a changed projection causes a snapshot at once; snapshots of two releases 
   t.is((await nodeOf(t, site, { projections: changed })).projector.begunFrom, 'snapshot');
 });
 
+test('after a snapshot that this release cannot read, it stores one that it can', async (t) => {
+  const site = await siteOf(t);
+  const event = { id: crypto.randomUUID(), type: 'ViewSnapshotStored', data: {}, metadata: { schemaVersion: 2 } };
+  await site.log.append('view-snapshots', 'none', [event]);
+  const { look } = await nodeOf(t, site);
+  await look();
+  t.is((await snapshotObjects(site.log)).size, 1);
+});
+
 test('of two snapshots stored concurrently, the log names one and the other is removed', async (t) => {
   const site = await siteOf(t);
   const nodes = [await nodeOf(t, site), await nodeOf(t, site)];

@@ -1,5 +1,5 @@
 import { addAbortSignal } from 'node:stream';
-import type { EventLog } from '../../event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
@@ -10,6 +10,7 @@ import type { SqliteViewStore } from '../store/sqlite-view-store.ts';
 import { CopyFolder, packedCopy } from './packed-copy.ts';
 import { KEY_BYTES } from './packing.ts';
 import {
+  lastSnapshotEvent,
   otherViews,
   type RecordedSnapshot,
   recordSnapshot,
@@ -83,15 +84,16 @@ export class SnapshotMaker implements AsyncDisposable {
   }
 
   async #makeIfDue(): Promise<void> {
+    const last = await lastSnapshotEvent(this.#options.log);
     const retained = await retainedSnapshots(this.#options.log);
     const fitting = retained.find((snapshot) => this.#fits(snapshot));
     this.#newest = fitting?.storedAt;
     // A time far ahead is that of a clock that was wrong.
     if (fitting && Math.abs(clock.now() - Date.parse(fitting.storedAt)) < MAX_AGE_MS) return;
-    await this.#make(retained[0]);
+    await this.#make(last);
   }
 
-  async #make(last: RecordedSnapshot | undefined): Promise<void> {
+  async #make(last: RecordedEvent | undefined): Promise<void> {
     const { log, store, views, origin, logger } = this.#options;
     const { signal } = this.#stop;
     const begun = clock.monotonic();
@@ -103,7 +105,7 @@ export class SnapshotMaker implements AsyncDisposable {
     if (lastSeen === undefined) return;
     const stored = await store.put(addAbortSignal(signal, files.createReadStream(packed)));
     const snapshot = { ...stored, secret: key.toString('base64'), origin, versions, lastSeen };
-    if (!(await recordSnapshot(log, snapshot, last?.event))) return await store.remove(stored.sha256);
+    if (!(await recordSnapshot(log, snapshot, last))) return await store.remove(stored.sha256);
     this.#newest = clock.date().toISOString();
     const ms = Math.round(clock.monotonic() - begun);
     logger.info({ snapshot: stored.sha256, bytes: stored.length, ms }, 'snapshot of the views stored');

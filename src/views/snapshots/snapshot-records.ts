@@ -1,5 +1,6 @@
 import {
   type EventLog,
+  lastEvent,
   occurredAt,
   type RecordedEvent,
   WrongExpectedRevision,
@@ -38,6 +39,11 @@ type Reader = Pick<EventLog, 'readStream'>;
 /** Resolves to the retained snapshots, the newest first. */
 export async function retainedSnapshots(log: Reader): Promise<readonly RecordedSnapshot[]> {
   return await snapshotsOf(log, RETAINED);
+}
+
+/** Resolves to the last event of the stream, also one that this release cannot read. */
+export function lastSnapshotEvent(log: Reader): Promise<RecordedEvent | undefined> {
+  return lastEvent(log, SNAPSHOTS);
 }
 
 /** Resolves to the digests of all snapshots that were ever stored. */
