@@ -121,7 +121,12 @@ test('a changed projection causes a snapshot at once; snapshots of two releases 
 
 test('after a snapshot that this release cannot read, it stores one that it can', async (t) => {
   const site = await siteOf(t);
-  const event = { id: crypto.randomUUID(), type: 'ViewSnapshotStored', data: {}, metadata: { schemaVersion: 2 } };
+  const event = {
+    id: crypto.randomUUID(),
+    type: 'ViewSnapshotStored',
+    data: {},
+    metadata: { schemaVersion: 2 },
+  };
   await site.log.append('view-snapshots', 'none', [event]);
   const { look } = await nodeOf(t, site);
   await look();

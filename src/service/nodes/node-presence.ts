@@ -28,6 +28,8 @@ export class NodePresence implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** Ids of the events that register this process: it answers the questions after one of them. */
   readonly #ownStarts = new Set<string>();
+  /** Revision of the last of them that was acknowledged: views that begin after it never see it. */
+  #startedAt = Infinity;
   #stopListening: () => void = () => undefined;
   /** Revision of the last question that the views have reached, and of the last that was answered. */
   #reached = -1;
@@ -68,7 +70,8 @@ export class NodePresence implements AsyncDisposable {
       try {
         const id = random.uuid();
         this.#ownStarts.add(id);
-        await appendNodeEvent(log, { type: 'NodeStarted', data: { node } }, {}, id);
+        const { revision } = await appendNodeEvent(log, { type: 'NodeStarted', data: { node } }, {}, id);
+        this.#startedAt = revision;
         return;
       } catch (err) {
         logger.warn({ err }, 'node registration failed');
@@ -80,7 +83,7 @@ export class NodePresence implements AsyncDisposable {
   #see(events: readonly RecordedEvent[]): void {
     for (const { stream, type, id, revision } of events) {
       if (stream !== NODES) continue;
-      this.#isRegistered ||= this.#ownStarts.has(id);
+      this.#isRegistered ||= this.#ownStarts.has(id) || revision > this.#startedAt;
       if (this.#isRegistered && type === 'ConfirmationAsked') this.#reached = revision;
     }
     if (this.#reached > this.#answered) this.#answering ??= this.#answer();

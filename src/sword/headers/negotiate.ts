@@ -61,7 +61,7 @@ export function negotiateAmong<Format extends string>(
   return ranges.some((range) => range.quality >= quality && isForPrograms(range)) ? offers[0] : best.offer;
 }
 
-/** Returns whether a range is a type of XML or JSON, offered here or not; browsers name XHTML beside HTML. */
+/** Returns whether a range is a type of XML or JSON, offered here or not; browsers name XHTML together with HTML. */
 function isForPrograms({ type }: Range): boolean {
   return /^(?:application|text)\/(?:.*\+)?(?:xml|json)$/.test(type) && type !== 'application/xhtml+xml';
 }

@@ -14,7 +14,7 @@ test('a search inside deposits of few trees says that older deposits were not se
     const found = { find: ({ limit }: { limit: number }) => rows.slice(0, Math.min(limit, count)) };
     const resolver = { resolve: () => Promise.resolve(undefined) };
     const swhid = parseReference(`swh:1:cnt:${'d'.repeat(40)}`);
-    return findInside(found as never, resolver as never, swhid, 20, AbortSignal.abort());
+    return findInside(found as never, resolver, swhid, 20, AbortSignal.abort());
   };
   t.is((await answerFor(500)).limit, null);
   t.regex((await answerFor(501)).limit ?? '', /^Only the 500 newest deposits were searched/);

@@ -122,7 +122,12 @@ test('the pages of any search match the complete list, for any batch size', asyn
     const scope = oneOf(scopes);
     const deposits = new VisibleDeposits(view, { scope });
     const selection = selectionOf(filter);
-    const wanted = rows.filter((row) => deposits.includes(row) && fits(row, filter, scope !== null));
+    const wanted = rows.filter(
+      (row) =>
+        deposits.includes(row) &&
+        fits(row, filter, scope !== null) &&
+        (scope === null || filter.actor === undefined || filter.actor === scope.client),
+    );
     const found: number[] = [];
     let next: Cursor | null = null;
     do {
