@@ -208,10 +208,10 @@ test('before a deposit is loaded, its files are those of the check', async (t, o
   t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
 });
 
-test('the files of a rejected deposit are unknown since no check accepted them, not since none has read them', async (t, open) => {
+test('the files of a rejected deposit are shown as not accepted, rather than not read', async (t, open) => {
   const { service } = t.context;
-  const carol = await service.register('carol', { collections: ['software'], domain: 'carol.example' });
-  const id = await depositOf(carol, { status: 'rejected' });
+  const erin = await service.register('erin', { collections: ['software'], domain: 'erin.example' });
+  const id = await depositOf(erin, { status: 'rejected' });
   const { page } = await open({ role: 'auditor' });
   await page.goto(`/console/deposits/${id}?tab=files`);
   await page.getByText('No check has accepted the archives').waitFor({ timeout: 10_000 });
