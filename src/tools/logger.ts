@@ -1,5 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
 import { clock } from './clock.ts';
+import { files } from './files.ts';
 
 /** The logger that the modules need: a constant message, values as fields. */
 export interface Logger {
@@ -43,20 +44,33 @@ const REDACTED = ['authorization', 'password', 'accessKey', 'secretKey', 'connec
   (name) => [name, `*.${name}`, `*.*.${name}`],
 );
 
+/** Milliseconds that an exit waits for lines that another thread is writing. */
+const EXIT_WAIT_MS = 100;
+
 /**
  * Returns a stream that writes the lines of one turn of the event loop together, also those before an exit. A reader of
  * the lines that is slow must not stop the event loop, so another thread writes them.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ sync: false });
-  let lines = '';
+  let [lines, isWriting] = ['', false];
+  output.on('drain', () => {
+    isWriting = false;
+  });
   const flush = (): void => {
-    if (lines !== '') output.write(lines);
+    if (lines === '') return;
+    isWriting = true;
+    output.write(lines);
     lines = '';
   };
   process.on('exit', () => {
-    flush();
-    output.flushSync();
+    if (isWriting) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_WAIT_MS);
+    try {
+      output.flushSync();
+      if (lines !== '') files.writeSync(process.stdout.fd, lines);
+    } catch {
+      // the reader of the lines has gone
+    }
   });
   return {
     write: (line) => {
