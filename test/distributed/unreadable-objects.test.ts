@@ -69,7 +69,7 @@ test('eight objects with a flipped bit are parked as probably corrupt, without d
   const parked = async () => parkedEvents(node.service.log, 'checker');
   await until(async () => (await parked()).length === 8);
   for (const { object, reason } of await parked()) {
-    t.regex(reason, new RegExp(`cannot read the object ${object}, which is probably damaged`));
+    t.regex(reason, new RegExp(`cannot read the object ${object}, which is probably corrupt`));
   }
   for (const { iri } of damaged) {
     await until(async () => (await (await alice.get(iri)).text()).includes(UNREADABLE));

@@ -169,7 +169,7 @@ test('longer keys with the key of an object as prefix do not make it listed', as
     const { sha256 } = await store.put(inChunks(body));
     await store.put(inChunks(other));
     await flip(keyOf(sha256));
-    const expected = { instanceOf: ObjectUnreadable, message: /probably damaged/ };
+    const expected = { instanceOf: ObjectUnreadable, message: /probably corrupt/ };
     await t.throwsAsync(bytesOf(store, sha256), expected);
     await t.throwsAsync(store.materialize(sha256), expected);
     t.true(other.equals(await bytesOf(store, sha256Of(other))));
@@ -227,7 +227,7 @@ test('bytes corrupted in transit are sent once more', async (t) => {
     t.true(body.equals(await bytesOf(store, sha256)));
     proxy.inject(damaged, request);
     const put = store.put(inChunks(newBody(length)));
-    await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message: /damaged on their way/ });
+    await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message: /corrupted in transit/ });
     proxy.heal();
   }
 });
