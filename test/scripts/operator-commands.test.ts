@@ -141,14 +141,14 @@ test('orphans are reported, and removed only on request; objects named by events
   t.regex(stopped.err, /^Stopped\. Run the same command again to remove the rest\.\n$/m);
   t.deepEqual(await readdir(temporary), []);
   const note = await runScript(service.folder, 'gc', ['--older-than', '0s']);
-  t.regex(note.out, new RegExp(`${orphan.sha256}  17 bytes`));
-  t.regex(note.out, /Found 2 objects that no event names \(100,017 bytes\), 0 parts/);
+  t.regex(note.out, new RegExp(`${orphan.sha256}  19 bytes`));
+  t.regex(note.out, /Found 2 objects that no event names \(100,019 bytes\), 0 parts/);
   const many = await runScript(service.folder, 'gc', ['--older-than', '0s', '--remove']);
   t.is(many.code, 1);
   t.regex(many.err, /^No event names 2 of 6 objects, which is more than a tenth: nothing is removed/);
   const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth', '--json'];
   const removed = await runScript(service.folder, 'gc', all);
-  t.deepEqual(JSON.parse(removed.out), { objects: 2, bytes: 100_017, uploads: 0, removed: true });
+  t.deepEqual(JSON.parse(removed.out), { objects: 2, bytes: 100_019, uploads: 0, removed: true });
   await service.startAgain();
   const left = await Array.fromAsync(service.service.store.list(), ({ sha256 }) => sha256);
   t.false(left.includes(orphan.sha256) || left.includes(large.sha256));
