@@ -64,6 +64,7 @@ test('deposits are listed from the views, by state, client, collection and time'
   t.regex(people.out, / {6}1 {2}done .* alice in software {2}Hello/);
   const title = 'A\u202eb\u2800c\u0085d';
   await alice.post('/1/software/', entryXml(`<title>${title}</title>`), { ...entryHeaders(), ...PARTIAL });
+  await until(async () => (await list('--limit', '1'))[0] === 3);
   for (const options of [[], ['--json']]) {
     const { out } = await runScript(service.folder, 'deposits', ['--limit', '1', ...options]);
     t.regex(out, /A\\u202eb\\u2800c/, 'no control or direction characters are printed');

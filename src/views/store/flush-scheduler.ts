@@ -7,7 +7,7 @@ const BATCH_VALUES = 32;
 /** Number of unwritten values of one view at which no further events are applied, while the disk accepts no writes. */
 const MAX_UNSAVED = 1000;
 /** Milliseconds until changes are written, and between writes of positions that changed no view. */
-const [FLUSH_DELAY_MS, POSITIONS_INTERVAL_MS] = [200, 1000];
+const [FLUSH_DELAY_MS, POSITIONS_INTERVAL_MS] = [50, 1000];
 /** Milliseconds until a failed write is repeated. */
 const RETRY_DELAY_MS = 500;
 
