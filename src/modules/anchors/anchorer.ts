@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
+import { appendAfter } from '../../event-log/append-after.ts';
 import {
   type EventLog,
   type JsonObject,
@@ -7,7 +8,6 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
-import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
 import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { clock } from '../../tools/clock.ts';
 import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
@@ -112,10 +112,8 @@ export class Anchorer {
   async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
     const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
     const event = { id: random.uuid(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
-    const expected = last?.revision ?? 'none';
-    const sealed = sealAfter(ANCHORS, expected, chainHash(last), [event]);
     try {
-      await this.#log.append(ANCHORS, expected, sealed);
+      await appendAfter(this.#log, ANCHORS, last, event);
       return true;
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return false;

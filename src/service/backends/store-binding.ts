@@ -1,5 +1,5 @@
+import { appendAfter } from '../../event-log/append-after.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
-import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
@@ -38,10 +38,9 @@ export async function appendBinding(
   storeId: string,
   last: RecordedEvent | undefined,
 ): Promise<void> {
-  const expected = last?.revision ?? 'none';
   const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
   const event = { id: random.uuid(), type: 'StoreBound', data: { storeId }, metadata };
-  await log.append(BINDINGS, expected, sealAfter(BINDINGS, expected, chainHash(last), [event]));
+  await appendAfter(log, BINDINGS, last, event);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { appendAfter } from '../../event-log/append-after.ts';
 import {
   type Appended,
   type EventLog,
@@ -6,7 +7,6 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
-import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 
@@ -110,10 +110,5 @@ async function append(
   id = random.uuid(),
 ): Promise<Appended> {
   const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString(), ...extra };
-  const expected = last?.revision ?? 'none';
-  return await log.append(
-    NODES,
-    expected,
-    sealAfter(NODES, expected, chainHash(last), [{ id, type, data, metadata }]),
-  );
+  return await appendAfter(log, NODES, last, { id, type, data, metadata });
 }

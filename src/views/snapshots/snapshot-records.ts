@@ -1,3 +1,4 @@
+import { appendAfter } from '../../event-log/append-after.ts';
 import {
   type EventLog,
   lastEvent,
@@ -5,7 +6,6 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
-import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 import type { ViewSchema } from '../projection.ts';
@@ -68,9 +68,8 @@ export async function recordSnapshot(
 ): Promise<boolean> {
   const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
   const event = { id: random.uuid(), type: 'ViewSnapshotStored', data: snapshot, metadata };
-  const expected = last?.revision ?? 'none';
   try {
-    await log.append(SNAPSHOTS, expected, sealAfter(SNAPSHOTS, expected, chainHash(last), [event]));
+    await appendAfter(log, SNAPSHOTS, last, event);
     return true;
   } catch (error) {
     if (error instanceof WrongExpectedRevision) return false;

@@ -1,9 +1,9 @@
 import { clock } from '../../../tools/clock.ts';
 import { random } from '../../../tools/random.ts';
+import { appendAfter } from '../../append-after.ts';
 import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.ts';
 import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
-import { chainHash, sealAfter } from '../../integrity/hash-chain.ts';
 
 export type AttemptedEvent = {
   readonly event: RecordedEvent;
@@ -79,9 +79,7 @@ export class EventStoreDbAttempts {
     { id, type, ...data }: Counted,
   ): Promise<void> {
     const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString(), $causationId: data.eventId };
-    const expected = last?.revision ?? 'none';
-    const sealed = sealAfter(stream, expected, chainHash(last), [{ id, type, data, metadata }]);
-    await this.#log.append(stream, expected, sealed);
+    await appendAfter(this.#log, stream, last, { id, type, data, metadata });
   }
 }
 
