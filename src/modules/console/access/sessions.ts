@@ -3,6 +3,7 @@ import type { Role } from '../../../domain/person/person.ts';
 import type { Credentials } from '../../../http/middleware/credentials.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { clock } from '../../../tools/clock.ts';
+import { LruCache } from '../../../tools/lru-cache.ts';
 import type { View } from '../../../views/view.ts';
 import type { SessionKey } from './session-key.ts';
 
@@ -31,21 +32,21 @@ const MINUTE = 60_000;
 const [MAX_IDLE_MS, MAX_AGE_MS, FRESH_MS] = [30 * MINUTE, 12 * 60 * MINUTE, 10 * MINUTE];
 /** Milliseconds after which a cookie is renewed. */
 const RENEW_MS = MINUTE;
-/** Maximum number of sessions of which a node remembers that they were ended. */
-const MAX_ENDED = 10_000;
+/** Number of ended sessions that a node remembers; at least half as many. */
+const MAX_ENDED = 20_000;
 
 /**
  * Sessions as sealed cookies. No node stores them, but each remembers those that were ended on it, so that a copy of the
- * cookie is worth nothing. Each use compares them with the views, so a disabled person, the end
- * of all sessions and a changed password take effect immediately.
+ * cookie is worth nothing. Each use compares them with the views, so a disabled person, the end of all sessions and a
+ * changed password take effect immediately.
  */
 export class Sessions {
   readonly #key: SessionKey;
   readonly #people: Pick<View<PersonView>, 'get'>;
   readonly #credentials: Pick<Credentials, 'currentLogin' | 'collectionsOf'>;
   readonly #cookie: { readonly name: string; readonly attributes: string };
-  /** Sessions that were ended, and when they would have ended by their age. */
-  readonly #ended = new Map<string, number>();
+  /** Sessions that were ended. */
+  readonly #ended = new LruCache<true>(MAX_ENDED);
 
   constructor(
     key: SessionKey,
@@ -97,7 +98,7 @@ export class Sessions {
   end(ctx: ServiceContext): void {
     const { name, attributes } = this.#cookie;
     const session = this.#sessionOf(ctx);
-    if (session) this.#rememberEnd(session);
+    if (session) this.#ended.set(keyOf(session), true);
     ctx.append('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
   }
 
@@ -114,15 +115,7 @@ export class Sessions {
   }
 
   #isEnded(session: Session): boolean {
-    return this.#ended.has(keyOf(session));
-  }
-
-  #rememberEnd(session: Session): void {
-    const now = clock.now();
-    for (const [key, until] of this.#ended) if (until <= now) this.#ended.delete(key);
-    this.#ended.set(keyOf(session), session.signedInAt + MAX_AGE_MS);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    return this.#ended.get(keyOf(session)) === true;
   }
 
   #viewer({ kind, name, revision, signedInAt }: Session): Viewer | undefined {

@@ -7,7 +7,8 @@ import { attachment } from '../../../sword/headers/content-disposition.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { swhidIn } from '../listing/deposit-query.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
+import { notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
+import { sendStoredText } from './stored-text.ts';
 
 /** Maximum bytes of a manifest in an answer, some 150,000 paths: browsers build the tree from it. */
 const MAX_MANIFEST_BYTES = 32 * 1024 ** 2;
@@ -27,19 +28,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
       permission: 'deposits:read',
       answer: async ({ ctx, params, viewer }) => {
         const { loaded } = await rootOf(viewer, params['id']);
-        const length = (await store.stat(loaded.manifest))?.length ?? 0;
-        if (length > MAX_MANIFEST_BYTES)
-          throw new ConsoleRefusal(
-            413,
-            'TOO_LARGE',
-            `The manifest has ${length} bytes: too many for a browser.`,
-          );
-        const { body } = await store.get(loaded.manifest);
-        ctx.set('Content-Type', 'text/plain; charset=utf-8');
-        ctx.set('Content-Length', String(length));
-        if (ctx.method !== 'HEAD') return streamChunks(ctx, body.iterator()); // a fault at its end breaks it off
-        body.destroy();
-        ctx.status = 200;
+        await sendStoredText(ctx, store, loaded.manifest, MAX_MANIFEST_BYTES);
       },
     },
     {

@@ -19,13 +19,12 @@ export function summaryRoutes({
           ctx.body = { depositId: Number(id), row: null, context: null };
           return;
         }
-        const row = deposits.existing(id);
+        // Labels, words and terms are for searches. Labels name staff, whom depositors do not see over SWORD either.
+        const { labels: _labels, words: _words, terms: _terms, ...row } = deposits.existing(id);
         const { depositId, directory, revisionId, snapshot, origin } = row;
         const isLoaded = directory !== null && revisionId !== null && snapshot !== null && origin !== null;
         const loaded = isLoaded ? { directory, revision: revisionId, snapshot, origin } : null;
-        // The labels name staff who acted, which depositors do not see over SWORD either.
-        const shown = viewer.scope === null ? row : { ...row, labels: [] };
-        ctx.body = { depositId, row: shown, context: depositIdentifiers(loaded)?.refIdContext ?? null };
+        ctx.body = { depositId, row, context: depositIdentifiers(loaded)?.refIdContext ?? null };
       },
     },
   ];

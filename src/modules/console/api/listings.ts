@@ -1,7 +1,7 @@
-import { text } from 'node:stream/consumers';
 import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
+import { notFoundHere, type Route } from '../server/route.ts';
+import { sendStoredText } from './stored-text.ts';
 
 /** Maximum bytes of a listing in an answer. */
 const MAX_LISTING_BYTES = 4 * 1024 ** 2;
@@ -30,15 +30,7 @@ export function listingRoutes({
         const { depositId } = depositsOf(viewer).existing(params['id']);
         const found = (await readingsOf(depositId)).find(({ archive }) => archive === params['archive']);
         if (!found) throw notFoundHere('No check has read an archive with this digest.');
-        const length = (await store.stat(found.listing))?.length ?? 0;
-        if (length > MAX_LISTING_BYTES)
-          throw new ConsoleRefusal(
-            413,
-            'TOO_LARGE',
-            `The listing has ${length} bytes: too many for a browser.`,
-          );
-        ctx.body = await text((await store.get(found.listing)).body); // at once: its last bytes prove the others
-        ctx.type = 'text/plain; charset=utf-8';
+        await sendStoredText(ctx, store, found.listing, MAX_LISTING_BYTES);
       },
     },
   ];

@@ -63,6 +63,7 @@ function statusText(
   if (!isStarted) return 'Nothing has been computed yet.';
   if (failed !== undefined) return 'The proof was not finished.';
   if (isRunning) return `Reading ${events.toLocaleString('en')} of ${of.toLocaleString('en')} events …`;
+  if (of === 0) return 'Finished. Without an anchor, only the events of this deposit were read.';
   return `Finished: ${hashes.toLocaleString('en')} hashes over ${events.toLocaleString('en')} events were recomputed in this browser.`;
 }
 

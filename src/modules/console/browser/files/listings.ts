@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
 import { unescapePath } from '../../proof/manifest.ts';
 import { html } from '../../protocol/html.ts';
 import { getJson } from '../api.ts';
+import type { SummaryRow } from '../deposit/deposit-summary.ts';
 import { Copyable } from '../parts/copy.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
@@ -27,7 +27,7 @@ type Member = {
 const MAX_SHOWN = 1000;
 
 /** Lists what a check found in the archives of a deposit that is not loaded. */
-export function Listings({ row }: { readonly row: DepositSearchView }): VNode {
+export function Listings({ row }: { readonly row: SummaryRow }): VNode {
   const { depositId, status } = row;
   const { value, error } = useLoaded(
     (signal) =>
@@ -46,7 +46,7 @@ export function Listings({ row }: { readonly row: DepositSearchView }): VNode {
   `;
 }
 
-function Listing({ row, reading }: { readonly row: DepositSearchView; readonly reading: Reading }): VNode {
+function Listing({ row, reading }: { readonly row: SummaryRow; readonly reading: Reading }): VNode {
   const { archive, format, files, bytes } = reading;
   const name = row.archives.find(({ sha256 }) => sha256 === archive)?.filename ?? archive;
   const { value: members, error } = useLoaded(

@@ -1,10 +1,10 @@
-import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
+import type { SummaryRow } from '../deposit/deposit-summary.ts';
 import { escapePath, type TreeNode } from './tree.ts';
 
 /** The identifiers of a loaded deposit by which the objects inside it are qualified. */
 export type SwhidContext = Readonly<Record<'origin' | 'snapshot' | 'revision', string>>;
 
-export function swhidContext({ origin, snapshot, revisionId }: DepositSearchView): SwhidContext {
+export function swhidContext({ origin, snapshot, revisionId }: SummaryRow): SwhidContext {
   return { origin: origin ?? '', snapshot: snapshot ?? '', revision: revisionId ?? '' };
 }
 
