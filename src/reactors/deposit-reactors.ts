@@ -128,7 +128,7 @@ class DepositReactor<State extends Waiting> implements Reactor {
     this.#task = task;
   }
 
-  /** Whether the deposit may wait for the task: what is kept may prove that it does not. */
+  /** Returns whether the deposit may wait for the task: what is kept may prove that it does not. */
   reactsTo(event: RecordedEvent): boolean {
     if (!this.#task.causes.some((cause) => cause === event.type)) return false;
     const proven = this.#kept?.provenBy(event);

@@ -36,7 +36,7 @@ export interface ConsumerGroups {
 export type ReceiveOptions = {
   /** A group that was never received before starts after this position, or at the beginning of the log. */
   readonly start?: GroupStart | undefined;
-  /** Returns whether an event of the streams concerns the group. Others count as acknowledged; by default, none do. */
+  /** Returns whether an event of the streams concerns the group; by default all do. Others count as acknowledged. */
   readonly concerns?: (event: RecordedEvent) => boolean;
 };
 
