@@ -44,7 +44,7 @@ const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 3,
+  version: 4,
   source: deposits,
   indexes: [
     ['depositId'],

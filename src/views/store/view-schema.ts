@@ -133,18 +133,20 @@ function textSql(view: string, fields: readonly string[]): string {
  */
 function labelSql(view: string, field: string): string {
   const [table, labels] = [quoted(view), labelsOf(view)];
-  const of = (row: string) =>
-    `SELECT value, CAST(${row}.key AS INTEGER) FROM json_each(${row}.view, '$.${field}')`;
-  const insert = `INSERT OR IGNORE INTO ${labels}`;
-  const remove = `DELETE FROM ${labels} WHERE (label, id) IN`;
+  const of = (row: string) => `SELECT value FROM json_each(${row}.view, '$.${field}')`;
+  const add = (row: string, values: string) =>
+    `INSERT OR IGNORE INTO ${labels} SELECT value, CAST(${row}.key AS INTEGER) FROM (${values})`;
+  // Both columns of the primary key are given: a condition on the pair would read all labels of all views.
+  const remove = (values: string) =>
+    `DELETE FROM ${labels} WHERE label IN (${values}) AND id = CAST(OLD.key AS INTEGER)`;
   return `
     CREATE TABLE ${labels} (label TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (label, id)) STRICT, WITHOUT ROWID;
-    ${insert} SELECT labels.value, CAST(${table}.key AS INTEGER) FROM ${table}, json_each(view, '$.${field}') AS labels ORDER BY 1, 2;
-    CREATE TRIGGER ${quoted(`${view} label added`)} AFTER INSERT ON ${table} BEGIN ${insert} ${of('NEW')}; END;
-    CREATE TRIGGER ${quoted(`${view} label removed`)} AFTER DELETE ON ${table} BEGIN ${remove} (${of('OLD')}); END;
+    INSERT OR IGNORE INTO ${labels} SELECT labels.value, CAST(${table}.key AS INTEGER) FROM ${table}, json_each(view, '$.${field}') AS labels ORDER BY 1, 2;
+    CREATE TRIGGER ${quoted(`${view} label added`)} AFTER INSERT ON ${table} BEGIN ${add('NEW', of('NEW'))}; END;
+    CREATE TRIGGER ${quoted(`${view} label removed`)} AFTER DELETE ON ${table} BEGIN ${remove(of('OLD'))}; END;
     CREATE TRIGGER ${quoted(`${view} label changed`)} AFTER UPDATE OF view ON ${table} WHEN ${expression(field, 'OLD.view')} <> ${expression(field, 'NEW.view')} BEGIN
-      ${remove} (${of('OLD')} EXCEPT ${of('NEW')});
-      ${insert} ${of('NEW')} EXCEPT ${of('OLD')};
+      ${remove(`${of('OLD')} EXCEPT ${of('NEW')}`)};
+      ${add('NEW', `${of('NEW')} EXCEPT ${of('OLD')}`)};
     END;
   `;
 }
