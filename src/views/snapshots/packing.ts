@@ -9,9 +9,10 @@ export const KEY_BYTES = 32;
 const CIPHER = 'aes-256-ctr';
 /** A key encrypts one file only. */
 const FIRST_BLOCK = Buffer.alloc(16);
-/** Level 1 halves the time of the default level, and makes the file little larger. */
-const QUICK = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** With chunks of 16 KiB, as by default, the calls between them take most of the time. */
 const CHUNK_BYTES = 1024 ** 2;
+/** Level 1 halves the time of the default level, and makes the file little larger. */
+const QUICK = { chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** Compresses and encrypts a file. */
 export async function pack(from: string, to: string, key: Uint8Array): Promise<void> {
@@ -36,7 +37,7 @@ export async function unpack(
   await pipeline(
     body,
     createDecipheriv(CIPHER, key, FIRST_BLOCK),
-    createZstdDecompress(),
+    createZstdDecompress({ chunkSize: CHUNK_BYTES }),
     files.createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }),
     { signal },
   );
