@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
-import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import {
   backupPlaces,
@@ -86,7 +86,7 @@ await runCommand(HELP, async (args) => {
   await using copiedStore = await openStore(places);
   await copiedStore.sweepIncoming(LAST_DATE); // left by an interrupted backup; no other backup is running
   const objects = await copyStore(store, copiedStore, {
-    named: await setOfReferencedObjects(copiedLog, { signal }),
+    named: objectsReferenced(copiedLog, { signal }),
     leftOut: await snapshotObjects(copiedLog),
     verify: values.verify ?? false,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),

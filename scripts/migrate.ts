@@ -1,7 +1,7 @@
 import type { ArchiveStoreConfig, EventLogConfig } from '../src/config/config.ts';
 import { archiveStore, eventLog, secretIn } from '../src/config/parsers.ts';
 import { BadConfig, readConfig, readConfigWith } from '../src/config/read-config.ts';
-import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
@@ -115,7 +115,7 @@ async function migrateStore(
   if (there !== undefined) assertSameId(id, there);
   using bars = new ProgressBars();
   const { failed, notReady, cameMeanwhile, ...counts } = await copyStore(source, target, {
-    named: await setOfReferencedObjects(log, { signal }),
+    named: objectsReferenced(log, { signal }),
     leftOut: await snapshotObjects(log),
     verify,
     signal,

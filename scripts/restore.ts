@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readConfig } from '../src/config/read-config.ts';
-import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts';
@@ -95,7 +95,7 @@ await runCommand(HELP, async (args) => {
   if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
   await using sourceStore = await openExistingStore(backupPlaces(folder));
   const objects = await copyStore(sourceStore, store, {
-    named: await setOfReferencedObjects(target, { signal }),
+    named: objectsReferenced(target, { signal }),
     leftOut: await snapshotObjects(target),
     verify: values.verify,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),

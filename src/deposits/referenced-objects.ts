@@ -18,13 +18,3 @@ export async function* objectsReferenced(
     for (const sha256 of referencedObjects(deposits.codec.read(stored))) yield { sha256, position };
   }
 }
-
-/** Resolves to the set of all digests. Needs about 150 bytes of memory per object. */
-export async function setOfReferencedObjects(
-  log: Pick<EventLog, 'readAll'>,
-  options: Pick<ReadAllOptions, 'signal'> = {},
-): Promise<ReadonlySet<string>> {
-  const named = new Set<string>();
-  for await (const { sha256 } of objectsReferenced(log, options)) named.add(sha256);
-  return named;
-}

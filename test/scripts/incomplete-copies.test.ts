@@ -1,7 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
@@ -196,3 +198,13 @@ function placeOf(folder: string) {
 function fileOf(folder: string, { sha256 }: StoredObject): string {
   return path.join(folder, 'archives/v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
 }
+
+test('a copy of many objects needs no memory for each', async (t) => {
+  const program = new URL('../../testing/processes/copy-many-objects.ts', import.meta.url);
+  const copy = new Worker(program, {
+    workerData: 200_000,
+    resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
+  });
+  const [code] = (await once(copy, 'exit')) as [number]; // rejects with ERR_WORKER_OUT_OF_MEMORY
+  t.is(code, 0);
+});

@@ -9,10 +9,11 @@ import {
   type StoredObject,
 } from '../../object-store/object-store.ts';
 import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
+import { type FailedObject, ObjectTable } from './object-table.ts';
 
 export type StoreCopyOptions = {
-  /** Digests of the objects that events reference: they are copied even if the source does not list them. */
-  readonly named: ReadonlySet<string>;
+  /** The objects that events reference, repeated or not: they are copied even if the source does not list them. */
+  readonly named: AsyncIterable<{ readonly sha256: string }>;
   /** Digests of the objects that are not copied: snapshots of views, which nodes make again. */
   readonly leftOut: ReadonlySet<string>;
   /** Whether to read every byte of the target again, and to replace corrupt objects. */
@@ -21,6 +22,9 @@ export type StoreCopyOptions = {
   /** Aborts the copy. Each object is then complete or missing; a repeated copy adds the missing ones. */
   readonly signal?: AbortSignal;
 };
+
+type Source = Pick<ObjectStore, 'get' | 'list' | 'ready'>;
+type Target = Pick<ObjectStore, 'get' | 'list' | 'put'>;
 
 export type StoreCopied = {
   /** Number of objects of the source that the target now contains. */
@@ -37,9 +41,6 @@ export type StoreCopied = {
   readonly notReady: string | null;
 };
 
-/** An object that is missing, corrupt or unreadable in the source, or that the target does not accept. */
-type FailedObject = { readonly sha256: string; readonly isNamed: boolean; readonly reason: string };
-
 /** The target does not contain what it accepted. */
 class StoreCopyWrong extends Error {
   override readonly name = 'StoreCopyWrong';
@@ -54,53 +55,47 @@ const MAX_CONCURRENT = 8;
 const MAX_CONSECUTIVE_FAULTS = 2 * MAX_CONCURRENT;
 
 /**
- * Copies every object of `source` that `target` does not contain, except those left out, then compares the list of the target. An object that
- * cannot be copied does not stop the others. Needs about 300 bytes of memory per object.
+ * Copies every object of `source` that `target` does not contain, except those left out, then compares the list of the
+ * target. An object that cannot be copied does not stop the others. Needs about 100 bytes of temporary disk per object.
  * @throws {StoreCopyWrong}
  * @throws {ObjectStoreUnavailable}
  */
-export function copyStore(
-  source: ObjectStore,
-  target: ObjectStore,
+export async function copyStore(
+  source: Source,
+  target: Target,
   options: StoreCopyOptions,
 ): Promise<StoreCopied> {
-  return new StoreCopy(source, target, options).run();
+  using wanted = new ObjectTable();
+  return await new StoreCopy(source, target, wanted, options).run();
 }
 
 class StoreCopy {
-  readonly #source: ObjectStore;
-  readonly #target: ObjectStore;
+  readonly #source: Source;
+  readonly #target: Target;
+  readonly #wanted: ObjectTable;
   readonly #options: StoreCopyOptions;
-  /** Lengths of the objects to copy, `undefined` while unknown. */
-  readonly #wanted = new Map<string, number | undefined>();
-  readonly #failed = new Map<string, string>();
-  readonly #removed = new Set<string>();
   #faultsInARow = 0;
 
-  constructor(source: ObjectStore, target: ObjectStore, options: StoreCopyOptions) {
+  constructor(source: Source, target: Target, wanted: ObjectTable, options: StoreCopyOptions) {
     this.#source = source;
     this.#target = target;
+    this.#wanted = wanted;
     this.#options = options;
   }
 
   async run(): Promise<StoreCopied> {
     const notReady = await this.#list();
-    const missing = await this.#missing();
-    await this.#each('copied', missing, (sha256) => this.#copy(sha256));
+    await this.#compare();
+    this.#wanted.beginCopy();
+    await this.#each('copied', 'missing', (sha256) => this.#copy(sha256));
     const repaired = this.#options.verify ? await this.#verify() : 0;
-    const [lost] = this.#withoutFailed(await this.#missing());
+    await this.#compare();
+    const [lost] = this.#wanted.each('missing');
     if (lost) throw new StoreCopyWrong(`The target does not list the object ${lost}, which it accepted.`);
-    const kept = this.#withoutFailed([...this.#wanted.keys()]);
     return {
-      objects: kept.length,
-      bytes: kept.reduce((sum, sha256) => sum + (this.#wanted.get(sha256) ?? 0), 0),
-      copied: this.#withoutFailed(missing).length,
+      ...this.#wanted.totals(),
       repaired,
-      failed: Array.from(this.#failed, ([sha256, reason]) => ({
-        sha256,
-        isNamed: this.#options.named.has(sha256),
-        reason,
-      })),
+      failed: this.#wanted.failed(),
       cameMeanwhile: await this.#countAdded(),
       notReady,
     };
@@ -111,29 +106,19 @@ class StoreCopy {
     const before = await readiness(this.#source);
     for await (const { sha256, length } of this.#source.list()) {
       this.#options.signal?.throwIfAborted();
-      if (!this.#options.leftOut.has(sha256)) this.#wanted.set(sha256, length);
+      if (!this.#options.leftOut.has(sha256)) this.#wanted.add(sha256, length);
     }
-    for (const sha256 of this.#options.named)
-      if (!this.#wanted.has(sha256)) this.#wanted.set(sha256, undefined);
+    for await (const { sha256 } of this.#options.named) this.#wanted.addNamed(sha256);
     return before ?? (await readiness(this.#source));
   }
 
-  /** Returns the objects that the target does not list. A list costs a store far less than a request per object. */
-  async #missing(): Promise<string[]> {
-    const missing = new Set(this.#wanted.keys());
+  /** Records which objects the target lists. A list costs a store far less than a request per object. */
+  async #compare(): Promise<void> {
+    this.#wanted.forgetTarget();
     for await (const { sha256, length } of this.#target.list()) {
       this.#options.signal?.throwIfAborted();
-      if (!missing.has(sha256)) continue;
-      const wanted = this.#wanted.get(sha256);
-      if (wanted === undefined) this.#wanted.set(sha256, length);
-      if (wanted === undefined || wanted === length) missing.delete(sha256);
+      this.#wanted.foundInTarget(sha256, length);
     }
-    return [...missing];
-  }
-
-  /** Returns the objects that neither failed nor were removed. */
-  #withoutFailed(objects: readonly string[]): string[] {
-    return objects.filter((sha256) => !this.#failed.has(sha256) && !this.#removed.has(sha256));
   }
 
   async #countAdded(): Promise<number> {
@@ -148,12 +133,12 @@ class StoreCopy {
     const { length, body } = await this.#source.get(sha256);
     const stored: StoredObject = { sha256, length };
     await this.#target.put(this.#abortable(body), stored);
-    this.#wanted.set(sha256, length);
+    this.#wanted.setLength(sha256, length);
   }
 
   async #verify(): Promise<number> {
     let repaired = 0;
-    await this.#each('verified', this.#withoutFailed([...this.#wanted.keys()]), async (sha256) => {
+    await this.#each('verified', 'all', async (sha256) => {
       if (await this.#isIntactInTarget(sha256)) return;
       await this.#copy(sha256);
       repaired += 1;
@@ -176,12 +161,13 @@ class StoreCopy {
 
   async #each(
     step: 'copied' | 'verified',
-    objects: readonly string[],
+    which: 'all' | 'missing',
     work: (sha256: string) => Promise<void>,
   ): Promise<void> {
     const { signal, progress } = this.#options;
+    const total = this.#wanted.count(which);
     let done = 0;
-    await mapConcurrent(objects, MAX_CONCURRENT, async (sha256) => {
+    await mapConcurrent(this.#wanted.each(which), MAX_CONCURRENT, async (sha256) => {
       signal?.throwIfAborted();
       try {
         await work(sha256);
@@ -191,19 +177,19 @@ class StoreCopy {
         this.#recordFailure(sha256, error);
       }
       done += 1;
-      progress?.(step, done, objects.length);
+      progress?.(step, done, total);
     });
   }
 
   /** Records an error that concerns only this object; rethrows any other. */
   #recordFailure(sha256: string, error: unknown): void {
-    if (error instanceof ObjectMissing && !this.#options.named.has(sha256)) {
-      this.#removed.add(sha256); // removed since it was listed
+    if (error instanceof ObjectMissing && !this.#wanted.isNamed(sha256)) {
+      this.#wanted.remove(sha256); // removed since it was listed
     } else if (error instanceof ObjectError || error instanceof ContentMismatch) {
-      this.#failed.set(sha256, error.message);
+      this.#wanted.setFailure(sha256, error.message);
     } else if (error instanceof ObjectStoreUnavailable && this.#faultsInARow < MAX_CONSECUTIVE_FAULTS) {
       this.#faultsInARow += 1;
-      this.#failed.set(sha256, error.message);
+      this.#wanted.setFailure(sha256, error.message);
     } else throw error;
   }
 
