@@ -78,7 +78,7 @@ function synchronous(process: Incarnation, disk: SimulatedDisk): Readonly<Record
     done('file sync');
   };
   const openSync = (place: string, flags: Flags = 'r', mode?: number): number => {
-    const isNew = !fs.existsSync(place) && flags !== 'r';
+    const isNew = flags !== 'r' && !fs.existsSync(place);
     const open = () => fs.openSync(place, flags, mode);
     const descriptor = isNew ? named([place], 'open', open) : open();
     places.set(descriptor, place);

@@ -93,7 +93,8 @@ export class SimulatedDisk implements Disposable {
 
   /** Returns the name by which SQLite opens a database of this disk. */
   locationOf(file: string): string {
-    if (!this.#inMemory || !this.holds(file)) return file;
+    if (!this.holds(file)) return file;
+    if (!this.#inMemory) return `file:${file}?vfs=unix-excl`;
     const location = `file:${file}?vfs=memdb`;
     this.#inMemory.getOrInsertComputed(file, () => new sqlite.DatabaseSync(location));
     return location;

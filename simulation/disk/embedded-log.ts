@@ -37,13 +37,13 @@ export function faultsOfEmbedded(disk: SimulatedDisk, log: ServerLog, store: S3S
   const put = (sha256: string, bytes: Uint8Array): void => {
     if (hash('sha256', bytes) === sha256) store.put(keyOf(sha256), Buffer.alloc(0));
   };
-  using small = new Database(path.join(archives, 'small.sqlite'));
+  using small = new Database(disk.locationOf(path.join(archives, 'small.sqlite')));
   for (const { sha256, bytes } of small.prepare('SELECT sha256, bytes FROM small_object').all())
     put(String(sha256), bytes as Uint8Array); // as the column is
   for (const name of fs.readdirSync(path.join(archives, 'v1'), { recursive: true }).map(String))
     if (/^[0-9a-f]{64}$/.test(path.basename(name)))
       put(path.basename(name), fs.readFileSync(path.join(archives, 'v1', name)));
-  using database = new Database(path.join(disk.folder, 'event-log.sqlite'));
+  using database = new Database(disk.locationOf(path.join(disk.folder, 'event-log.sqlite')));
   const stored = rowsAfter(database.prepare(ROWS), 0).map(({ position, id }) => `${position} ${uuidOf(id)}`);
   const committed = log.events.map((event) => ({ event, line: `${event.number} ${event.id}` }));
   const missing = committed.filter(({ line }, index) => stored[index] !== line);

@@ -20,8 +20,8 @@ export class UnsyncedChanges {
 
   /** Call it before the bytes of a file are changed. */
   writes(place: string | number): void {
-    const { ino, isFile } = about(place);
-    if (isFile && !this.files.has(ino)) this.files.set(ino, bytesOf(place));
+    const { ino, isFile, size } = about(place);
+    if (isFile && !this.files.has(ino)) this.files.set(ino, bytesOf(place, size));
   }
 
   /** The bytes of a file, or the names in a folder, are durable. */
@@ -31,10 +31,12 @@ export class UnsyncedChanges {
     else this.folders.delete(name);
   }
 
-  /** Changes a name in its folder, by `change`. */
+  /** Changes names in their folders, by `change`. The first of them may name another file, or none, from then on. */
   renames<Result>(places: readonly string[], change: () => Result): Result {
     const relevant = places.filter((place) => !isOfSqlite(place));
-    for (const place of relevant) this.#remember(place);
+    for (const place of relevant) this.#rememberNames(path.dirname(place));
+    const [replaced] = places;
+    if (replaced !== undefined && relevant.includes(replaced)) this.#rememberBytes(replaced);
     const result = change();
     for (const place of relevant) {
       const folder = this.folders.get(path.dirname(place));
@@ -47,11 +49,13 @@ export class UnsyncedChanges {
     return result;
   }
 
-  #remember(place: string): void {
-    const folder = path.dirname(place);
+  #rememberNames(folder: string): void {
     if (!this.folders.has(folder)) this.folders.set(folder, { synced: namesIn(folder), changes: [] });
-    const inode = inodeOf(place);
-    if (inode !== undefined && fs.statSync(place).isFile()) this.removed.set(inode, bytesOf(place));
+  }
+
+  #rememberBytes(place: string): void {
+    const found = fs.statSync(place, { throwIfNoEntry: false });
+    if (found?.isFile()) this.removed.set(found.ino, bytesOf(place, found.size));
   }
 }
 
@@ -69,12 +73,13 @@ export function namesIn(folder: string): Map<string, number> {
   return new Map(names.toSorted().map((name) => [name, inodeOf(path.join(folder, name)) as number]));
 }
 
-function about(place: string | number): { readonly ino: number; readonly isFile: boolean } {
+function about(place: string | number) {
   const found = typeof place === 'number' ? fs.fstatSync(place) : fs.statSync(place);
-  return { ino: found.ino, isFile: found.isFile() };
+  return { ino: found.ino, isFile: found.isFile(), size: found.size };
 }
 
 /** A descriptor is read through its link: it may be open for writing only, and its place stays. */
-function bytesOf(place: string | number): Buffer {
+function bytesOf(place: string | number, size: number): Buffer {
+  if (size === 0) return Buffer.alloc(0); // a new file
   return fs.readFileSync(typeof place === 'number' ? `/proc/self/fd/${place}` : place);
 }
