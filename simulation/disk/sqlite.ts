@@ -38,6 +38,16 @@ export class DatabaseSync extends sqlite.DatabaseSync {
     if (part) world().called(running.getStore(), CALLS[part], 'done');
   }
 
+  /** A statement keeps its database: while the database names it, neither is ever collected. */
+  override close(): void {
+    this.#countChanges = undefined;
+    super.close();
+  }
+
+  override [Symbol.dispose](): void {
+    if (this.isOpen) this.close();
+  }
+
   #changes(): number {
     this.#countChanges ??= this.prepare('SELECT total_changes() AS count');
     return Number(this.#countChanges.get()?.['count']);
