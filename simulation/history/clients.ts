@@ -1,5 +1,4 @@
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { load } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
@@ -8,6 +7,7 @@ import { running } from '../world/host.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
 import type { Answer, Failure, Success } from './answer.ts';
 import { archiveOf } from './archive-bytes.ts';
+import { stateOf } from './deposit-state.ts';
 import { addOrReplace, annotate, complete, create, remove, removeArchives } from './requests.ts';
 import type { Scene } from './scene.ts';
 import { type SentPiece, sendPiece } from './send-piece.ts';
@@ -164,12 +164,13 @@ export class Clients {
     ).catch(() => undefined); // the log may be away
   }
 
-  /** Resolves to the status of a deposit when that is one of an end, or after a time. */
+  /**
+   * Resolves to the status of a deposit when that is one of an end, or after a time. It asks no server: a client is
+   * notified, and an operator looks now and then.
+   */
   async #untilEnded(depositId: number): Promise<string> {
     for (let looks = 0; ; looks++) {
-      const status = await this.#withLog((log) => load(log, deposits, depositId))
-        .then(({ state }) => state.status)
-        .catch(() => 'unknown');
+      const { status } = stateOf(this.#scene.log.stream(`${deposits.prefix}${depositId}`));
       if (['done', 'rejected', 'failed', 'deleted'].includes(status) || looks === LOOKS) return status;
       await this.#pause(LOOK_EVERY_MS);
     }

@@ -70,12 +70,3 @@ export function* isLegal(history: EndedHistory): Generator<string> {
     }
   }
 }
-
-/** Returns a deposit as its events have made it. */
-export function stateOf(events: readonly StoredEvent[]): Deposit {
-  const { decider, codec } = deposits;
-  return events.reduce(
-    (state, stored) => decider.evolve(state, codec.read(recorded(stored))),
-    decider.initial,
-  );
-}

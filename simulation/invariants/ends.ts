@@ -1,7 +1,8 @@
 import type { Deposit } from '../../src/domain/deposit/state.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
+import { stateOf } from '../history/deposit-state.ts';
 import { namesLostObject } from '../history/lost-objects.ts';
-import { depositStreams, stateOf } from './deposit-streams.ts';
+import { depositStreams } from './deposit-streams.ts';
 
 type Ended = Extract<Deposit, { readonly status: 'done' | 'rejected' | 'failed' }>;
 
