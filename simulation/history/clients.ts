@@ -192,16 +192,16 @@ export class Clients {
   async #ask({ node, send, ...request }: Request): Promise<Outcome> {
     const host = this.#scene.host(node % this.#scene.httpNodes);
     const serving = this.#nodes.get(host.name);
-    if (!serving?.process.isAlive || serving.process !== host.process) {
+    if (!serving?.process.isReady || !serving.process.isAlive || serving.process !== host.process) {
       await this.#pause(200); // the connection is refused
       return { kind: 'gone' };
     }
     const begunAt = this.#scene.world.now;
     const isPausedBefore = host.pausedUntil > begunAt;
-    const outcome = await this.#untilGone(
-      serving,
-      running.run(serving.process, () => send(serving).catch(failureOf)),
-    );
+    const answer = running.run(serving.process, () => send(serving).catch(failureOf));
+    serving.openRequests.add(answer);
+    void answer.then(() => serving.openRequests.delete(answer));
+    const outcome = await this.#untilGone(serving, answer);
     if (outcome?.kind === 'success' || outcome?.kind === 'failure') {
       const endedAt = this.#scene.world.now;
       const wasPaused = isPausedBefore || host.pausedUntil > begunAt;

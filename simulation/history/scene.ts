@@ -150,6 +150,7 @@ export class Scene {
     const host = this.host(index);
     const { process } = host;
     if (!process?.isReady || !process.isAlive) return false;
+    process.isReady = false;
     this.world.note('fault', `stop ${host.name}`);
     const end = (): void => {
       if (!process.isAlive) return;

@@ -1,6 +1,6 @@
 import type { Deposit } from '../../src/domain/deposit/state.ts';
-import type { EndedHistory } from '../history/ended-history.ts';
 import { stateOf } from '../history/deposit-state.ts';
+import type { EndedHistory } from '../history/ended-history.ts';
 import { namesLostObject } from '../history/lost-objects.ts';
 import { depositStreams } from './deposit-streams.ts';
 

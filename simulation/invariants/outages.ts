@@ -26,12 +26,12 @@ export function* earlyOutages(history: EndedHistory): Generator<string> {
   }
 }
 
-/** An embedded log is not asked again: its disk refuses writes, or its node is being stopped. */
+/** An embedded log is not asked again: its disk refuses writes. */
 function isOfEmbedded({ begunAt, endedAt }: Answer, { faults, plan }: EndedHistory): boolean {
   if (plan.composition === 'cluster') return false;
   return faults.some(
     ({ kind, from, until }) =>
-      ['full-disk', 'refused-writes', 'restart'].includes(kind) && from <= endedAt && until >= begunAt,
+      ['full-disk', 'refused-writes'].includes(kind) && from <= endedAt && until >= begunAt,
   );
 }
 

@@ -60,7 +60,12 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
     notified,
     fail,
   };
-  startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
+  const reactors = startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
+  const openRequests = new Set<Promise<unknown>>();
+  opened.defer(async () => {
+    await Promise.all([...openRequests, reactors.stop()]); // before what requests still use
+    await store[Symbol.asyncDispose]();
+  });
   await viewsReady;
   const resources = opened.move();
   return {
@@ -69,6 +74,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
     projector,
     store,
     resources,
+    openRequests,
     deposits,
     uploads,
   };

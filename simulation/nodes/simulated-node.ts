@@ -32,6 +32,8 @@ export type SimulatedNode = {
   readonly store: ObjectStore;
   /** Closed in the order of the service when the node stops. */
   readonly resources: AsyncDisposableStack;
+  /** Requests that it has not answered. A stop waits for them. */
+  readonly openRequests: Set<Promise<unknown>>;
   /** On HTTP nodes. */
   readonly deposits?: DepositParts;
   /** On embedded nodes. */
@@ -113,7 +115,16 @@ async function openParts(process: Incarnation, { onError }: NodeOptions) {
   resources.defer(() => projector.stop());
   const notified = notificationViews(projector);
   const shown = (name: string) => shownIn(views, name);
-  return { log, store, shown, projector, logger, resources, notified };
+  return {
+    log,
+    store,
+    shown,
+    projector,
+    logger,
+    resources,
+    openRequests: new Set<Promise<unknown>>(),
+    notified,
+  };
 }
 
 /** Bodies on their way are below a folder that there is. As in a service, only reactors read what was just stored. */

@@ -53,7 +53,7 @@ export class Host {
 export class Incarnation {
   readonly host: Host;
   isAlive = true;
-  /** Its views have caught up: it serves requests. */
+  /** Its views have caught up, and it is not being stopped: it accepts requests. */
   isReady = false;
   /** Its connections are closed: what it has sent, and has not arrived, never does. */
   isGone = false;
