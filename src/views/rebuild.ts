@@ -14,7 +14,7 @@ export type RebuildOptions = {
   readonly log: EventLog;
   /** Folder of the views. */
   readonly folder: string;
-  /** Identity of the log that the positions belong to. */
+  /** The engine of the log that the positions belong to. */
   readonly origin: string;
   readonly projections: readonly AnyProjection[];
   /** Folder for the built file instead, for comparison only: it cannot be taken into use. */

@@ -3,6 +3,14 @@ import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 /** Identifies an event of the log. */
 export type EventRef = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>;
 
+/**
+ * Returns the engine of the log that stored positions belong to. Of which log of that engine they are, only the event
+ * applied last says. Older releases stored the hosts of a server as well, which each node may spell in another way.
+ */
+export function engineIn(origin: string): string {
+  return origin.split(' ', 1)[0] ?? origin;
+}
+
 /** New values by the name of the view and the key; `undefined` removes a value. */
 export type ViewValues = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 

@@ -179,7 +179,7 @@ type Wrong = {
 const WRONG: readonly Wrong[] = [
   {
     what: 'of another log',
-    reason: /It is of another log, eventstoredb other instead of sqlite/,
+    reason: /It is of another log, eventstoredb instead of sqlite/,
     change: (snapshot) => ({ ...snapshot, origin: 'eventstoredb other' }),
   },
   {
@@ -243,6 +243,30 @@ for (const wrong of WRONG) {
     t.deepEqual(copiesIn(node.folder), []);
   });
 }
+
+test('a snapshot of an older release is used, which names the log as that node spells its hosts', async (t) => {
+  const site = await siteOf(t);
+  const honest = await nodeOf(t, site);
+  const named = `${ORIGIN} db-1:2113,db-2:2113`;
+  await record(t, site, honest.folder, {
+    change: (snapshot) => ({ ...snapshot, origin: named }),
+    inViews: `UPDATE about SET origin = '${named}'`,
+  });
+  const node = await nodeOf(t, site);
+  t.is(node.projector.begunFrom, 'snapshot');
+  t.deepEqual(differences(honest, node), []);
+});
+
+test('a snapshot of another log of the same engine is no reason to store none', async (t) => {
+  const site = await siteOf(t);
+  const node = await nodeOf(t, site);
+  const foreign = await record(t, site, node.folder, {
+    change: ({ lastSeen, ...rest }) => ({ ...rest, lastSeen: { ...lastSeen, id: crypto.randomUUID() } }),
+  });
+  await node.look();
+  const [newest] = await retainedSnapshots(site.log);
+  t.not(newest?.sha256, foreign.sha256);
+});
 
 test('corrupt views cause no snapshot', async (t) => {
   const site = await siteOf(t);

@@ -5,7 +5,7 @@ export type FailedObject = { readonly sha256: string; readonly isNamed: boolean;
 
 /** `was_missing` is what `is_missing` was before the copy. */
 const SCHEMA = `
-  PRAGMA journal_mode = OFF; PRAGMA cache_size = -262144;
+  PRAGMA journal_mode = OFF; PRAGMA cache_size = -65536;
   CREATE TABLE objects (
     sha256 BLOB PRIMARY KEY, length INTEGER, is_named INTEGER NOT NULL, was_missing INTEGER NOT NULL DEFAULT 0,
     is_missing INTEGER NOT NULL DEFAULT 1, failure TEXT

@@ -20,9 +20,9 @@ export type StoredView = Disposable &
     snapshot(): Disposable;
   };
 
-/** Returns the folder of the views, and the identity of the log that their positions belong to. */
+/** Returns the folder of the views, and the engine of the log that their positions belong to. */
 export function viewDirectory({ dataDir, eventLog }: Config): [folder: string, origin: string] {
-  return [path.join(dataDir, 'views'), logIdentity(eventLog)];
+  return [path.join(dataDir, 'views'), eventLog.kind];
 }
 
 /**
@@ -76,7 +76,7 @@ function noView(name: string, folder: string, cause?: unknown): Error {
   return Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
 }
 
-/** Returns the identity of a log: positions of one log have no meaning in another. */
+/** Returns the place of a log, for comparison and display. */
 export function logIdentity(eventLog: EventLogConfig): string {
   if (eventLog.kind === 'sqlite') return 'sqlite';
   const [, hosts] = /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];

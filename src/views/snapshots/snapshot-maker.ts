@@ -1,5 +1,5 @@
 import { addAbortSignal } from 'node:stream';
-import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
+import { type EventLog, isInLog, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
@@ -22,7 +22,7 @@ export type SnapshotMakerOptions = {
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'put' | 'remove'>;
   readonly views: SqliteViewStore;
-  /** Identity of the log that the positions of the views belong to. */
+  /** The engine of the log that the positions of the views belong to. */
   readonly origin: string;
   /** The size of the views in bytes from which on snapshots are made; below it, the log is read as fast. */
   readonly fromSize: number;
@@ -85,8 +85,7 @@ export class SnapshotMaker implements AsyncDisposable {
 
   async #makeIfDue(): Promise<void> {
     const last = await lastSnapshotEvent(this.#options.log);
-    const retained = await retainedSnapshots(this.#options.log);
-    const fitting = retained.find((snapshot) => this.#fits(snapshot));
+    const fitting = await this.#newestFitting();
     this.#newest = fitting?.storedAt;
     // A time far ahead is that of a clock that was wrong.
     if (fitting && Math.abs(clock.now() - Date.parse(fitting.storedAt)) < MAX_AGE_MS) return;
@@ -112,10 +111,14 @@ export class SnapshotMaker implements AsyncDisposable {
     for (const replaced of await replacedSnapshots(log)) await store.remove(replaced);
   }
 
-  #fits({ origin, versions }: RecordedSnapshot): boolean {
-    return (
-      origin === this.#options.origin && otherViews(versions, this.#options.views.file.schemas) === undefined
-    );
+  async #newestFitting(): Promise<RecordedSnapshot | undefined> {
+    const { log, origin, views } = this.#options;
+    for (const snapshot of await retainedSnapshots(log)) {
+      const fits =
+        snapshot.origin === origin && otherViews(snapshot.versions, views.file.schemas) === undefined;
+      if (fits && (await isInLog(log, snapshot.lastSeen))) return snapshot;
+    }
+    return undefined;
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 import type { ViewSchema } from '../projection.ts';
-import type { EventRef } from '../view.ts';
+import { type EventRef, engineIn } from '../view.ts';
 
 /** The stream whose events name the snapshots of the views in the object store. */
 const SNAPSHOTS = 'view-snapshots';
@@ -23,7 +23,7 @@ export type ViewSnapshot = {
   readonly length: number;
   /** The key of the packed file, which only the log has: 32 bytes, in base64. */
   readonly secret: string;
-  /** Identity of the log that the positions of the views belong to. */
+  /** The engine of the log that the positions of the views belong to. */
   readonly origin: string;
   /** The versions of the views, by their names. */
   readonly versions: Readonly<Record<string, number>>;
@@ -104,5 +104,7 @@ async function snapshotsOf(log: Reader, limit?: number): Promise<readonly Record
 /** Returns `undefined` for an event of a newer release, or of an export without secrets. */
 function snapshotIn({ type, data, metadata }: RecordedEvent): ViewSnapshot | undefined {
   if (type !== 'ViewSnapshotStored' || metadata['schemaVersion'] !== 1) return undefined;
-  return typeof data['secret'] === 'string' ? (data as ViewSnapshot) : undefined; // as recordSnapshot writes it
+  if (typeof data['secret'] !== 'string') return undefined;
+  const snapshot = data as ViewSnapshot; // as recordSnapshot writes it
+  return { ...snapshot, origin: engineIn(snapshot.origin) };
 }

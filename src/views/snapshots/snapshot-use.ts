@@ -13,7 +13,7 @@ import { otherViews, type RecordedSnapshot, retainedSnapshots } from './snapshot
 export type SnapshotSource = {
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'get'>;
-  /** Identity of the log that the positions of the views belong to. */
+  /** The engine of the log that the positions of the views belong to. */
   readonly origin: string;
   readonly logger: Logger;
 };

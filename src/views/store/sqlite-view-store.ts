@@ -15,7 +15,7 @@ export class SqliteViewStore {
   readonly #origin: string;
   #file: ViewFile;
 
-  /** @param origin identity of the log whose positions are stored; views of another log are rebuilt. */
+  /** @param origin the engine of the log whose positions are stored; views of another one are rebuilt. */
   static open(folder: string, origin: string): SqliteViewStore {
     return new SqliteViewStore(new ViewFolder(folder), origin);
   }

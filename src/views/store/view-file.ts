@@ -6,7 +6,7 @@ import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
-import type { EventRef, ViewValues } from '../view.ts';
+import { type EventRef, engineIn, type ViewValues } from '../view.ts';
 import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { markDamaged } from './view-folder.ts';
 import { type FlushBatch, ViewMemory } from './view-memory.ts';
@@ -17,7 +17,7 @@ import { ViewTable } from './view-table.ts';
 /** Milliseconds to wait for another process that is writing. */
 const BUSY_MS = 5000;
 
-/** Metadata of a file; `origin` identifies the log that its positions belong to. */
+/** Metadata of a file; `origin` is the engine of the log that its positions belong to. */
 export type AboutViews = { readonly origin: string; readonly created: string };
 
 /** One generation of all views of a node: a SQLite file, written by a single process. */
@@ -89,7 +89,8 @@ export class ViewFile implements Disposable {
 
   /** Returns the metadata of the file; `undefined` if it has no metadata row. */
   about(): AboutViews | undefined {
-    return this.#database.prepare('SELECT origin, created FROM about').get() as AboutViews | undefined; // STRICT
+    const about = this.#database.prepare('SELECT origin, created FROM about').get() as AboutViews | undefined; // STRICT
+    return about && { ...about, origin: engineIn(about.origin) };
   }
 
   /** Returns the versions of the views in the file, by their names. */
