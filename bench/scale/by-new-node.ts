@@ -92,7 +92,8 @@ async function storedSnapshot({ dataDir, env }: Node) {
     const [newest] = await stored();
     if (newest !== undefined) {
       const seconds = before.length > 0 ? undefined : (performance.now() - ready) / 1000;
-      return { seconds, length: newest.length, memory: node.facts.peakMemory };
+      const length = newest.parts.reduce((sum, part) => sum + part.length, 0);
+      return { seconds, length, memory: node.facts.peakMemory };
     }
     await pause(100);
   }

@@ -23,6 +23,8 @@ import { Projector } from '../../src/views/projector.ts';
 import { pack } from '../../src/views/snapshots/packing.ts';
 import { SnapshotMaker } from '../../src/views/snapshots/snapshot-maker.ts';
 import {
+  nameOf,
+  objectsOf,
   recordSnapshot,
   retainedSnapshots,
   snapshotObjects,
@@ -122,7 +124,7 @@ test('after a snapshot that this release cannot read, it stores one that it can'
     id: crypto.randomUUID(),
     type: 'ViewSnapshotStored',
     data: {},
-    metadata: { schemaVersion: 2 },
+    metadata: { schemaVersion: 3 },
   };
   await site.log.append('view-snapshots', 'none', [event]);
   const { look } = await nodeOf(t, site);
@@ -235,7 +237,7 @@ for (const wrong of WRONG) {
     const site = await siteOf(t);
     const honest = await nodeOf(t, site);
     const snapshot = await record(t, site, honest.folder, wrong);
-    await wrong.inStore?.(site, snapshot.sha256);
+    await wrong.inStore?.(site, nameOf(snapshot));
     const node = await nodeOf(t, site);
     t.is(node.projector.begunFrom, 'log');
     t.regex(reasonIn(node), wrong.reason);
@@ -257,6 +259,35 @@ test('a snapshot of an older release is used, which names the log as that node s
   t.deepEqual(differences(honest, node), []);
 });
 
+test('a snapshot that is larger than an object may be is stored in parts, and none is left of one that failed', async (t) => {
+  const site = await siteOf(t, undefined, []);
+  const node = await nodeOf(t, site, { partBytes: 2000 });
+  await node.look();
+  const [snapshot] = await retainedSnapshots(site.log);
+  const parts = snapshot?.parts ?? [];
+  t.true(parts.length > 2);
+  t.true(parts.every(({ length }) => length <= 2000));
+  t.deepEqual((await stored(site)).sort(), objectsOf(await retainedSnapshots(site.log)).toSorted());
+  const next = await nodeOf(t, site);
+  t.is(next.projector.begunFrom, 'snapshot');
+  t.deepEqual(differences(node, next), []);
+
+  const before = await stored(site);
+  const put: ObjectStore['put'] = async (source) => {
+    if ((await stored(site)).length > before.length + 1) throw new Error('The store is full.');
+    return await site.store.put(source);
+  };
+  const full = Object.assign(Object.create(site.store) as ObjectStore, {
+    put,
+    remove: site.store.remove.bind(site.store),
+  });
+  const changed = everyView.map((each) => (each.name === 'collections' ? { ...each, version: 99 } : each));
+  const failing = await nodeOf(t, { ...site, store: full }, { partBytes: 2000, projections: changed });
+  await failing.look();
+  t.regex(JSON.stringify(failing.lines), /The store is full.*no snapshot of the views stored/);
+  t.deepEqual(await stored(site), before);
+});
+
 test('a snapshot of another log of the same engine is no reason to store none', async (t) => {
   const site = await siteOf(t);
   const node = await nodeOf(t, site);
@@ -265,7 +296,7 @@ test('a snapshot of another log of the same engine is no reason to store none', 
   });
   await node.look();
   const [newest] = await retainedSnapshots(site.log);
-  t.not(newest?.sha256, foreign.sha256);
+  t.notDeepEqual(newest?.parts, foreign.parts);
 });
 
 test('corrupt views cause no snapshot', async (t) => {
@@ -312,10 +343,10 @@ test('an older snapshot is used if the newest is corrupt', async (t) => {
   const honest = await nodeOf(t, site);
   await record(t, site, honest.folder, {});
   const newest = await record(t, site, honest.folder, {});
-  await site.store.remove(newest.sha256);
+  await site.store.remove(nameOf(newest));
   const node = await nodeOf(t, site);
   t.is(node.projector.begunFrom, 'snapshot');
-  t.regex(JSON.stringify(node.lines), new RegExp(`refused.*${newest.sha256}`));
+  t.regex(JSON.stringify(node.lines), new RegExp(`refused.*${nameOf(newest)}`));
 });
 
 test('gc retains the two newest snapshots, and copies of the store have none', async (t) => {
@@ -323,7 +354,7 @@ test('gc retains the two newest snapshots, and copies of the store have none', a
   const honest = await nodeOf(t, site);
   const { sha256: archive } = await site.store.put(toChunks(Buffer.from('an archive')));
   const snapshots: string[] = [];
-  for (let made = 0; made < 3; made += 1) snapshots.push((await record(t, site, honest.folder, {})).sha256);
+  for (let made = 0; made < 3; made += 1) snapshots.push(nameOf(await record(t, site, honest.folder, {})));
   using orphans = await Orphans.find({
     ...site,
     storedBefore: new Date(Date.now() + 60_000),
@@ -366,6 +397,7 @@ async function s3Store(t: ExecutionContext): Promise<ObjectStore> {
 type NodeOptions = {
   readonly projections?: readonly AnyProjection[];
   readonly fromSize?: number;
+  readonly partBytes?: number;
   readonly world?: Partial<OutsideWorld>;
 };
 
@@ -373,7 +405,7 @@ type NodeOptions = {
 async function nodeOf(
   t: ExecutionContext,
   { log, store }: Site,
-  { projections = everyView, fromSize = 1, world = {} }: NodeOptions = {},
+  { projections = everyView, fromSize = 1, partBytes = 2 ** 32, world = {} }: NodeOptions = {},
 ) {
   const folder = await temporaryFolder(t);
   const { logger, lines } = keptLines();
@@ -391,7 +423,7 @@ async function nodeOf(
   let maker: SnapshotMaker | undefined;
   const look = () =>
     runInWorld(world, () => {
-      maker ??= new SnapshotMaker({ ...source, views, fromSize }, Promise.resolve());
+      maker ??= new SnapshotMaker({ ...source, views, fromSize, partBytes }, Promise.resolve());
       return maker.look();
     });
   t.teardown(async () => {
@@ -432,9 +464,9 @@ async function record(
   const lastSeen = JSON.parse(String(database.prepare('SELECT last_seen FROM about').get()?.['last_seen']));
   database.exec(inViews);
   await pack(copy, packed, key);
-  const object = await store.put(files.createReadStream(packed));
+  const parts = [await store.put(files.createReadStream(packed))];
   const versions = Object.fromEntries(everyView.map(({ name, version }) => [name, version]));
-  const snapshot = change({ ...object, secret: key.toString('base64'), origin: ORIGIN, versions, lastSeen });
+  const snapshot = change({ parts, secret: key.toString('base64'), origin: ORIGIN, versions, lastSeen });
   const [newest] = await retainedSnapshots(log);
   t.true(await recordSnapshot(log, snapshot, newest?.event));
   return snapshot;

@@ -7,7 +7,7 @@ import { type ObjectStore, readiness } from '../../object-store/object-store.ts'
 import { assertSameStore } from '../../service/backends/store-binding.ts';
 import { codedError } from '../../tools/coded-error.ts';
 import { files } from '../../tools/files.ts';
-import { retainedSnapshots } from '../../views/snapshots/snapshot-records.ts';
+import { objectsOf, retainedSnapshots } from '../../views/snapshots/snapshot-records.ts';
 
 export type OrphanSearch = {
   readonly log: EventLog;
@@ -116,7 +116,7 @@ export class Orphans implements Disposable {
   /** Adds the snapshots of the views that new nodes may begin with. One that the store has lost is no reason to stop. */
   async #addSnapshots({ log }: OrphanSearch): Promise<void> {
     const insert = this.#database.prepare('INSERT OR IGNORE INTO named VALUES (?)');
-    for (const { sha256 } of await retainedSnapshots(log)) insert.run(Buffer.from(sha256, 'hex'));
+    for (const sha256 of objectsOf(await retainedSnapshots(log))) insert.run(Buffer.from(sha256, 'hex'));
   }
 
   async #list({ store, storedBefore, progress, signal }: OrphanSearch): Promise<void> {

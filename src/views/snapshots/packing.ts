@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { files } from '../../tools/files.ts';
@@ -29,7 +28,7 @@ export async function pack(from: string, to: string, key: Uint8Array): Promise<v
  * @throws the error of the body, which verifies its digest.
  */
 export async function unpack(
-  body: Readable,
+  body: AsyncIterable<Uint8Array>,
   to: string,
   key: Uint8Array,
   signal?: AbortSignal,

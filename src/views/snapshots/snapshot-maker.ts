@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream';
 import { type EventLog, isInLog, type RecordedEvent } from '../../event-log/event-log.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectStore, StoredObject } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { files } from '../../tools/files.ts';
@@ -11,6 +11,8 @@ import { CopyFolder, packedCopy } from './packed-copy.ts';
 import { KEY_BYTES } from './packing.ts';
 import {
   lastSnapshotEvent,
+  nameOf,
+  objectsOf,
   otherViews,
   type RecordedSnapshot,
   recordSnapshot,
@@ -26,11 +28,15 @@ export type SnapshotMakerOptions = {
   readonly origin: string;
   /** The size of the views in bytes from which on snapshots are made; below it, the log is read as fast. */
   readonly fromSize: number;
+  /** The maximum size of an object; a larger snapshot is stored in parts. */
+  readonly partBytes?: number;
   readonly logger: Logger;
 };
 
 /** Milliseconds between two looks at the age of the newest snapshot, and until another one is stored. */
 const [LOOK_INTERVAL_MS, MAX_AGE_MS] = [3_600_000, 86_400_000];
+/** S3 copies no object above 5 GiB in one request. */
+const PART_BYTES = 4 * 1024 ** 3;
 /** Milliseconds that a stop waits for a snapshot in progress to be cut off. */
 const STOP_TIMEOUT_MS = 3000;
 
@@ -93,22 +99,43 @@ export class SnapshotMaker implements AsyncDisposable {
   }
 
   async #make(last: RecordedEvent | undefined): Promise<void> {
-    const { log, store, views, origin, logger } = this.#options;
-    const { signal } = this.#stop;
+    const { log, views, origin, logger } = this.#options;
     const begun = clock.monotonic();
     await assertRoom(views);
     using folder = new CopyFolder(views.folder);
     const [packed, key] = [folder.fileOf('packed'), random.bytes(KEY_BYTES)];
     const order = { views: views.file.path, folder: folder.path, packed, key };
-    const { lastSeen, versions } = await packedCopy(order, signal);
+    const { lastSeen, versions } = await packedCopy(order, this.#stop.signal);
     if (lastSeen === undefined) return;
-    const stored = await store.put(addAbortSignal(signal, files.createReadStream(packed)));
-    const snapshot = { ...stored, secret: key.toString('base64'), origin, versions, lastSeen };
-    if (!(await recordSnapshot(log, snapshot, last))) return await store.remove(stored.sha256);
+    const parts = await this.#put(packed);
+    const snapshot = { parts, secret: key.toString('base64'), origin, versions, lastSeen };
+    if (!(await recordSnapshot(log, snapshot, last))) return await this.#remove(objectsOf([snapshot]));
     this.#newest = clock.date().toISOString();
     const ms = Math.round(clock.monotonic() - begun);
-    logger.info({ snapshot: stored.sha256, bytes: stored.length, ms }, 'snapshot of the views stored');
-    for (const replaced of await replacedSnapshots(log)) await store.remove(replaced);
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    logger.info({ snapshot: nameOf(snapshot), bytes, ms }, 'snapshot of the views stored');
+    await this.#remove(await replacedSnapshots(log));
+  }
+
+  /** Stores the file as objects, none above what a store accepts. */
+  async #put(packed: string): Promise<readonly StoredObject[]> {
+    const { store, partBytes = PART_BYTES } = this.#options;
+    const { size } = await files.stat(packed);
+    const parts: StoredObject[] = [];
+    try {
+      for (let start = 0; start < size; start += partBytes) {
+        const part = files.createReadStream(packed, { start, end: start + partBytes - 1 });
+        parts.push(await store.put(addAbortSignal(this.#stop.signal, part)));
+      }
+      return parts;
+    } catch (error) {
+      await this.#remove(parts.map(({ sha256 }) => sha256));
+      throw error;
+    }
+  }
+
+  async #remove(objects: readonly string[]): Promise<void> {
+    for (const sha256 of objects) await this.#options.store.remove(sha256);
   }
 
   async #newestFitting(): Promise<RecordedSnapshot | undefined> {

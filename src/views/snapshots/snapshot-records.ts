@@ -6,6 +6,7 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
+import type { StoredObject } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 import type { ViewSchema } from '../projection.ts';
@@ -18,9 +19,8 @@ const RETAINED = 2;
 
 /** Describes a snapshot of the views, as the log does. */
 export type ViewSnapshot = {
-  /** The object: a packed view file. */
-  readonly sha256: string;
-  readonly length: number;
+  /** The objects that are a packed view file, one after the other. */
+  readonly parts: readonly StoredObject[];
   /** The key of the packed file, which only the log has: 32 bytes, in base64. */
   readonly secret: string;
   /** The engine of the log that the positions of the views belong to. */
@@ -46,15 +46,25 @@ export function lastSnapshotEvent(log: Reader): Promise<RecordedEvent | undefine
   return lastEvent(log, SNAPSHOTS);
 }
 
-/** Resolves to the digests of all snapshots that were ever stored. */
+/** Resolves to the digests of the objects of all snapshots that were ever stored. */
 export async function snapshotObjects(log: Reader): Promise<ReadonlySet<string>> {
-  return new Set((await snapshotsOf(log)).map(({ sha256 }) => sha256));
+  return new Set(objectsOf(await snapshotsOf(log)));
 }
 
-/** Resolves to the digests of the snapshots that a newer one has replaced, of those stored lately. */
+/** Resolves to the digests of the objects of the snapshots that a newer one has replaced, of those stored lately. */
 export async function replacedSnapshots(log: Reader): Promise<readonly string[]> {
   const latest = await snapshotsOf(log, 5 * RETAINED);
-  return latest.slice(RETAINED).map(({ sha256 }) => sha256);
+  return objectsOf(latest.slice(RETAINED));
+}
+
+/** Returns the digests of the objects of these snapshots. */
+export function objectsOf(snapshots: readonly ViewSnapshot[]): readonly string[] {
+  return snapshots.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256));
+}
+
+/** Returns the digest that names a snapshot for operators: that of its first object. */
+export function nameOf({ parts }: ViewSnapshot): string {
+  return parts[0]?.sha256 ?? 'without an object';
 }
 
 /**
@@ -66,8 +76,12 @@ export async function recordSnapshot(
   snapshot: ViewSnapshot,
   last: RecordedEvent | undefined,
 ): Promise<boolean> {
-  const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
-  const event = { id: random.uuid(), type: 'ViewSnapshotStored', data: snapshot, metadata };
+  const { parts, ...rest } = snapshot;
+  const [only] = parts;
+  const isWhole = only !== undefined && parts.length === 1;
+  const metadata = { schemaVersion: isWhole ? 1 : 2, occurredAt: clock.date().toISOString() };
+  const data = isWhole ? { ...only, ...rest } : snapshot;
+  const event = { id: random.uuid(), type: 'ViewSnapshotStored', data, metadata };
   try {
     await appendAfter(log, SNAPSHOTS, last, event);
     return true;
@@ -103,8 +117,10 @@ async function snapshotsOf(log: Reader, limit?: number): Promise<readonly Record
 
 /** Returns `undefined` for an event of a newer release, or of an export without secrets. */
 function snapshotIn({ type, data, metadata }: RecordedEvent): ViewSnapshot | undefined {
-  if (type !== 'ViewSnapshotStored' || metadata['schemaVersion'] !== 1) return undefined;
-  if (typeof data['secret'] !== 'string') return undefined;
-  const snapshot = data as ViewSnapshot; // as recordSnapshot writes it
-  return { ...snapshot, origin: engineIn(snapshot.origin) };
+  const version = metadata['schemaVersion'];
+  if (type !== 'ViewSnapshotStored' || typeof data['secret'] !== 'string') return undefined;
+  if (version !== 1 && version !== 2) return undefined;
+  const { sha256, length, ...snapshot } = data as ViewSnapshot & StoredObject; // as recordSnapshot writes it
+  const parts = version === 1 ? [{ sha256, length }] : snapshot.parts;
+  return { ...snapshot, parts, origin: engineIn(snapshot.origin) };
 }

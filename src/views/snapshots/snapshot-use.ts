@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { type EventLog, isInLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { Logger } from '../../tools/logger.ts';
@@ -8,7 +9,7 @@ import { ViewFile } from '../store/view-file.ts';
 import { CopyFolder } from './packed-copy.ts';
 import { unpack } from './packing.ts';
 import { sampledDifference } from './sampled-entries.ts';
-import { otherViews, type RecordedSnapshot, retainedSnapshots } from './snapshot-records.ts';
+import { nameOf, otherViews, type RecordedSnapshot, retainedSnapshots } from './snapshot-records.ts';
 
 export type SnapshotSource = {
   readonly log: EventLog;
@@ -39,13 +40,13 @@ export async function useSnapshot(
     try {
       await assertFits(source, snapshot, projections);
       await takeInto(views, source, snapshot, projections, signal);
-      const { sha256, storedAt } = snapshot;
+      const { storedAt } = snapshot;
       const others = Object.keys(refused).length > 0 && { refused };
-      logger.info({ snapshot: sha256, storedAt, ...others }, 'views begin with a snapshot');
+      logger.info({ snapshot: nameOf(snapshot), storedAt, ...others }, 'views begin with a snapshot');
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      refused[snapshot.sha256] = (error as Error).message;
+      refused[nameOf(snapshot)] = (error as Error).message;
     }
   }
   if (Object.keys(refused).length > 0)
@@ -75,19 +76,27 @@ async function assertFits(
 async function takeInto(
   views: SqliteViewStore,
   { log, store }: SnapshotSource,
-  { sha256, secret, lastSeen }: RecordedSnapshot,
+  snapshot: RecordedSnapshot,
   projections: readonly AnyProjection[],
   signal: AbortSignal,
 ): Promise<void> {
+  const { secret, lastSeen } = snapshot;
   using folder = new CopyFolder(views.folder);
   const copy = folder.fileOf('views.sqlite');
-  const { body } = await store.get(sha256);
-  await unpack(body, copy, Buffer.from(secret, 'base64'), signal);
+  await unpack(bytesOf(snapshot, store, signal), copy, Buffer.from(secret, 'base64'), signal);
   const difference = await differenceIn(copy, lastSeen.id, (file) =>
     sampledDifference(file, log, projections),
   );
   if (difference !== undefined) throw new SnapshotRefused(`It ${difference}.`);
   views.replaceBy(copy);
+}
+
+async function* bytesOf(
+  { parts }: RecordedSnapshot,
+  store: SnapshotSource['store'],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (const { sha256 } of parts) yield* addAbortSignal(signal, (await store.get(sha256)).body);
 }
 
 async function differenceIn(
