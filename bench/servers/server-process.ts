@@ -25,10 +25,11 @@ export class ServerProcess implements AsyncDisposable {
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
     const server = new ServerProcess(child, `http://127.0.0.1:${port}`);
+    const started = performance.now();
     while (!(await server.#answers(readyPath))) {
       const end = child.exitCode ?? child.signalCode;
       if (end !== null) throw new Error(`${args.join(' ')} ended with ${end}: ${said}`);
-      await pause(2);
+      await pause(2 + (performance.now() - started) / 100); // a long start is not slowed down by questions
     }
     return server;
   }
