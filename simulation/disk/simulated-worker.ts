@@ -5,6 +5,7 @@ import { LogWriter } from '../../src/event-log/sqlite/log-writer.ts';
 import { StoreChanges } from '../../src/object-store/filesystem/store-changes.ts';
 import { HashingSessions } from '../../src/object-store/hashing-sessions.ts';
 import type { ThreadPort } from '../../src/tools/thread-port.ts';
+import { ViewJobs } from '../../src/views/store/view-jobs.ts';
 import type { Incarnation } from '../world/host.ts';
 import { world } from '../world/world.ts';
 
@@ -15,6 +16,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   'log-writer-worker.ts': (port, data) => new LogWriter(port, data),
   'store-writer-worker.ts': (port, data) => new StoreChanges(port, data),
   'hashing-worker.ts': (port) => new HashingSessions(port),
+  'view-writer-worker.ts': (port, data) => new ViewJobs(port, data),
 };
 
 /** Milliseconds until a message arrives, and for which a message keeps a thread busy, as a sync does. */

@@ -199,7 +199,7 @@ export class Projector {
     this.#stop.abort();
     this.#cutOff.abort(this.#stop.signal.reason);
     await this.#running;
-    this.#saver.end();
+    await this.#saver.end();
   }
 
   async #begin(): Promise<void> {
@@ -243,7 +243,7 @@ export class Projector {
     }
     this.#moveTo(events.at(-1)?.position);
     for (const listener of this.#listeners) listener(events);
-    this.#saver.changed();
+    await this.#saver.changed();
     if (this.#saver.isFull) await this.#halt();
   }
 

@@ -62,7 +62,7 @@ export class Rebuild implements Disposable {
   /** Reads up to the position of the views in use, or to the end of the log without any. */
   async build(): Promise<void> {
     await resetForeign(this.#options.log, this.#built); // from an interrupted rebuild, maybe of another log
-    await using writer = new ViewWriter(this.#built);
+    await using writer = new ViewWriter(this.#built, 'built');
     let written = Promise.resolve();
     const upTo = this.#inUse.kind === 'readable' ? this.#inUse.file.storedLastSeen()?.position : undefined;
     await this.#advance(upTo, async () => {

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { openView } from '../../src/service/backends/open-backends.ts';
 import type { ViewSchema } from '../../src/views/projection.ts';
 import { removeFilesPerView } from '../../src/views/store/files-per-view.ts';
+import { FlushScheduler } from '../../src/views/store/flush-scheduler.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { ViewFolder } from '../../src/views/store/view-folder.ts';
@@ -15,6 +16,7 @@ import { ViewWriter } from '../../src/views/store/view-writer.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
 import { openOneView } from '../../testing/service/one-view.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const test = anyTest as TestFn<{ file: string }>;
 
@@ -43,7 +45,7 @@ test('changes that another thread could not write are written with the next ones
     table.take(things('1'), eventAt('1'));
     table.file.save();
     {
-      await using writer = new ViewWriter(table.file);
+      await using writer = new ViewWriter(table.file, 'served');
       using _full = fullViews(file);
       table.take(things('2', '3'), eventAt('3'));
       const fault = await t.throwsAsync(writer.write(), { code: 'VIEW_UNAVAILABLE' });
@@ -62,17 +64,78 @@ test('changes that another thread could not write are written with the next ones
   t.deepEqual(stored(file), { position: '4', keys: ['1', '2', '3', '4'] });
 });
 
-test('values being written by another thread are not written concurrently', async (t) => {
+test('a query writes values that a thread has not written yet, and the thread does not overwrite them', async (t) => {
   using table = openOneView(t.context.file, shape);
-  await using writer = new ViewWriter(table.file);
-  table.take(things('1'), eventAt('1'));
+  await using writer = new ViewWriter(table.file, 'served');
+  table.take(things('1', '2'), eventAt('1'));
   const writing = writer.write();
-  table.take(things('2'), eventAt('2'));
-  t.throws(() => table.file.save(), { message: /being written already/ });
+  table.take(new Map([['2', { kind: 'blue' }]]), eventAt('2'));
+  t.deepEqual(
+    table.find({ equal: { kind: 'blue' }, limit: 5 }),
+    [{ kind: 'blue' }],
+    'a query does not wait for the thread',
+  );
+  t.is(stored(t.context.file).position, '2');
+  table.take(things('3'), eventAt('3'));
   await writing;
-  t.deepEqual(stored(t.context.file), { position: '1', keys: ['1'] });
-  table.file.save();
-  t.deepEqual(stored(t.context.file), { position: '2', keys: ['1', '2'] });
+  t.is(table.file.unsaved, 1);
+  await writer.write();
+  t.deepEqual(stored(t.context.file), { position: '3', keys: ['1', '2', '3'] });
+  t.is(table.find({ equal: { kind: 'blue' }, limit: 5 }).length, 1);
+});
+
+test('many changes are written by a thread, again once a full disk has space', async (t) => {
+  const { file } = t.context;
+  using store = SqliteViewStore.open(path.dirname(file), 'memory');
+  store.add(shape);
+  const failures: unknown[] = [];
+  const saver = new FlushScheduler(store, new AbortController().signal, (error) => failures.push(error));
+  const take = (from: number, count: number) => {
+    const keys = Array.from({ length: count }, (_, index) => String(from + index));
+    store.file.take(new Map([[shape.name, things(...keys)]]), eventAt(String(from + count)));
+    return saver.changed();
+  };
+  await take(1000, 100);
+  t.is(stored(file).position, undefined, 'the calling thread writes nothing');
+  await until(async () => stored(file).position === '1100');
+  {
+    using _full = fullViews(file);
+    await take(1100, 100);
+    await until(async () => saver.lastError !== undefined);
+    t.false(saver.isFull);
+    await take(1200, 1000);
+    await until(async () => saver.isFull);
+    t.is(stored(file).position, '1100');
+  }
+  await saver.waitForSpace();
+  await until(async () => stored(file).position === '2200');
+  t.is(stored(file).keys.length, 1200);
+  store.file.take(new Map([[shape.name, things('1')]]), eventAt('2201'));
+  await saver.end();
+  t.is(stored(file).position, '2201');
+  t.deepEqual(failures, []);
+});
+
+test('a corrupt page that a thread finds ends the service, and the next start rebuilds the views', async (t) => {
+  const folder = path.dirname(t.context.file);
+  {
+    using store = SqliteViewStore.open(folder, 'memory');
+    store.add(shape);
+    store.file.addLookups();
+    store.file.take(new Map([['things', things('1')]]), eventAt('1'));
+  }
+  t.true(damageRootOf(t.context.file, 'things counts') > 0);
+  const store = SqliteViewStore.open(folder, 'memory');
+  store.add(shape);
+  const failed = Promise.withResolvers<unknown>();
+  const saver = new FlushScheduler(store, new AbortController().signal, failed.resolve);
+  store.file.take(new Map([['things', things('2', '3', '4', '5', '6')]]), eventAt('6'));
+  await saver.changed();
+  t.like(await failed.promise, { code: 'VIEW_DAMAGED' });
+  await t.throwsAsync(saver.end(), { code: 'VIEW_DAMAGED' });
+  store[Symbol.dispose]();
+  using reopened = SqliteViewStore.open(folder, 'memory');
+  t.deepEqual([...reopened.add(shape).values()], []);
 });
 
 test('a file that cannot be opened is unchanged, one of another program is replaced', (t) => {

@@ -1,27 +1,36 @@
 import { clock } from '../../tools/clock.ts';
 import { ViewUnavailable } from '../view-unavailable.ts';
 import type { SqliteViewStore } from './sqlite-view-store.ts';
+import { ViewWriter } from './view-writer.ts';
 
-/** Number of unwritten values of one view that triggers a write, which blocks requests for some milliseconds. */
-const BATCH_VALUES = 32;
-/** Number of unwritten values of one view at which no further events are applied, while the disk accepts no writes. */
-const MAX_UNSAVED = 1000;
-/** Milliseconds until changes are written, and between writes of positions that changed no view. */
-const [FLUSH_DELAY_MS, POSITIONS_INTERVAL_MS] = [50, 1000];
+/** Number of unwritten values of one view up to which this thread writes them: it takes about a millisecond. */
+const FEW_VALUES = 4;
+/** Numbers of unwritten values of one view at which they are written at once, and at which no further events are applied. */
+const [BATCH_VALUES, MAX_UNSAVED] = [500, 1000];
+/** Least and most milliseconds until changes are written: the longer a write takes, the more changes share the next one. */
+const [MIN_DELAY_MS, MAX_DELAY_MS] = [50, 500];
+/** The most of the time that writing takes, before changes wait for longer. */
+const WRITING_SHARE = 0.1;
+/** Milliseconds between writes of positions that changed no view. */
+const POSITIONS_INTERVAL_MS = 1000;
 /** Milliseconds until a failed write is repeated. */
 const RETRY_DELAY_MS = 500;
 
 /**
  * Writes views with a short delay after the events: many changes share a transaction, and of several changes
  * of one value only the last is written. A crash loses no data: unwritten changes are read from the log again.
+ * Many changes are written by a thread of their own, so that requests do not wait for the disk.
  */
 export class FlushScheduler {
   readonly #store: SqliteViewStore;
   readonly #stopped: AbortSignal;
   readonly #failed: (error: unknown) => void;
+  #writer: ViewWriter | undefined;
+  #writing: Promise<void> | undefined;
   #lastError: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #savedAt = 0;
+  #delay = MIN_DELAY_MS;
 
   /** @param failed called with an error other than a full disk, when no caller awaits the write. */
   constructor(store: SqliteViewStore, stopped: AbortSignal, failed: (error: unknown) => void) {
@@ -40,10 +49,11 @@ export class FlushScheduler {
     return this.#lastError !== undefined && this.#store.file.unsaved >= MAX_UNSAVED;
   }
 
-  /** Must be called after events were applied. */
-  changed(): void {
-    if (this.#lastError === undefined && this.#store.file.unsaved >= BATCH_VALUES) this.#save();
+  /** Must be called after events were applied. Resolves once others may be applied, or the disk accepts no writes. */
+  async changed(): Promise<void> {
+    if (this.#lastError === undefined && this.#store.file.unsaved >= BATCH_VALUES) this.#write();
     this.#schedule();
+    if (this.#store.file.unsaved >= MAX_UNSAVED) await this.#writing;
   }
 
   /** Resolves when events may be applied again, or when the scheduler is stopped. */
@@ -54,13 +64,18 @@ export class FlushScheduler {
   }
 
   /** Writes all remaining changes, if the disk accepts them. */
-  end(): void {
+  async end(): Promise<void> {
     clock.clearTimeout(this.#timer);
-    this.#save();
+    await this.#writing;
+    try {
+      this.#save();
+    } finally {
+      await this.#writer?.[Symbol.asyncDispose]();
+    }
   }
 
   #schedule(): void {
-    const delay = this.#lastError === undefined ? FLUSH_DELAY_MS : RETRY_DELAY_MS;
+    const delay = this.#lastError === undefined ? this.#delay : RETRY_DELAY_MS;
     this.#timer ??= clock.setTimeout(() => {
       this.#timer = undefined;
       try {
@@ -72,13 +87,17 @@ export class FlushScheduler {
   }
 
   #saveIfDue(): void {
+    const { unsaved } = this.#store.file;
+    if (unsaved > FEW_VALUES) return this.#write();
+    if (this.#writing) return; // it schedules the next write
     const isTimeForPosition = clock.monotonic() - this.#savedAt >= POSITIONS_INTERVAL_MS;
-    if (this.#store.file.unsaved > 0 || isTimeForPosition) this.#save();
+    if (unsaved > 0 || isTimeForPosition) this.#save();
     if (this.#lastError !== undefined) this.#schedule();
   }
 
   #save(): void {
     this.#savedAt = clock.monotonic();
+    this.#delay = MIN_DELAY_MS;
     try {
       this.#store.file.save();
       this.#lastError = undefined;
@@ -86,5 +105,37 @@ export class FlushScheduler {
       if (!(error instanceof ViewUnavailable)) throw error;
       this.#lastError = error.message;
     }
+  }
+
+  /** Begins to write in the thread, unless it is writing: what is accepted meanwhile is written next. */
+  #write(): void {
+    if (this.#writing) return;
+    const begun = clock.monotonic();
+    this.#savedAt = begun;
+    this.#writing = this.#writerOfStore()
+      .write()
+      .then(() => {
+        this.#lastError = undefined;
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof ViewUnavailable)) return this.#failed(error);
+        this.#lastError = error.message;
+      })
+      .finally(() => {
+        this.#writing = undefined;
+        const fitting = (clock.monotonic() - begun) / WRITING_SHARE;
+        this.#delay = Math.min(Math.max(fitting, MIN_DELAY_MS), MAX_DELAY_MS);
+        if (this.#store.file.unsaved > 0 && !this.#stopped.aborted) this.#schedule();
+      });
+  }
+
+  /** Returns the writer of the generation in use. */
+  #writerOfStore(): ViewWriter {
+    const { file } = this.#store;
+    if (this.#writer?.file !== file) {
+      void this.#writer?.[Symbol.asyncDispose]();
+      this.#writer = new ViewWriter(file, 'served');
+    }
+    return this.#writer;
   }
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Position } from '../../event-log/event-log.ts';
 import { files } from '../../tools/files.ts';
-import { extendedCode, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
+import { extendedCode, isBusy, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
@@ -11,7 +11,7 @@ import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailab
 import { markDamaged } from './view-folder.ts';
 import { type FlushBatch, ViewMemory } from './view-memory.ts';
 import { addLookups, createView, dropView, prepareViewFile } from './view-schema.ts';
-import { ViewStatements } from './view-statements.ts';
+import { lastSeenIn, ViewStatements } from './view-statements.ts';
 import { ViewTable } from './view-table.ts';
 
 /** Milliseconds to wait for another process that is writing. */
@@ -105,8 +105,7 @@ export class ViewFile implements Disposable {
 
   /** Returns the event that the file names as the last applied one; another process may have moved it. */
   storedLastSeen(): EventRef | undefined {
-    const stored = this.#database.prepare('SELECT last_seen FROM about').get()?.['last_seen'];
-    return typeof stored === 'string' ? (JSON.parse(stored) as EventRef) : undefined; // as ViewStatements writes it
+    return lastSeenIn(this.#database.prepare('SELECT last_seen FROM about').get());
   }
 
   /** Returns the position that queries of a view have reached. */
@@ -161,19 +160,29 @@ export class ViewFile implements Disposable {
   }
 
   /**
-   * Writes the accepted values and the last event in one transaction. @throws {ViewUnavailable} the disk does
-   * not accept them at the moment.
+   * Writes the accepted values and the last event in one transaction, with those that another connection has not written
+   * yet. @throws {ViewUnavailable} the disk does not accept them at the moment.
    */
   save(): void {
+    this.#memory.takeBack();
     const handed = this.handOver();
     if (!handed) return;
     try {
-      this.#markingDamage(() => this.#writes?.write(handed.changes));
+      readTwice(this.#database, () => this.#writes?.write(handed.changes));
       handed.written();
     } catch (error) {
       handed.notWritten();
-      throw isDiskError(error) ? viewUnavailable(this.path, 'written', error) : error;
+      throw this.notWritten(error);
     }
+  }
+
+  /** Returns the error to throw for a failed write. Marks the file if a page is corrupt. */
+  notWritten(error: unknown): unknown {
+    if (isDamage(error)) {
+      markDamaged(this.path);
+      return new ViewDamaged(this.path, error as Error);
+    }
+    return isDiskError(error) || isBusy(error) ? viewUnavailable(this.path, 'written', error) : error;
   }
 
   /** Returns the unwritten changes for another connection to write, or `undefined`. */
@@ -260,9 +269,7 @@ export class ViewFile implements Disposable {
     try {
       readTwice(this.#database, write);
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      markDamaged(this.path);
-      throw new ViewDamaged(this.path, error as Error);
+      throw isDamage(error) ? this.notWritten(error) : error;
     }
   }
 }

@@ -82,16 +82,24 @@ export class ViewMemory {
     if (last === undefined || last.position === this.#written?.position) return undefined;
     const changes = { views: Array.from(values, ([view, byKey]) => [view, rowsOf(byKey)] as const), last };
     [this.#inFlight, this.#unwritten] = [values, new Map()];
+    const isInFlight = () => this.#inFlight === values;
     const written = () => {
+      if (!isInFlight()) return;
       this.#inFlight = undefined;
       this.#written = last;
     };
     const notWritten = () => {
-      const since = this.#unwritten;
-      [this.#inFlight, this.#unwritten] = [undefined, values];
-      this.take(since, this.#last ?? last);
+      if (isInFlight()) this.takeBack();
     };
     return { changes, written, notWritten };
+  }
+
+  /** Makes what is in flight part of the next batch, which may be written before that in flight or after it. */
+  takeBack(): void {
+    const [values, since, last] = [this.#inFlight, this.#unwritten, this.#last];
+    if (!values || !last) return;
+    [this.#inFlight, this.#unwritten] = [undefined, new Map()];
+    for (const changes of [values, since]) this.take(changes, last);
   }
 
   clear(): void {

@@ -17,15 +17,19 @@ export class ViewStatements {
   readonly #database: DatabaseSync;
   readonly #ofViews = new Map<string, Record<'put' | 'remove', StatementSync>>();
   readonly #move: StatementSync;
+  readonly #lastSeen: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#move = database.prepare('UPDATE about SET last_seen = ?');
+    this.#lastSeen = database.prepare('SELECT last_seen FROM about');
   }
 
-  /** Writes all changes in one transaction. */
+  /** Writes all changes in one transaction, unless another connection has written them with later ones. */
   write({ views, last }: ViewChanges): void {
     inTransaction(this.#database, () => {
+      const stored = lastSeenIn(this.#lastSeen.get());
+      if (stored !== undefined && stored.position >= last.position) return;
       for (const [name, rows] of views) {
         if (rows.length === 0) continue;
         const { put, remove } = this.#of(name);
@@ -49,4 +53,10 @@ export class ViewStatements {
     this.#ofViews.set(name, statements);
     return statements;
   }
+}
+
+/** Returns the event that the row of metadata names as the last applied one. */
+export function lastSeenIn(about: Readonly<Record<string, unknown>> | undefined): EventRef | undefined {
+  const stored = about?.['last_seen'];
+  return typeof stored === 'string' ? (JSON.parse(stored) as EventRef) : undefined; // as write() stores it
 }

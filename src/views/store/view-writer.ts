@@ -2,36 +2,24 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { workers } from '../../tools/workers.ts';
-import type { ViewSchema } from '../projection.ts';
 import { viewUnavailable } from '../view-unavailable.ts';
 import type { ViewFile } from './view-file.ts';
-import type { ViewChanges } from './view-statements.ts';
+import type { ViewFileUse, ViewJob, ViewJobDone } from './view-jobs.ts';
 
-/** A job for the worker thread that writes a view file. */
-export type ViewJob = { readonly file: string } & (
-  | { readonly kind: 'write'; readonly changes: ViewChanges }
-  | { readonly kind: 'add-lookups'; readonly schemas: readonly ViewSchema[] }
-);
-
-/** An error of SQLite in a form that can be sent between threads; cloning an Error retains only its message. */
-export type ViewJobDone = {
-  readonly fault?: {
-    readonly message: string;
-    readonly code: string | undefined;
-    readonly errcode: number | undefined;
-  };
-};
-
-/** Writes a view file in a worker thread: one core reads events while another one writes the resulting views. */
+/** Writes a view file in a worker thread, while this thread goes on. */
 export class ViewWriter implements AsyncDisposable {
-  readonly #file: ViewFile;
+  readonly file: ViewFile;
   readonly #worker: Worker;
   readonly #jobs: PromiseWithResolvers<void>[] = [];
+  #ended: Error | undefined;
 
-  constructor(file: ViewFile) {
-    this.#file = file;
+  constructor(file: ViewFile, use: ViewFileUse) {
+    this.file = file;
     const program = `./view-writer-worker${path.extname(import.meta.filename)}`;
-    this.#worker = workers.start(new URL(program, import.meta.url), { name: 'view-writer' });
+    this.#worker = workers.start(new URL(program, import.meta.url), {
+      name: 'view-writer',
+      workerData: use,
+    });
     this.#worker.on('message', ({ fault }: ViewJobDone) => {
       const job = this.#jobs.shift();
       if (fault === undefined) job?.resolve();
@@ -41,12 +29,12 @@ export class ViewWriter implements AsyncDisposable {
     this.#worker.on('exit', () => this.#end(new Error('The thread that writes views has ended.')));
   }
 
-  /** Writes what the file has accepted until now. @throws {ViewUnavailable} the file has the changes again. */
+  /** Writes what the file has accepted until now. @throws {ViewUnavailable} the file has the changes again */
   async write(): Promise<void> {
-    const handed = this.#file.handOver();
+    const handed = this.file.handOver();
     if (!handed) return;
     try {
-      await this.#do({ kind: 'write', file: this.#file.path, changes: handed.changes });
+      await this.#do({ kind: 'write', file: this.file.path, changes: handed.changes });
       handed.written();
     } catch (error) {
       handed.notWritten();
@@ -56,34 +44,37 @@ export class ViewWriter implements AsyncDisposable {
 
   /** @throws {ViewUnavailable} */
   async addLookups(): Promise<void> {
-    const schemas = this.#file.schemas.map(
+    const schemas = this.file.schemas.map(
       ({ name, version, indexes = [], countedBy = [], texts = [], labels }) => {
         const lookups = { indexes, countedBy, texts, ...(labels !== undefined && { labels }) };
         return { name, version, ...lookups }; // functions cannot be sent to a thread
       },
     );
-    await this.#do({ kind: 'add-lookups', file: this.#file.path, schemas });
-    this.#file.lookupsAdded();
+    await this.#do({ kind: 'add-lookups', file: this.file.path, schemas });
+    this.file.lookupsAdded();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#ended) return;
     const ended = once(this.#worker, 'exit');
     this.#worker.postMessage('close');
     await ended;
   }
 
   async #do(job: ViewJob): Promise<void> {
+    if (this.#ended) throw this.#ended;
     const asked = Promise.withResolvers<void>();
     this.#jobs.push(asked);
     this.#worker.postMessage(job);
     try {
       await asked.promise;
     } catch (error) {
-      throw viewUnavailable(this.#file.path, 'written', error);
+      throw viewUnavailable(this.file.path, 'written', this.file.notWritten(error));
     }
   }
 
   #end(reason: Error): void {
+    this.#ended ??= reason;
     for (const job of this.#jobs.splice(0)) job.reject(reason);
   }
 }
