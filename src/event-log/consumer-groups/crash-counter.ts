@@ -61,7 +61,8 @@ export class CrashCounter implements AsyncDisposable {
   async begin(position: Position, how: 'alone' | 'beside others'): Promise<number | undefined> {
     if (!this.#isSuspect(position)) return 1;
     if (how !== 'alone') return undefined;
-    const count = (this.#handedOut.get(position) ?? 0) + 1;
+    const before = this.#handedOut.get(position) ?? 0;
+    const count = this.#inFlight.has(position) ? before : before + 1; // after a failure it begins again, uncounted
     this.#handedOut.set(position, count);
     this.#inFlight.add(position);
     await this.#save();
