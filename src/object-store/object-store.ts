@@ -49,8 +49,11 @@ export interface ObjectStore extends AsyncDisposable {
    */
   remove(sha256: string, options?: { readonly storedBefore?: Date }): Promise<void>;
 
-  /** Removes the remains of interrupted uploads that are older than `olderThan`; resolves to their number. */
-  sweepIncoming(olderThan: Date, options?: { readonly dryRun?: boolean }): Promise<number>;
+  /**
+   * Removes what interrupted uploads and reads left before `olderThan`, except what this store still uses.
+   * Resolves to the number of removals.
+   */
+  sweepIncoming(olderThan: Date, options?: SweepIncomingOptions): Promise<number>;
 
   /**
    * Resolves to the id of this store, `undefined` until it has one. The event log names it, too.
@@ -95,6 +98,13 @@ export type ExpectedContent = {
   readonly length?: number;
   /** Maximum number of bytes; a longer body is refused while it arrives. */
   readonly maxLength?: number;
+};
+
+export type SweepIncomingOptions = {
+  /** Removes nothing, only counts. */
+  readonly dryRun?: boolean;
+  /** Sweeps the files of this machine alone, and asks no server. */
+  readonly onlyFiles?: boolean;
 };
 
 export type StoredObject = {

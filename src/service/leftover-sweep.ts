@@ -5,7 +5,6 @@ import { clock } from '../tools/clock.ts';
 import type { Logger } from '../tools/logger.ts';
 import { removeFilesPerView } from '../views/store/files-per-view.ts';
 import { ViewFolder } from '../views/store/view-folder.ts';
-import { sweepTemporary } from './backends/open-object-store.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -52,11 +51,9 @@ export class LeftoverSweep implements Disposable {
   }
 
   #sweepFiles(): Promise<void> {
-    const { config, store } = this.#swept;
+    const before = new Date(clock.now() - HOUR);
     return this.#attempt('files', 'temporary archives of a killed process', () =>
-      config.archiveStore.kind === 'file'
-        ? store.sweepIncoming(new Date(clock.now() - HOUR))
-        : sweepTemporary(config.dataDir, HOUR),
+      this.#swept.store.sweepIncoming(before, { onlyFiles: true }),
     );
   }
 

@@ -11,6 +11,7 @@ import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 import { until } from '../../testing/service/running-service.ts';
+import { inChunks } from '../object-store/bodies.ts';
 
 const HOUR = 3_600_000;
 
@@ -60,6 +61,20 @@ test('a service removes files unchanged for an hour, at start and daily', async 
   await leaveFile('later', HOUR + 60_000);
   await until(async () => !existsSync(file('later')));
   t.true(existsSync(file('young')));
+});
+
+test('a local copy of an object that waits in use for more than an hour is not removed', async (t) => {
+  const { swept } = await onS3(t);
+  const { sha256 } = await swept.store.put(inChunks(Buffer.alloc(2_000_000)));
+  await using local = await swept.store.materialize(sha256);
+  if (local.source.kind !== 'file') return t.fail('the object is too small for a file');
+  const used = local.source.path;
+  const unused = path.join(path.dirname(used), 'left-by-a-killed-process');
+  await writeFile(unused, 'cut off');
+  const then = new Date(Date.now() - 2 * HOUR);
+  for (const file of [used, unused]) await utimes(file, then, then);
+  using _sweep = await LeftoverSweep.start(swept);
+  t.deepEqual([existsSync(used), existsSync(unused)], [true, false]);
 });
 
 async function onS3(t: ExecutionContext) {

@@ -13,6 +13,7 @@ import {
   ObjectStoreUnavailable,
   StoreDamaged,
   type StoredObject,
+  type SweepIncomingOptions,
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
 import { Spool } from '../spool.ts';
@@ -83,7 +84,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     });
   }
 
-  sweepIncoming(olderThan: Date, options: { readonly dryRun?: boolean } = {}): Promise<number> {
+  sweepIncoming(olderThan: Date, options: SweepIncomingOptions = {}): Promise<number> {
     return this.#parts.incoming.sweep(olderThan, options);
   }
 

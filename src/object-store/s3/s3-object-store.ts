@@ -10,6 +10,7 @@ import {
   ObjectMissing,
   type ObjectStore,
   type StoredObject,
+  type SweepIncomingOptions,
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
 import { RecentObjects } from '../recent-objects.ts';
@@ -150,9 +151,10 @@ export class S3ObjectStore implements ObjectStore {
 
   async sweepIncoming(
     olderThan: Date,
-    { dryRun = false }: { readonly dryRun?: boolean } = {},
+    { dryRun = false, onlyFiles = false }: SweepIncomingOptions = {},
   ): Promise<number> {
     const files = await this.#folder.sweep(olderThan, { dryRun });
+    if (onlyFiles) return files;
     const keys = this.#bucket.list('incoming/');
     return files + (await this.#incoming.sweep(keys, olderThan, dryRun));
   }

@@ -2,10 +2,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ArchiveStoreConfig } from '../../config/config.ts';
 import type { FilesystemStoreOptions } from '../../object-store/filesystem/filesystem-object-store.ts';
-import { IncomingFolder } from '../../object-store/incoming-folder.ts';
 import type { ObjectStore, StoreAudit } from '../../object-store/object-store.ts';
 import type { MinioArchiveStoreOptions } from '../../object-store/s3/s3-object-store.ts';
-import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 
 export type OpeningOptions = Pick<MinioArchiveStoreOptions, 'mustExist' | 'recentBytes'> &
@@ -28,16 +26,6 @@ export async function openObjectStore(
   }
   const { S3ObjectStore } = await import('../../object-store/s3/s3-object-store.ts');
   return S3ObjectStore.open({ ...config, temporaryFolder: temporaryFolder(dataDir), ...options });
-}
-
-/**
- * Removes what killed processes left of archives that they were checking or sending to an S3 store: files
- * that were not written to for `age` milliseconds. Resolves to their number. The caller must hold the lock of
- * the data folder.
- */
-export async function sweepTemporary(dataDir: string, age: number): Promise<number> {
-  const folder = await IncomingFolder.open(temporaryFolder(dataDir));
-  return await folder.sweep(new Date(clock.now() - age), {});
 }
 
 function temporaryFolder(dataDir: string): string {
