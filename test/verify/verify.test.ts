@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +9,7 @@ import { clients, collections, deposits, notifications, parkings } from '../../s
 import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
+import { StreamHeads } from '../../src/event-log/integrity/stream-heads.ts';
 import { toPosition } from '../../src/event-log/position.ts';
 import { chainCheck } from '../../src/operations/verify/checks/chain.ts';
 import { codecCheck } from '../../src/operations/verify/checks/codec.ts';
@@ -420,3 +421,16 @@ async function contentsOf(folder: string): Promise<Map<string, string>> {
 async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
+
+test('the heads of more streams than a Map can have are stored', (t) => {
+  const heads = new StreamHeads(100);
+  const hashOf = (revision: number) => hash('sha256', `${revision}`);
+  for (let number = 0; number < 250; number += 1)
+    heads.set(`deposit-${number}`, { revision: number, hash: hashOf(number) });
+  heads.set('deposit-0', { revision: 7, hash: null });
+  t.is(heads.size, 250);
+  t.deepEqual(heads.get('deposit-0'), { revision: 7, hash: null });
+  for (const number of [99, 100, 249])
+    t.deepEqual(heads.get(`deposit-${number}`), { revision: number, hash: hashOf(number) });
+  t.is(heads.get('deposit-250'), undefined);
+});

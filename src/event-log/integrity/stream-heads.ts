@@ -8,25 +8,33 @@ export type StreamHead = {
   readonly hash: string | null | undefined;
 };
 
+/** The maximum number of entries of a Map in V8. */
+const MAP_ENTRIES = 2 ** 24;
+
 /** Stores revision, hash and time of the last event of every stream, some 160 bytes each with the name. */
 export class StreamHeads {
-  readonly #numbers = new Map<string, number>();
+  readonly #mapEntries: number;
+  readonly #numbers = [new Map<string, number>()];
   #revisions = new Float64Array(256);
   #hashes = new Uint8Array(256 * HASH_BYTES);
   #times = new Float64Array(256).fill(Number.NaN);
 
+  constructor(mapEntries = MAP_ENTRIES) {
+    this.#mapEntries = mapEntries;
+  }
+
   get size(): number {
-    return this.#numbers.size;
+    return this.#numbers.reduce((sum, { size }) => sum + size, 0);
   }
 
   get(stream: string): StreamHead | undefined {
-    const number = this.#numbers.get(stream);
+    const number = this.#numberOf(stream);
     if (number === undefined) return undefined;
     return { revision: this.#revisions[number] ?? -1, hash: hashIn(this.#bytesOf(number)) };
   }
 
   set(stream: string, { revision, hash }: StreamHead): void {
-    const number = this.#numbers.get(stream) ?? this.#add(stream);
+    const number = this.#numberOf(stream) ?? this.#add(stream);
     this.#revisions[number] = revision;
     const bytes = this.#bytesOf(number);
     if (hash && /^[0-9a-f]{64}$/.test(hash)) bytes.set(Buffer.from(hash, 'hex'));
@@ -35,11 +43,19 @@ export class StreamHeads {
 
   /** Returns milliseconds since 1970; `NaN` when the time is not known. */
   timeOf(stream: string): number {
-    return this.#times[this.#numbers.get(stream) ?? -1] ?? Number.NaN;
+    return this.#times[this.#numberOf(stream) ?? -1] ?? Number.NaN;
   }
 
   setTime(stream: string, time: number): void {
-    this.#times[this.#numbers.get(stream) ?? this.#add(stream)] = time;
+    this.#times[this.#numberOf(stream) ?? this.#add(stream)] = time;
+  }
+
+  #numberOf(stream: string): number | undefined {
+    for (const numbers of this.#numbers) {
+      const number = numbers.get(stream);
+      if (number !== undefined) return number;
+    }
+    return undefined;
   }
 
   #bytesOf(number: number): Uint8Array {
@@ -47,7 +63,7 @@ export class StreamHeads {
   }
 
   #add(stream: string): number {
-    const number = this.#numbers.size;
+    const number = this.size;
     if (number === this.#revisions.length) {
       const [revisions, hashes, times] = [this.#revisions, this.#hashes, this.#times];
       this.#revisions = new Float64Array(number * 2);
@@ -57,7 +73,8 @@ export class StreamHeads {
       this.#times = new Float64Array(number * 2).fill(Number.NaN);
       this.#times.set(times);
     }
-    this.#numbers.set(stream, number);
+    if (this.#numbers.at(-1)?.size === this.#mapEntries) this.#numbers.push(new Map());
+    this.#numbers.at(-1)?.set(stream, number);
     return number;
   }
 }
