@@ -1,5 +1,7 @@
+import path from 'node:path';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { eventLogContract } from './contract.ts';
 import { appendFaults } from './eventstoredb-append-faults.ts';
 import { connectionFaults } from './eventstoredb-connection-faults.ts';
@@ -13,7 +15,10 @@ eventLogContract({
   startsEmpty: url === undefined,
   place: async (t) => {
     if (url !== undefined) return { open: () => EventStoreDbEventLog.open({ connectionString: url }) };
-    const double = await EventStoreDbDouble.start();
+    // The other tests of this file have the log of the double in memory.
+    const double = await EventStoreDbDouble.start({
+      file: path.join(await temporaryFolder(t), 'log.sqlite'),
+    });
     t.teardown(() => double[Symbol.asyncDispose]());
     return { open: () => EventStoreDbEventLog.open({ connectionString: double.connectionString }) };
   },
