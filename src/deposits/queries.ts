@@ -131,8 +131,8 @@ export class DepositQueries {
   }
 
   /** Returns a page of a client's deposits, according to the views of this node. */
-  list(query: DepositQuery): DepositPage {
-    return depositPage(this.#statuses.view, query);
+  async list(query: DepositQuery): Promise<DepositPage> {
+    return depositPage(await this.#statuses.view.settled(), query);
   }
 
   /**

@@ -14,8 +14,13 @@ export function engineIn(origin: string): string {
 /** New values by the name of the view and the key; `undefined` removes a value. */
 export type ViewValues = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
-/** The read interface of one view, for the code that serves it. */
+/** The read interface of one view, for the code that serves it. Queries write first what the view has accepted. */
 export interface View<Type> {
+  /**
+   * Resolves to the view for queries that write nothing, once all that it has accepted until the call is written. Queries
+   * that many clients send use it: they do not delay other requests.
+   */
+  settled(): Promise<View<Type>>;
   get(key: string): Type | undefined;
   /** Returns all values, in the order of their keys. */
   values(): IterableIterator<Type>;

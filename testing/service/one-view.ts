@@ -12,7 +12,7 @@ export type OneView = View<unknown> &
 
 export function openOneView(path: string, schema: ViewSchema, origin = 'memory'): OneView {
   const [file, { name }] = [openViewFile(path, origin, [schema]), schema];
-  return {
+  const view: OneView = {
     file,
     take: (values, last) => file.take(new Map([[name, values]]), last),
     get: (key) => file.get(name, key),
@@ -22,5 +22,7 @@ export function openOneView(path: string, schema: ViewSchema, origin = 'memory')
     count: (query) => file.read(name, (table) => table.count(query)),
     counts: (equal) => file.read(name, (table) => table.counts(equal)),
     [Symbol.dispose]: () => file[Symbol.dispose](),
+    settled: async () => view,
   };
+  return view;
 }

@@ -39,7 +39,7 @@ export async function answerDepositList(
 ): Promise<void> {
   const query = depositQueryIn(ctx, collection);
   if (query.pageSize > PAGE_SIZE) await longAnswers.begin(ctx);
-  const page = queries.list(query);
+  const page = await queries.list(query);
   if (!query.cursor && query.page > page.lastPage) {
     throw notFound(`There is no page ${query.page} of these deposits: the last page is ${page.lastPage}.`);
   }

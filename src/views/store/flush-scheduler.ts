@@ -37,6 +37,7 @@ export class FlushScheduler {
     this.#store = store;
     this.#stopped = stopped;
     this.#failed = failed;
+    store.settleBy(() => this.#settle());
   }
 
   /** The reason why views cannot be written at the moment; `undefined` when there is no error. */
@@ -74,6 +75,14 @@ export class FlushScheduler {
     }
   }
 
+  /** Resolves once all that was accepted until now is written, or the disk does not accept it. */
+  async #settle(): Promise<void> {
+    await this.#writing;
+    if (this.#store.file.unsaved > FEW_VALUES) this.#write();
+    else if (this.#store.file.unsaved > 0) this.#save();
+    await this.#writing;
+  }
+
   #schedule(): void {
     const delay = this.#lastError === undefined ? this.#delay : RETRY_DELAY_MS;
     this.#timer ??= clock.setTimeout(() => {
@@ -109,24 +118,26 @@ export class FlushScheduler {
 
   /** Begins to write in the thread, unless it is writing: what is accepted meanwhile is written next. */
   #write(): void {
-    if (this.#writing) return;
-    const begun = clock.monotonic();
-    this.#savedAt = begun;
-    this.#writing = this.#writerOfStore()
-      .write()
-      .then(() => {
-        this.#lastError = undefined;
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof ViewUnavailable)) return this.#failed(error);
-        this.#lastError = error.message;
-      })
+    this.#writing ??= this.#writeInThread()
+      .catch(this.#failed)
       .finally(() => {
         this.#writing = undefined;
-        const fitting = (clock.monotonic() - begun) / WRITING_SHARE;
-        this.#delay = Math.min(Math.max(fitting, MIN_DELAY_MS), MAX_DELAY_MS);
-        if (this.#store.file.unsaved > 0 && !this.#stopped.aborted) this.#schedule();
       });
+  }
+
+  async #writeInThread(): Promise<void> {
+    const begun = clock.monotonic();
+    this.#savedAt = begun;
+    try {
+      await this.#writerOfStore().write();
+      this.#lastError = undefined;
+    } catch (error) {
+      if (!(error instanceof ViewUnavailable)) throw error;
+      this.#lastError = error.message;
+    }
+    const fitting = (clock.monotonic() - begun) / WRITING_SHARE;
+    this.#delay = Math.min(Math.max(fitting, MIN_DELAY_MS), MAX_DELAY_MS);
+    if (this.#store.file.unsaved > 0 && !this.#stopped.aborted) this.#schedule();
   }
 
   /** Returns the writer of the generation in use. */

@@ -5,6 +5,9 @@ import { ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { openViewFile } from './open-view-file.ts';
 import { ViewFile } from './view-file.ts';
 import { removeViewFile, ViewFolder } from './view-folder.ts';
+import type { ViewTable } from './view-table.ts';
+
+type Queries = Omit<View<unknown>, 'settled'>;
 
 /**
  * Stores all views of this node in one SQLite file; a rebuild replaces it by the next generation. They may be
@@ -14,6 +17,7 @@ export class SqliteViewStore {
   readonly #folder: ViewFolder;
   readonly #origin: string;
   #file: ViewFile;
+  #settle: () => Promise<void> = async () => this.#file.save();
 
   /** @param origin the engine of the log whose positions are stored; views of another one are rebuilt. */
   static open(folder: string, origin: string): SqliteViewStore {
@@ -49,13 +53,30 @@ export class SqliteViewStore {
       ]);
     }
     const { name } = schema;
+    const settled: View<unknown> = { ...this.#queries(name, false), settled: async () => settled };
+    return {
+      ...this.#queries(name, true),
+      settled: async () => {
+        if (!this.#file.isWritten(name)) await this.#settle();
+        return settled;
+      },
+    };
+  }
+
+  /** Names the function that writes what the views have accepted; by default, the caller of a query writes it. */
+  settleBy(settle: () => Promise<void>): void {
+    this.#settle = settle;
+  }
+
+  #queries(name: string, saves: boolean): Queries {
+    const read = <Found>(from: (table: ViewTable) => Found) => this.#file.read(name, from, saves);
     return {
       get: (key) => this.#file.get(name, key),
-      values: () => this.#file.table(name).values(),
-      find: (query) => this.#file.read(name, (table) => table.find(query)),
-      candidateAt: (query, place) => this.#file.read(name, (table) => table.candidateAt(query, place)),
-      count: (query) => this.#file.read(name, (table) => table.count(query)),
-      counts: (equal) => this.#file.read(name, (table) => table.counts(equal)),
+      values: () => read((table) => table.values()),
+      find: (query) => read((table) => table.find(query)),
+      candidateAt: (query, place) => read((table) => table.candidateAt(query, place)),
+      count: (query) => read((table) => table.count(query)),
+      counts: (equal) => read((table) => table.counts(equal)),
     };
   }
 

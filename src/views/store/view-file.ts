@@ -129,9 +129,14 @@ export class ViewFile implements Disposable {
     return this.#memory.get(view, key, fromFile, this.#writes !== undefined);
   }
 
-  /** Reads a view. @throws {ViewUnavailable} a page is corrupt: the next start of the service rebuilds the file. */
-  read<Found>(view: string, read: (table: ViewTable) => Found): Found {
-    return this.#reading(view, () => read(this.table(view)));
+  /** Reads a view with everything accepted until now, or as it is written. @throws {ViewUnavailable} a page is corrupt */
+  read<Found>(view: string, read: (table: ViewTable) => Found, saves = true): Found {
+    return this.#reading(view, () => read(saves ? this.table(view) : this.#table(view)));
+  }
+
+  /** Returns whether the file has all accepted values of the view. */
+  isWritten(view: string): boolean {
+    return this.#memory.isWritten(view);
   }
 
   /** Returns a view with everything accepted until now; on a full disk, with what was written before. */
@@ -159,10 +164,7 @@ export class ViewFile implements Disposable {
     this.#memory.take(values, last);
   }
 
-  /**
-   * Writes the accepted values and the last event in one transaction, with those that another connection has not written
-   * yet. @throws {ViewUnavailable} the disk does not accept them at the moment.
-   */
+  /** Writes all that is not written, in one transaction. @throws {ViewUnavailable} the disk does not accept it now */
   save(): void {
     this.#memory.takeBack();
     const handed = this.handOver();

@@ -6,7 +6,7 @@ import { countedFields, countsOf, quoted } from './view-schema.ts';
 const PAGE = 500;
 
 /** Reads one view of a file, as it is written there. */
-export class ViewTable implements View<unknown> {
+export class ViewTable implements Omit<View<unknown>, 'settled'> {
   readonly #database: DatabaseSync;
   readonly #name: string;
   #countedBy: readonly string[];

@@ -35,8 +35,8 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
       method: 'GET',
       path: '/console/api/deposits/:id/versions',
       permission: 'deposits:read',
-      answer: ({ ctx, params, viewer }) => {
-        const deposits = depositsOf(viewer);
+      answer: async ({ ctx, params, viewer }) => {
+        const deposits = await depositsOf(viewer).settled();
         const { origin } = deposits.existing(params['id']);
         const found =
           origin === null

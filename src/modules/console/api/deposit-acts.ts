@@ -75,7 +75,7 @@ export function depositActRoutes({ depositsOf, log, people, resources }: Console
 
   /** Resolves to the ids of all deposits of a filter. @throws {ConsoleRefusal} too many for a job */
   async function matching(query: URLSearchParams, viewer: Viewer): Promise<readonly number[]> {
-    const ids = await idsOf(depositsOf(viewer), selectionOf(filterIn(query)), MAX_DEPOSITS);
+    const ids = await idsOf(await depositsOf(viewer).settled(), selectionOf(filterIn(query)), MAX_DEPOSITS);
     if (ids.length <= MAX_DEPOSITS) return ids;
     const text = `More than ${MAX_DEPOSITS} deposits match: add a filter.`;
     throw new ConsoleRefusal(409, 'TOO_MANY_DEPOSITS', text);

@@ -53,11 +53,11 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
       method: 'GET',
       path: '/console/api/deposits/export/:format',
       permission: 'deposits:read',
-      answer: ({ ctx, query, params, viewer }) => {
+      answer: async ({ ctx, query, params, viewer }) => {
         const { format: name = '' } = params;
         const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
         if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
-        const [deposits, selection] = [depositsOf(viewer), selectionOf(filterIn(query))];
+        const [deposits, selection] = [await depositsOf(viewer).settled(), selectionOf(filterIn(query))];
         const fields = query.has('columns')
           ? columnsIn(query).flatMap((column): readonly Field[] => column.fields)
           : USUAL_FIELDS;

@@ -13,14 +13,14 @@ export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
       method: 'GET',
       path: '/console/api/deposits',
       permission: 'deposits:read',
-      answer: ({ ctx, query, viewer }) => {
+      answer: async ({ ctx, query, viewer }) => {
         const { status: _, client, collection, ...others } = filterIn(query);
         const isCounted = Object.keys(others).length === 0;
         const counted = {
           ...(client !== undefined && { client }),
           ...(collection !== undefined && { collection }),
         };
-        const deposits = depositsOf(viewer);
+        const deposits = await depositsOf(viewer).settled();
         ctx.body = {
           ...pageOf(deposits, selectionOf(filterIn(query)), cursorIn(query.get('before')), PAGE_SIZE),
           counts: isCounted ? Object.fromEntries(deposits.counts(counted)) : null,

@@ -22,7 +22,7 @@ export function overviewRoutes({ depositsOf, log, projector }: ConsoleParts): re
       path: '/console/api/overview',
       permission: 'deposits:read',
       answer: async ({ ctx, viewer }) => {
-        const deposits = depositsOf(viewer);
+        const deposits = await depositsOf(viewer).settled();
         const newest = { orderBy: 'changed', descending: true, limit: RECENT };
         ctx.body = {
           counts: Object.fromEntries(deposits.counts()),

@@ -38,7 +38,7 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
   ];
 
   async function resultOf(text: string, viewer: Viewer, signal: AbortSignal): Promise<SearchResult> {
-    const [lower, deposits] = [text.toLowerCase(), depositsOf(viewer)];
+    const [lower, deposits] = [text.toLowerCase(), await depositsOf(viewer).settled()];
     if (/^[1-9]\d{0,14}$/.test(text)) {
       const found = deposits.get(text);
       return of('deposit id', found ? [found] : []);

@@ -19,6 +19,11 @@ export class VisibleDeposits {
     this.#scope = scope;
   }
 
+  /** Resolves to the deposits for queries. @see View.settled */
+  async settled(): Promise<VisibleDeposits> {
+    return new VisibleDeposits(await this.#view.settled(), { scope: this.#scope });
+  }
+
   /** Returns whether the viewer may see the deposits of this client in this collection. */
   includes({ client, collection }: Owner): boolean {
     return !this.#scope || (this.#scope.client === client && this.#scope.collections.includes(collection));
