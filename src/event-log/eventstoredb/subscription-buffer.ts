@@ -38,16 +38,17 @@ const SEARCH_WINDOW = 1000;
 /** One subscription of the client to all streams with some prefixes, after a position. */
 export class SubscriptionBuffer implements AsyncDisposable {
   readonly #stream: ClientStream<Item>;
-  readonly #lost: AbortSignal;
+  readonly #stop: AbortSignal;
 
   constructor(
     { client, lost }: EventStoreDbClient,
     options: CallOptions,
     after: Position | undefined,
     prefixes: readonly string[] | undefined,
+    signal: AbortSignal,
   ) {
     this.#stream = new ClientStream(subscribed(client, options, after, prefixes));
-    this.#lost = lost;
+    this.#stop = AbortSignal.any([signal, lost]);
   }
 
   /** Whether no further item has arrived yet. */
@@ -59,8 +60,8 @@ export class SubscriptionBuffer implements AsyncDisposable {
    * Resolves to the next batch, or to `undefined` after `quiet` milliseconds without one. @throws {CallLost}
    * the subscription ended without an error.
    */
-  async next(quiet: number, signal: AbortSignal): Promise<Batch | undefined> {
-    const items = await this.#stream.take(BATCH, quiet, AbortSignal.any([signal, this.#lost]));
+  async next(quiet: number): Promise<Batch | undefined> {
+    const items = await this.#stream.take(BATCH, quiet, this.#stop);
     if (items === undefined) throw new CallLost('The server ended the subscription.');
     return items.length === 0 ? undefined : newsOf(items);
   }

@@ -81,6 +81,7 @@ export class EventStoreDbSubscription {
       this.#connection.callOptions,
       this.#reached,
       this.#prefixes,
+      this.#signal,
     );
     this.#isLive = this.#hasReached(start);
     if (this.#isLive) {
@@ -88,7 +89,7 @@ export class EventStoreDbSubscription {
       yield* this.#caughtUp();
     }
     while (!this.#signal.aborted) {
-      const batch = await feed.next(this.#quietTime, this.#signal);
+      const batch = await feed.next(this.#quietTime);
       if (batch === undefined) await this.#assertNoneMissing();
       this.#onLastError(undefined);
       if (batch !== undefined) {
