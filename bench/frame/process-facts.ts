@@ -11,7 +11,16 @@ export class ProcessFacts {
 
   /** Seconds of CPU time that all of its threads have used. */
   get cpuSeconds(): number {
-    const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(this.#read('stat')) ?? [];
+    return this.#cpuSecondsIn('stat');
+  }
+
+  /** Seconds of CPU time that its first thread has used. */
+  get mainThreadCpuSeconds(): number {
+    return this.#cpuSecondsIn(`task/${this.#pid}/stat`);
+  }
+
+  #cpuSecondsIn(file: string): number {
+    const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(this.#read(file)) ?? [];
     const TICKS = 100; // ticks per second on every Linux that Node runs on
     return (Number(user) + Number(system)) / TICKS;
   }
