@@ -55,11 +55,16 @@ export const reactorsAway = defineFault<Outage>({
   duration: ({ down }) => down,
 });
 
-/** A node with reactors is stopped in order, and started again, as in an upgrade. */
-export const restart = defineFault<OfHost & Outage>({
-  draw: (random) => ({ host: 2 + random.int(2), down: random.between(100, 5000) }),
-  begin: ({ host, down }, scene) => scene.restart(host, down),
-  duration: ({ down }) => STOP_LIMIT_MS + down,
+/** A node is stopped in order, and started again, as in an upgrade: at once, or at its next write. */
+export const restart = defineFault<OfHost & Outage & { readonly isAtWrite?: boolean }>({
+  draw: (random) => ({
+    host: random.int(4),
+    down: random.between(100, 5000),
+    isAtWrite: random.chance(0.5),
+  }),
+  begin: ({ host, down, isAtWrite }, scene) =>
+    isAtWrite ? scene.restartAtWrite(host, down, ARMED_MS) : scene.restart(host, down),
+  duration: ({ down, isAtWrite }) => (isAtWrite ? ARMED_MS : 0) + STOP_LIMIT_MS + down,
 });
 
 /** A process is stopped and continued, as by SIGSTOP and SIGCONT. */

@@ -199,8 +199,8 @@ export class Clients {
     const begunAt = this.#scene.world.now;
     const isPausedBefore = host.pausedUntil > begunAt;
     const answer = running.run(serving.process, () => send(serving).catch(failureOf));
-    serving.openRequests.add(answer);
-    void answer.then(() => serving.openRequests.delete(answer));
+    serving.openRequests?.add(answer);
+    void answer.then(() => serving.openRequests?.delete(answer));
     const outcome = await this.#untilGone(serving, answer);
     if (outcome?.kind === 'success' || outcome?.kind === 'failure') {
       const endedAt = this.#scene.world.now;

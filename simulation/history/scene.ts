@@ -27,6 +27,8 @@ export type CallToDieAfter = {
   readonly until: number;
 };
 
+const WRITES: ReadonlySet<CallName> = new Set(['append', 'put', 'log commit', 'store commit']);
+
 /** The machines and servers of a history, as faults and clients handle them. */
 export class Scene {
   readonly world: World;
@@ -161,6 +163,17 @@ export class Scene {
     };
     void running.run(process, () => this.stop(host)).then(end, end);
     this.later(STOP_LIMIT_MS, end);
+    return true;
+  }
+
+  /** Stops a node in order at its next write to the log or the store, most of which are those of a request. */
+  restartAtWrite(index: number, down: number, until: number): true {
+    const disarm = this.world.onCall(({ host }, call) => {
+      if (host !== this.host(index) || !WRITES.has(call)) return;
+      disarm();
+      this.world.afterStep(() => void this.restart(index, down));
+    });
+    this.later(until, disarm);
     return true;
   }
 

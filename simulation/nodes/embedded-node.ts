@@ -16,6 +16,7 @@ import { observed } from '../../src/tools/observed.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import type { Incarnation } from '../world/host.ts';
+import { drainBefore } from './drain-before.ts';
 import { nodeLogger } from './node-logger.ts';
 import type { NodeOptions, SimulatedNode } from './simulated-node.ts';
 import { BASE_URL, MAX_ARCHIVES, reactorConfig } from './site-settings.ts';
@@ -61,11 +62,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
     fail,
   };
   const reactors = startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
-  const openRequests = new Set<Promise<unknown>>();
-  opened.defer(async () => {
-    await Promise.all([...openRequests, reactors.stop()]); // before what requests still use
-    await store[Symbol.asyncDispose]();
-  });
+  const openRequests = drainBefore(opened, store, reactors);
   await viewsReady;
   const resources = opened.move();
   return {

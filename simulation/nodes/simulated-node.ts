@@ -19,6 +19,7 @@ import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { type Host, type Incarnation, running } from '../world/host.ts';
 import { newProcess } from '../world/outside-world.ts';
 import { world } from '../world/world.ts';
+import { drainBefore } from './drain-before.ts';
 import { folderOf, shownIn, startEmbedded } from './embedded-node.ts';
 import { nodeLogger } from './node-logger.ts';
 import { BASE_URL, LOG_OPTIONS, MAX_ARCHIVES, reactorConfig, STORE_OPTIONS } from './site-settings.ts';
@@ -32,10 +33,10 @@ export type SimulatedNode = {
   readonly store: ObjectStore;
   /** Closed in the order of the service when the node stops. */
   readonly resources: AsyncDisposableStack;
-  /** Requests that it has not answered. A stop waits for them. */
-  readonly openRequests: Set<Promise<unknown>>;
   /** On HTTP nodes. */
   readonly deposits?: DepositParts;
+  /** On nodes with `deposits`: requests that are not answered. A stop waits for them. */
+  readonly openRequests?: Set<Promise<unknown>>;
   /** On embedded nodes. */
   readonly uploads?: ResumableUploads;
   /** On nodes with reactors. */
@@ -82,11 +83,12 @@ export async function asOperator<Result>(
 
 async function startHttp(process: Incarnation, options: NodeOptions): Promise<void> {
   const parts = await openParts(process, options);
-  const { log, projector } = parts;
+  const { log, store, projector, resources } = parts;
   const deposits = openDeposits(log, projector, true, MAX_ARCHIVES);
   projector.add(clientLogins);
   await persistently(() => projector.start((error) => options.onFailure(process.host, error)));
-  ready({ process, deposits, ...parts }, options);
+  const openRequests = drainBefore(resources, store);
+  ready({ process, deposits, openRequests, ...parts }, options);
 }
 
 async function startReactorNode(process: Incarnation, options: NodeOptions): Promise<void> {
@@ -122,7 +124,6 @@ async function openParts(process: Incarnation, { onError }: NodeOptions) {
     projector,
     logger,
     resources,
-    openRequests: new Set<Promise<unknown>>(),
     notified,
   };
 }
