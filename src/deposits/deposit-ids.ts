@@ -12,8 +12,10 @@ import { isBeyond, OutageRetries, RETRY_LIMITS, type RetryLimits } from '../even
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 
-/** Maximum number of ids reserved ahead, and how long they may be used. */
-const [MAX_RESERVED, RESERVATION_TTL_MS] = [64, 100];
+/** Maximum number of ids reserved ahead, how long they may be used, and how long the requests seldom need for them. */
+const [MAX_RESERVED, RESERVATION_TTL_MS, USED_WITHIN_MS] = [64, 100, 75];
+/** Reservations in a row without a request meanwhile, after which requests count as coming one after the other. */
+const QUIET_RESERVATIONS = 8;
 
 /**
  * Allocates deposit ids, unique on any number of nodes. An id belongs to the node whose reservation was appended at the
@@ -30,10 +32,11 @@ export class DepositIdAllocator {
   #waiting: Waiting[] = [];
   #reserved: Range = { next: 0, end: 0, until: 0 };
   #reserving = false;
-  /** Number of ids requested since the start. */
-  #requested = 0;
+  readonly #rate = new RequestRate();
   /** Numbers of ids requested during each of the last two reservations. */
   #demand: readonly [number, number] = [0, 0];
+  /** Number of the last reservations in a row during which no id was requested. */
+  #quiet = QUIET_RESERVATIONS;
 
   constructor(log: EventLog, limits: RetryLimits = RETRY_LIMITS) {
     this.#reservations = new DepositIdReservations(log, limits);
@@ -46,20 +49,23 @@ export class DepositIdAllocator {
    * @throws {EventLogUnavailable} at the latest when the time limit of the request is over.
    */
   next(since = clock.monotonic()): Promise<number> {
-    this.#requested += 1;
+    this.#rate.count();
     const reserved = this.#takeReserved();
     const id = reserved ?? this.#wait(since);
-    const isRunningOut = this.#remaining < (2 * this.#reserveCount) / 3;
+    const isRunningOut =
+      this.#remaining < Math.min((2 * this.#reserveCount) / 3, 2 * Math.max(...this.#demand, 1));
     if (!this.#reserving && (reserved === undefined || isRunningOut)) void this.#reserveWaiting();
     return Promise.resolve(id);
   }
 
   /**
-   * Number of ids to reserve ahead. Zero unless requests arrived during both of the last two reservations.
-   * Otherwise three times the larger of both numbers: requests arrive in bursts, and one more burst must not wait.
+   * Number of ids to reserve ahead. Zero if requests come one after the other: then ids have no gaps. Otherwise as many
+   * as the present rate of requests uses in time, and enough for one more burst.
    */
   get #reserveCount(): number {
-    return Math.min(...this.#demand) === 0 ? 0 : Math.min(3 * Math.max(...this.#demand), MAX_RESERVED);
+    if (this.#quiet >= QUIET_RESERVATIONS) return 0;
+    const burst = Math.min(...this.#demand) === 0 ? 0 : 3 * Math.max(...this.#demand);
+    return Math.min(Math.max(Math.floor(this.#rate.within(USED_WITHIN_MS)), burst), MAX_RESERVED);
   }
 
   /** Number of unused reserved ids. */
@@ -117,8 +123,9 @@ export class DepositIdAllocator {
   async #reserveWaiting(): Promise<void> {
     this.#reserving = true;
     do {
-      const [served, asked] = [this.#waiting, this.#requested];
+      const [served, asked] = [this.#waiting, this.#rate.total];
       const ahead = Math.max(0, this.#reserveCount - this.#remaining);
+      if (served.length + ahead === 0) break; // the rate has fallen since the request
       this.#waiting = [];
       try {
         const first = await this.#reservations.reserve(served.length + ahead, latest(served));
@@ -127,10 +134,39 @@ export class DepositIdAllocator {
       } catch (error) {
         for (const { reject } of served) reject(error);
       }
-      this.#demand = [this.#demand[1], this.#requested - asked];
+      const meanwhile = this.#rate.total - asked;
+      this.#demand = [this.#demand[1], meanwhile];
+      this.#quiet = meanwhile === 0 ? this.#quiet + 1 : 0;
       this.#serveReserved();
     } while (this.#waiting.length > 0);
     this.#reserving = false;
+  }
+}
+
+/** Counts requests, and estimates how many come in a time. */
+class RequestRate {
+  /** Number of requests since the start. */
+  total = 0;
+  /** The counts, with their times, between which the last full window of requests lies. */
+  #from = { at: clock.monotonic(), total: 0 };
+  #to = this.#from;
+
+  count(): void {
+    this.total += 1;
+    const at = clock.monotonic();
+    if (at - this.#to.at < RESERVATION_TTL_MS) return;
+    this.#from = this.#to;
+    this.#to = { at, total: this.total };
+  }
+
+  /** Returns how many requests come within this time, at the rate of the last full window; fewer after a pause. */
+  within(milliseconds: number): number {
+    const elapsed = Math.max(
+      this.#to.at - this.#from.at,
+      clock.monotonic() - this.#to.at,
+      RESERVATION_TTL_MS,
+    );
+    return ((this.#to.total - this.#from.total) / elapsed) * milliseconds;
   }
 }
 

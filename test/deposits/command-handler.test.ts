@@ -235,6 +235,19 @@ test('under load some ids are reserved ahead, none twice; with few requests none
   t.true(reserved > 1005, 'some were reserved for requests that did not arrive');
 });
 
+test('requests that overlap now and then share reservations, made ahead at their rate', async (t) => {
+  await using log = new MemoryEventLog();
+  const ids = new DepositIdAllocator(log);
+  const allocated: number[] = [];
+  const isAhead = ({ data }: { readonly data: object }): boolean => 'count' in data && data.count !== 1;
+  while (!(await eventsOf(log, 'ids-deposit')).some(isAhead) && allocated.length < 10_000) {
+    allocated.push(...(await Promise.all([ids.next(), ids.next()]))); // the second one waits for the next reservation
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  t.true((await eventsOf(log, 'ids-deposit')).some(isAhead), `${allocated.length} ids without one ahead`);
+  t.is(new Set(allocated).size, allocated.length);
+});
+
 test('a recorded request is found by its client and key, and by no other pair with the same concatenation', async (t) => {
   await using log = new MemoryEventLog();
   const requests = new IdempotencyStore(log);
