@@ -58,7 +58,10 @@ async function measureService(
   for (const [name, request] of Object.entries(kinds)) {
     const job = { url: service.url, clients: 1, request };
     await load.run({ ...job, seconds: 1 });
-    requests.add(name, size, (await load.run({ ...job, seconds: 3 })).median);
+    const before = service.facts.cpuSeconds;
+    const { median, requests: sent } = await load.run({ ...job, seconds: 3 });
+    requests.add(name, size, median);
+    requests.add(`${name}, CPU`, size, ((service.facts.cpuSeconds - before) * 1000) / sent);
   }
   space.add('memory, peak', size, service.facts.peakMemory);
 }
