@@ -202,8 +202,8 @@ function fileOf(folder: string, { sha256 }: StoredObject): string {
 test('a copy of many objects needs no memory for each', async (t) => {
   const program = new URL('../../testing/processes/copy-many-objects.ts', import.meta.url);
   const copy = new Worker(program, {
-    workerData: 200_000,
-    resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
+    workerData: 100_000,
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
   });
   const [code] = (await once(copy, 'exit')) as [number]; // rejects with ERR_WORKER_OUT_OF_MEMORY
   t.is(code, 0);
