@@ -24,12 +24,15 @@ if (!process.env['NODE_COMPILE_CACHE'] && process.argv.length === 2) {
  * Some memory can only be limited before the first line of a program runs. Without a known cache, the compiler that
  * strips the types of this file remains in memory (17 MiB). The same holds for the young generation of the heap and
  * the malloc arenas of threads. So the process replaces itself with its program, under the same process id.
+ * The client of EventStoreDB makes so much garbage that a small young generation costs a fifth of the CPU time.
  */
 const SEMI_SPACE_OPTION = '--max-semi-space-size';
+const isEmbedded = !process.env['DEPOSIT_EVENT_LOG'] && !process.env['DEPOSIT_EVENT_LOG_FILE'];
+const semiSpaceMegabytes = isEmbedded ? 2 : 16;
 const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
 if (process.execve && !given.some((options) => options.includes(SEMI_SPACE_OPTION))) {
   process.env['MALLOC_ARENA_MAX'] ??= '2';
-  const args = [`${SEMI_SPACE_OPTION}=2`, ...process.execArgv, ...process.argv.slice(1)];
+  const args = [`${SEMI_SPACE_OPTION}=${semiSpaceMegabytes}`, ...process.execArgv, ...process.argv.slice(1)];
   try {
     process.execve(process.execPath, [process.execPath, ...args], process.env);
   } catch {

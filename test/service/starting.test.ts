@@ -228,6 +228,24 @@ test('a service that gets SIGTERM while its program is loaded exits with 0', asy
   t.deepEqual(await started(t, ['--import', preload, MAIN], env, 'node').ended, [0, null]);
 });
 
+test('the young generation of the heap is larger if the log is in EventStoreDB', async (t) => {
+  const hooks = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (!name.endsWith('/process.ts')) return next(name, context);
+      process.stdout.write(process.execArgv[0]);
+      process.exit(0);
+    } });`;
+  const preload = path.join(await temporaryFolder(t), 'print-options.mjs');
+  await writeFile(preload, hooks);
+  const optionOf = async (env: Record<string, string>): Promise<string> => {
+    const settings = { DEPOSIT_DATA_DIR: await temporaryFolder(t), DEPOSIT_EVENT_LOG: '', ...env };
+    return started(t, ['--import', preload, MAIN], settings, 'node').out;
+  };
+  t.is(await optionOf({}), '--max-semi-space-size=2');
+  t.is(await optionOf({ DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:1?tls=false' }), '--max-semi-space-size=16');
+  t.is(await optionOf({ DEPOSIT_EVENT_LOG_FILE: '/run/secrets/log' }), '--max-semi-space-size=16');
+});
+
 test('a service that gets SIGTERM while it waits for its log exits with 0, and was never ready', async (t) => {
   const { child, ended, out, err } = started(t, [], {
     DEPOSIT_DATA_DIR: await temporaryFolder(t),
