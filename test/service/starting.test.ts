@@ -170,7 +170,15 @@ test('compiled code is cached only in a private folder, never in the temporary f
 /** Resolves to the names in a folder, also below, that users besides its owner have access to. */
 async function openPlaces(folder: string): Promise<string[]> {
   const names = ['', ...(await readdir(folder, { recursive: true }))];
-  const modes = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).mode));
+  const modes = await Promise.all(
+    // A service writes files under temporary names, and removes them: one may be gone after it was listed.
+    names.map((name) =>
+      stat(path.join(folder, name)).then(
+        ({ mode }) => mode,
+        (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 0 : Promise.reject(error)),
+      ),
+    ),
+  );
   return names.filter((_, index) => ((modes[index] ?? 0) & 0o077) !== 0);
 }
 
