@@ -79,12 +79,24 @@ async function store(
 
 /**
  * Returns the name from the server, without folders, control characters, and leading dots, which would hide the file.
+ * It is never `-`, which is standard output to the command.
  */
 function filenameIn({ headers }: IncomingMessage): string {
   const disposition = headers['content-disposition'] ?? '';
   const [, quoted, plain] = /;\s*filename="?(?:((?<=").*?(?<!\\))"|([^";]+))/i.exec(disposition) ?? [];
-  const name = (quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '').trim();
+  const name = (extendedName(disposition) ?? quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '').trim();
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
   // oxlint-disable-next-line no-control-regex
-  return base.replace(/[\u0000-\u001f\u007f-\u009f:]/g, '_').replace(/^\.+/, '') || 'deposit.archive';
+  const safe = base.replace(/[\u0000-\u001f\u007f-\u009f:]/g, '_').replace(/^\.+/, '');
+  return safe === '' || safe === '-' ? 'deposit.archive' : safe;
+}
+
+/** Returns the name in `filename*` (RFC 8187), which is not limited to ASCII; `undefined` without a valid one. */
+function extendedName(disposition: string): string | undefined {
+  const [, encoded = ''] = /;\s*filename\*=UTF-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
+  try {
+    return decodeURIComponent(encoded) || undefined;
+  } catch {
+    return undefined;
+  }
 }

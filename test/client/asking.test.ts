@@ -141,6 +141,19 @@ test('an archive is fetched byte for byte and verified against the identifier of
   t.regex(piped.err, /The identifier matches the deposit: swh:1:dir:/);
 });
 
+test('an archive that is named - is fetched to a file, not to standard output', async (t) => {
+  const { depositor, home } = t.context;
+  const id = await depositDone(t.context.alice, helloTar, '-');
+  const { out } = await depositor.run(['fetch', id]);
+  t.notRegex(out, /ustar/);
+  t.deepEqual(await readFile(path.join(home, 'deposit.archive')), helloTar);
+});
+
+test('an archive with a name outside ASCII is fetched under its name', async (t) => {
+  const id = await depositDone(t.context.alice, helloTar, 'énoncé.tar');
+  t.like(await t.context.depositor.facts(['fetch', id]), { file: 'énoncé.tar' });
+});
+
 test('several archives are fetched as a zip with the identifier of the deposit', async (t) => {
   const { depositor, alice, home } = t.context;
   const id = await depositBegun(t.context.alice);
