@@ -5,6 +5,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import {
+  assertApart,
   backupPlaces,
   finishBackup,
   keepBackupPrivate,
@@ -66,6 +67,7 @@ await runCommand(HELP, async (args) => {
   const folder = path.resolve(onlyPositional(positionals, 'DIR'));
   const config = readConfig();
   assertElsewhere(folder, config);
+  assertApart(folder, config);
   await using log = await openServiceLog(config);
   await using store = await openServiceStore(config);
   await assertSameStore(log, store);

@@ -5,6 +5,7 @@ import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts';
 import {
+  assertApart,
   type BackupFacts,
   backupPlaces,
   keepBackupPrivate,
@@ -72,6 +73,7 @@ await runCommand(HELP, async (args) => {
   const backup = readBackup(folder);
   if (!backup && !values.latest) throw refused('NO_BACKUP', noBackup(folder));
   const config = readConfig();
+  assertApart(folder, config);
   keepBackupPrivate(config);
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. Run the same command again to resume.');

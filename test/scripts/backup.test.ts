@@ -123,6 +123,31 @@ test('backup and restore refuse a target with other contents', async (t) => {
   await other.startAgain();
 });
 
+test('a backup that shares its log or its objects with the service is refused', async (t) => {
+  const [disk, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const folder = path.join(disk, 'archives');
+  await using service = await RunningService.start({ archiveStore: { kind: 'file', folder } });
+  const env = { DEPOSIT_ARCHIVE_STORE: `file:${folder}` };
+  const upload = path.join(folder, 'incoming', 'upload-in-progress');
+  await writeFile(upload, 'a part');
+  const onto = await runScript(service.folder, 'backup', ['--init', disk], { env });
+  t.is(onto.code, 1);
+  t.is(
+    onto.err,
+    `file:${folder} would be both in the backup and in use by the service: give another folder.\n`,
+  );
+  t.is(await readFile(upload, 'utf8'), 'a part');
+  t.is(readBackup(disk), undefined);
+
+  t.is((await runScript(service.folder, 'backup', ['--init', backup], { env })).code, 0);
+  const before = await readdir(backup, { recursive: true });
+  const inPlace = await runScript(backup, 'restore', [backup]);
+  t.is(inPlace.code, 1);
+  t.regex(inPlace.err, /^sqlite:.* would be both in the backup and in use by the service/);
+  t.deepEqual(await readdir(backup, { recursive: true }), before);
+  t.is((await runScript(service.folder, 'backup', [backup], { env })).code, 0, 'it is still a backup');
+});
+
 test('a folder without a backup is refused without --init, and the age of the last backup is reported', async (t) => {
   await using service = await RunningService.start();
   const folder = await temporaryFolder(t);

@@ -1,10 +1,12 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { enginePlaces } from '../../service/backends/open-backends.ts';
 import { clock } from '../../tools/clock.ts';
 import { exists } from '../../tools/files/access.ts';
 import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
+import { refused } from '../command/command.ts';
 
 /** Facts about a backup, written once it is complete. */
 export type BackupFacts = { readonly finishedAt: string; readonly events: number; readonly objects: number };
@@ -16,6 +18,16 @@ export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archive
     archiveStore: { kind: 'file', folder: path.join(folder, 'archives') },
     dataDir: folder,
   };
+}
+
+/** Refuses a backup whose log or objects are those of the settings, which would be copied onto themselves. */
+export function assertApart(folder: string, config: Pick<Config, 'eventLog' | 'archiveStore'>): void {
+  const [backup, service] = [enginePlaces(backupPlaces(folder)), enginePlaces(config)];
+  for (const engine of ['eventLog', 'archiveStore'] as const) {
+    if (backup[engine] !== service[engine]) continue;
+    const text = `${backup[engine]} would be both in the backup and in use by the service: give another folder.`;
+    throw refused('BACKUP_IN_USE', text);
+  }
 }
 
 /**
