@@ -41,7 +41,7 @@ export class RetryScheduler {
   readonly #options: RetrySchedulerOptions;
   readonly #stop = new AbortController();
   readonly #abort = new AbortController();
-  readonly #inFlight = new Map<number, Promise<void>>();
+  readonly #inFlight = new Map<number, { readonly client: string; readonly work: Promise<void> }>();
   #running: Promise<void> | undefined;
   #expiredAt = -Infinity;
 
@@ -63,7 +63,7 @@ export class RetryScheduler {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    const ended = Promise.all(this.#inFlight.values());
+    const ended = Promise.all(this.#inFlight.values().map(({ work }) => work));
     await withTimeout(ended, STOP_TIMEOUT_MS);
     this.#abort.abort();
     await withTimeout(ended, ABORT_GRACE_MS);
@@ -75,7 +75,7 @@ export class RetryScheduler {
       try {
         if (this.#options.queries.isCurrent()) {
           await this.#expire();
-          for (const client of this.#waitingClients()) this.#fill(client);
+          this.#fillAll();
         }
       } catch (error) {
         this.#warn(error);
@@ -86,6 +86,14 @@ export class RetryScheduler {
 
   #waitingClients(): readonly string[] {
     return [...this.#options.undelivered.counts().keys()].filter((client) => client !== '');
+  }
+
+  /** Fills the clients with the fewest deliveries first: slow receivers of others must not use every place. */
+  #fillAll(): void {
+    const underWay = Map.groupBy(this.#inFlight.values(), ({ client }) => client);
+    const countOf = (client: string): number => underWay.get(client)?.length ?? 0;
+    for (const client of this.#waitingClients().toSorted((a, b) => countOf(a) - countOf(b)))
+      this.#fill(client);
   }
 
   /** Starts as many deliveries as the client's circuit breaker allows. */
@@ -148,14 +156,17 @@ export class RetryScheduler {
       const position = await work;
       const { queries } = this.#options;
       const isShown = position === undefined || (await queries.passed(position, VIEW_TIMEOUT_MS));
+      const wasFull = this.#inFlight.size >= MAX_CONCURRENT;
       this.#inFlight.delete(depositId);
-      if (isShown && !this.#stop.signal.aborted) this.#fill(client);
+      if (!isShown || this.#stop.signal.aborted) return;
+      if (wasFull) this.#fillAll();
+      else this.#fill(client);
     };
     const fail = (error: unknown): void => {
       this.#inFlight.delete(depositId);
       this.#warn(error, { client, depositId });
     };
-    this.#inFlight.set(depositId, finish().catch(fail));
+    this.#inFlight.set(depositId, { client, work: finish().catch(fail) });
   }
 
   async #expire(): Promise<void> {

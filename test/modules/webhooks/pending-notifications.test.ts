@@ -4,8 +4,10 @@ import { load } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
 import type { EventLog, RecordedEvent } from '../../../src/event-log/event-log.ts';
 import { chainHash, sealAfter } from '../../../src/event-log/integrity/hash-chain.ts';
+import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
 import { Notifier } from '../../../src/modules/webhooks/notifier.ts';
 import { PendingNotifications } from '../../../src/modules/webhooks/pending-notifications.ts';
+import { RetryScheduler } from '../../../src/modules/webhooks/retry-scheduler.ts';
 import type { Outcome } from '../../../src/modules/webhooks/webhook-client.ts';
 import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
 import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
@@ -17,6 +19,7 @@ import { silentLogger } from '../../../src/tools/logger.ts';
 import { runInWorld } from '../../../src/tools/outside-world.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 import { temporaryKey } from '../../../testing/service/notified-service.ts';
+import { until } from '../../../testing/service/running-service.ts';
 import { secretCredential } from '../../../testing/service/secret-password.ts';
 
 const SETTINGS = { firstPause: 10, longestPause: 100, allowPrivate: true, giveUpAfter: 3_600_000 };
@@ -213,4 +216,47 @@ test('the time to record a claim is part of the claim: nothing is sent near its 
     await runInWorld({ clock }, () => deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent));
   t.deepEqual(sent, [0], 'the second one would begin 21 s after a claim of 30 s, and take up to 12 s');
   t.deepEqual((await recorded()).settled, [0]);
+});
+
+test('a client is served although slow receivers of eight others use every place', async (t) => {
+  const clients = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'last'];
+  const waiting = new Map(
+    clients.map((name, at) => [name, new Set(Array.from({ length: 50 }, (_, n) => 100 * at + n))]),
+  );
+  const underWay = new Map<number, () => void>();
+  const deliver = (id: number) =>
+    new Promise<undefined>((resolve) => {
+      underWay.set(id, () => {
+        underWay.delete(id);
+        for (const ids of waiting.values()) ids.delete(id);
+        resolve(undefined);
+      });
+    });
+  const find = ({ equal, upTo, limit }: { equal: { waitingFor: string }; upTo?: unknown; limit: number }) =>
+    [...(upTo ? (waiting.get(equal.waitingFor) ?? []) : [])]
+      .slice(0, limit)
+      .map((depositId) => ({ depositId }));
+  const breakers = new Map(clients.map((name) => [name, new CircuitBreaker(SETTINGS)]));
+  const scheduler = new RetryScheduler({
+    deliveries: { deliver },
+    sender: { breakerOf: ({ client }: { client: string }) => breakers.get(client) },
+    webhooks: { current: (client: string) => ({ client }) },
+    undelivered: { counts: () => new Map([...waiting].map(([name, { size }]) => [name, size])), find },
+    queries: { isCurrent: () => true, passed: async () => true },
+    logger: silentLogger,
+    giveUpAfter: Infinity,
+  } as never);
+  scheduler.start();
+  t.teardown(async () => {
+    const stopped = scheduler.stop();
+    for (const end of [...underWay.values()]) end();
+    await stopped;
+  });
+  for (let ended = 0; ended < 16; ended += 1) {
+    await until(async () => underWay.size === 64);
+    underWay.get(Math.min(...underWay.keys()))?.(); // one of the first client that has any
+  }
+  await until(async () => underWay.size === 64);
+  const ofLast = [...underWay.keys()].filter((id) => id >= 800);
+  t.true(ofLast.length > 1, `${ofLast.length} deliveries of the last client`);
 });
