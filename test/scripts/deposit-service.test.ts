@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { outcomeOf, type Ran } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -74,4 +77,31 @@ test('a command ended by a signal exits accordingly', async (t) => {
   const { code, out } = await outcomeOf(child);
   t.is(code, 0, out);
   t.regex(out, /"signal":"SIGTERM"/);
+});
+
+/** A command that stops at a signal, and then needs its standard input to end. */
+const STOPPABLE = `
+  import { once } from 'node:events';
+  import { runCommand, say, stopSignal } from '${path.join(root, 'src/operations/command/command.ts')}';
+  await runCommand('', async () => {
+    const signal = stopSignal('Stopped.');
+    const end = once(process.stdin.resume(), 'end');
+    say('waits');
+    await once(signal, 'abort');
+    say('cleans up');
+    await end;
+    signal.throwIfAborted();
+  }, { mayBeBare: true });
+`;
+
+test('a command that gets the signal of a terminal twice, as by npm, still stops in order', async (t) => {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', STOPPABLE]);
+  const [ended, err] = [once(child, 'close'), text(child.stderr)];
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  for (const line of ['waits', 'cleans up']) {
+    t.is((await lines.next()).value, line);
+    child.kill('SIGINT');
+  }
+  child.stdin.on('error', () => undefined).end(); // an ended process has closed it
+  t.deepEqual([await ended, await err], [[1, null], 'Stopped.\n']);
 });

@@ -2,6 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import { packageInfo } from '../../config/package-info.ts';
 import type { Actor } from '../../deposits/command-handler.ts';
+import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
 import { printable } from '../../tools/terminal/printable.ts';
@@ -116,12 +117,23 @@ export function warn(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
-/** Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM. */
+const STOPPING = ['SIGINT', 'SIGTERM'] as const;
+/** A signal within this time after the first one counts as the same: npm and the executable forward those of a terminal. */
+const SIGNAL_DEBOUNCE_MS = 1000;
+
+/**
+ * Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM. A signal that arrives
+ * a second or more later ends the process at once.
+ */
 export function stopSignal(text: string): AbortSignal {
   const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => stop.abort(Object.assign(new Error(text), { code: 'STOPPED' })));
-  }
+  const onSignal = (): void => {
+    if (stop.signal.aborted) return;
+    stop.abort(Object.assign(new Error(text), { code: 'STOPPED' }));
+    const release = (): void => STOPPING.forEach((name) => process.off(name, onSignal));
+    clock.setTimeout(release, SIGNAL_DEBOUNCE_MS).unref();
+  };
+  for (const name of STOPPING) process.on(name, onSignal);
   return stop.signal;
 }
 
