@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
-import { Fault, reasonOf } from '../faults.ts';
+import { Fault, reasonOf, UsageFault } from '../faults.ts';
 import { globTest } from './glob.ts';
 
 /** A member of a folder. Paths and targets are latin1 strings of their raw bytes, relative to the folder. */
@@ -42,10 +42,11 @@ export function folderMembers(folder: string, excluded: (path: string) => boolea
  * Returns a predicate for paths to exclude: those that match a pattern, and `.git` in any case.
  * A pattern with a slash is matched with the whole path, one without a slash with each name. Wildcards also match a
  * leading dot.
+ * @throws {UsageFault} a pattern is malformed.
  */
 export function exclusion(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.map((pattern) => ({
-    matches: globTest(pattern.replace(/^\.?\//, '').replace(/\/$/, '')),
+    matches: testOf(pattern),
     isOfPath: pattern.replace(/\/$/, '').includes('/'),
   }));
   return (member) => {
@@ -53,6 +54,17 @@ export function exclusion(patterns: readonly string[]): (path: string) => boolea
     const name = text.slice(text.lastIndexOf('/') + 1);
     return name === '.git' || tests.some(({ matches, isOfPath }) => matches(isOfPath ? text : name));
   };
+}
+
+function testOf(pattern: string): (path: string) => boolean {
+  try {
+    return globTest(pattern.replace(/^\.?\//, '').replace(/\/$/, ''));
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new UsageFault(
+      `--exclude ${pattern} is not a pattern: a range in its brackets ends before it begins.`,
+    );
+  }
 }
 
 type Kind = FolderMember['kind'] | 'a socket' | 'a FIFO' | 'a device';

@@ -2,6 +2,7 @@
  * Returns whether a path matches the pattern as a whole: `*` and `?` within a name, `**` for any folders, `[a-z]`, `[!a]`,
  * `{a,b}`, and `\` before a character that is meant itself. Wildcards match a leading dot, too. Node's own function, of
  * later releases, does not.
+ * @throws {SyntaxError} a range in brackets ends before it begins.
  */
 export function globTest(pattern: string): (path: string) => boolean {
   const expressions = alternatives(pattern).map((one) => new RegExp(`^${sourceOf(one)}$`, 'su'));

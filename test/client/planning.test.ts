@@ -112,6 +112,11 @@ test('exclusions with a slash match the path, others each name', (t) => {
   t.deepEqual(['o', 'a.o.c', 'rebuild', 'x/src/gen/a', 'x/top', '.gitignore'].filter(isExcluded), []);
 });
 
+test('an exclusion with a reversed range is wrong usage', (t) => {
+  for (const pattern of ['[z-a]', 'a/[a--]'])
+    t.throws(() => exclusion([pattern]), { instanceOf: UsageFault, message: /is not a pattern/ });
+});
+
 test('wildcards of exclusions match hidden files, too', (t) => {
   const cases: [pattern: string, excluded: string[], kept: string[]][] = [
     ['*.key', ['.prod.key', '.key', 'a/.b/.key', 'a.key'], ['key', '.key.pub']],
