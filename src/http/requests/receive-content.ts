@@ -104,15 +104,16 @@ async function receiveEntryBody(
   return await storeEntry(read, options);
 }
 
-async function receiveMultipartBody(
-  { ctx, request, accepted, judge, options }: Receiving,
+function receiveMultipartBody(
+  { ctx, request, accepted: inBody, judge, options }: Receiving,
   kind: Kind<'multipart'>,
 ): Promise<ReceivedContent> {
   const limit = maxBodyBytes(kind, options);
   const bytes = collectingBuffers(requestBody(ctx, limit, options.bodyTimeouts));
-  const body = verifyingBytes(bytes, digestsOf(request));
-  const inParts = accepted.inMultipart ?? accepted;
-  return await receiveMultipart(body, kind.mediaType, request.md5, inParts, judge, options);
+  const accepted = inBody.inMultipart ?? inBody;
+  const { mediaType } = kind;
+  const receiving = { mediaType, md5: request.md5, accepted, judge, options };
+  return receiveMultipart(verifyingBytes(bytes, digestsOf(request)), receiving);
 }
 
 async function receiveUpload(

@@ -1,6 +1,7 @@
 import { sniffFormat } from '../../archives/format.ts';
 import type { ReceivedContent } from '../../deposits/client-write.ts';
-import type { Archive, EntryFacts } from '../../domain/deposit/events.ts';
+import type { EntryValidator } from '../../deposits/validate-entry.ts';
+import type { Archive } from '../../domain/deposit/events.ts';
 import { parseContentDisposition, requireFilename } from '../../sword/headers/content-disposition.ts';
 import { parseContentMd5 } from '../../sword/headers/content-md5.ts';
 import { bothDigests, parseDigestField } from '../../sword/headers/digest-fields.ts';
@@ -28,6 +29,20 @@ import type { AnnouncedArchive, ReceiveOptions } from './receive-options.ts';
 import { collect } from './request-body.ts';
 import { assertDigests } from './verify-digests.ts';
 
+/** Describes what a multipart body may contain, and how its parts are received. */
+type Receiving = {
+  readonly mediaType: MediaType;
+  /** Digest of the archive that the header of the request promises. */
+  readonly md5: string | null;
+  readonly accepted: Accepted;
+  /** Sees the facts of an entry before it is stored, and may refuse it. */
+  readonly judge: EntryValidator;
+  readonly options: ReceiveOptions & EntryOptions;
+};
+
+/** The parts of a body that have arrived so far; an archive is stored while the rest of the body arrives. */
+type ReceivedParts = { readonly entry?: ReadEntry; readonly storing?: Promise<Archive> };
+
 /**
  * Receives an archive and an entry in one body, in any order; either may be missing. The archive streams into the store
  * as it arrives. Its end is delayed until the whole body is read and valid, so that a bad part leaves nothing in the
@@ -35,53 +50,36 @@ import { assertDigests } from './verify-digests.ts';
  */
 export async function receiveMultipart(
   body: AsyncIterable<Uint8Array>,
-  mediaType: MediaType,
-  md5: string | null,
-  accepted: Accepted,
-  judge: (facts: EntryFacts) => Promise<void>,
-  options: ReceiveOptions & EntryOptions,
+  receiving: Receiving,
 ): Promise<ReceivedContent> {
+  const { mediaType, accepted, options } = receiving;
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // storing an archive awaits it, too
-  let storing: Promise<Archive> | undefined;
-  let entry: ReadEntry | undefined;
+  let parts: ReceivedParts = {};
   try {
-    const boundary = boundaryOf(mediaType.parameters);
-    for await (const part of typedParts(
-      readMultipart(body, boundary, { ...defaultMultipartLimits, parts: options.maxParts }),
-      mediaType,
-    )) {
+    const limits = { ...defaultMultipartLimits, parts: options.maxParts };
+    const allParts = readMultipart(body, boundaryOf(mediaType.parameters), limits);
+    for await (const part of typedParts(allParts, mediaType)) {
       if (isEntryPart(part, accepted)) {
-        if (entry) throw badRequest('The multipart body has more than one metadata entry.');
-        entry = await readEntryPart(part, options);
-        await judge(entry.facts);
+        if (parts.entry) throw badRequest('The multipart body has more than one metadata entry.');
+        parts = { ...parts, entry: await receiveEntryPart(part, receiving) };
       } else {
-        const announced = announcedIn(part, md5, accepted);
-        if (storing) throw badRequest('The multipart body has more than one archive.');
-        const { source, consumed } = delayEnd(
-          archiveOf(part, (head) => sniffFormat(head) !== 'unknown'),
-          wholeBody.promise,
-        );
-        storing = receiveArchive(source, announced, options);
-        storing.catch(() => undefined); // awaited below, with the whole body
+        const announced = announcedIn(part, receiving);
+        if (parts.storing) throw badRequest('The multipart body has more than one archive.');
+        const { storing, consumed } = storeArchivePart(part, announced, wholeBody.promise, options);
+        parts = { ...parts, storing };
         await Promise.race([consumed, storing]);
       }
     }
-    if (!storing && !entry)
-      throw badRequest('The multipart body has neither an archive nor a metadata entry.');
-    if (!storing && md5 !== null)
-      throw new SwordError(
-        'ErrorChecksumMismatch',
-        `Content-MD5 promises an archive, but the multipart body has none.`,
-      );
+    assertComplete(parts, receiving);
     wholeBody.resolve();
   } catch (error) {
     wholeBody.reject(error);
-    await storing?.catch(() => undefined); // its object is not stored
+    await parts.storing?.catch(() => undefined); // its object is not stored
     throw error;
   }
-  const archive = (await storing) ?? null;
-  return { archive, entry: entry ? await storeEntry(entry, options) : null };
+  const archive = (await parts.storing) ?? null;
+  return { archive, entry: parts.entry ? await storeEntry(parts.entry, options) : null };
 }
 
 /**
@@ -114,7 +112,7 @@ function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
   );
 }
 
-function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
+function announcedIn({ headers }: Part, { md5, accepted }: Receiving): AnnouncedArchive {
   const { name } = parseContentDisposition(headers.get('content-disposition'), 'part');
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
   const mediaType = parseMediaType(headers.get('content-type') ?? 'application/octet-stream', part);
@@ -135,7 +133,7 @@ function digestsIn(headers: Part['headers']) {
   );
 }
 
-async function readEntryPart(part: Part, options: ReceiveOptions & EntryOptions): Promise<ReadEntry> {
+async function receiveEntryPart(part: Part, { judge, options }: Receiving): Promise<ReadEntry> {
   const { maxEntrySize: maxBytes } = options;
   const { headers } = part;
   const type = headers.get('content-type');
@@ -143,7 +141,23 @@ async function readEntryPart(part: Part, options: ReceiveOptions & EntryOptions)
   const bytes = entryBytes(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
   assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
   assertDigests(bytes, digestsIn(headers));
-  return await understandEntry(bytes, charset, options);
+  const entry = await understandEntry(bytes, charset, options);
+  await judge(entry.facts);
+  return entry;
+}
+
+/** Begins to store an archive. It is stored once `wholeBody` resolves; `consumed` when all its bytes have been read. */
+function storeArchivePart(
+  part: Part,
+  announced: AnnouncedArchive,
+  wholeBody: Promise<void>,
+  options: ReceiveOptions & EntryOptions,
+): { storing: Promise<Archive>; consumed: Promise<void> } {
+  const decoded = archiveOf(part, (head) => sniffFormat(head) !== 'unknown');
+  const { source, consumed } = delayEnd(decoded, wholeBody);
+  const storing = receiveArchive(source, announced, options);
+  storing.catch(() => undefined); // the caller awaits it, with the whole body
+  return { storing, consumed };
 }
 
 /** Delays the end of a part until `verdict` resolves. */
@@ -158,4 +172,14 @@ function delayEnd(
     await verdict;
   }
   return { source: source(), consumed };
+}
+
+function assertComplete({ storing, entry }: ReceivedParts, { md5 }: Receiving): void {
+  if (storing) return;
+  if (!entry) throw badRequest('The multipart body has neither an archive nor a metadata entry.');
+  if (md5 !== null)
+    throw new SwordError(
+      'ErrorChecksumMismatch',
+      `Content-MD5 promises an archive, but the multipart body has none.`,
+    );
 }
