@@ -93,8 +93,8 @@ export const WRITES = {
   remove: { isFinalWithoutHeader: false, status: 'partial' },
 } as const satisfies Readonly<Record<string, WriteRule>>;
 
-/** A write, and what its checks have found out so far. */
-type CheckedWrite = {
+/** A write whose checks have not begun. */
+export type AskedWrite = {
   readonly ctx: ServiceContext;
   readonly rule: WriteRule;
   readonly collection: string;
@@ -102,21 +102,29 @@ type CheckedWrite = {
   readonly deposit?: DepositContentView | undefined;
   /** The SWHID in `X-Check-SWHID`, which must identify the deposit. */
   readonly swhid?: string;
-  /** The parsed headers; those of DELETE are ignored. */
-  request: DepositRequest | undefined;
-  isFinal: boolean;
-  key: IdempotencyKey | undefined;
-  /** Whether this very request, by its key, has been executed before: its answer is repeated. */
-  isRepeated: boolean;
-  accepted: Accepted;
-  body: BodyKind | undefined;
 };
 
-export type AskedWrite = Pick<CheckedWrite, 'ctx' | 'rule' | 'collection' | 'deposit' | 'swhid'>;
+/** Facts about a write that its checks establish. */
+type Findings = {
+  /** The parsed headers; those of DELETE are ignored. */
+  readonly request?: DepositRequest;
+  readonly isFinal: boolean;
+  readonly key?: IdempotencyKey;
+  /** Whether this very request, by its key, has been executed before: its answer is repeated. */
+  readonly isRepeated: boolean;
+  readonly accepted: Accepted;
+  readonly body?: BodyKind;
+};
+
+const NO_BODY: Accepted = { archives: [], entry: false };
+
+/** A write, and what the checks so far have found out about it. */
+type CheckedWrite = AskedWrite & Findings;
 
 /** A write that has passed the checks, as use cases accept it. */
 export type PassedWrite = Omit<ClientWrite, 'receive'> &
-  Pick<CheckedWrite, 'isRepeated' | 'body'> & {
+  Pick<Findings, 'isRepeated'> & {
+    readonly body: BodyKind | undefined;
     readonly receive: (instead?: Partial<ReceiveOptions>) => Promise<ReceivedContent>;
   };
 
@@ -127,7 +135,11 @@ export type WriteCheckParts = {
   readonly receive: ReceiveOptions;
 };
 
-type Check = (write: CheckedWrite, parts: WriteCheckParts) => void | Promise<void>;
+/** Refuses a write, or returns what it has found out. */
+type Check = (
+  write: CheckedWrite,
+  parts: WriteCheckParts,
+) => Partial<Findings> | void | Promise<Partial<Findings> | void>;
 
 /** The order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */
 const CHECKS: readonly { readonly name: string; readonly check: Check }[] = [
@@ -155,16 +167,8 @@ export class WriteChecks {
     validatorOf: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator = () =>
       softwareEntryValidator(asked.ctx.state.login, this.#parts.lookup),
   ): Promise<PassedWrite> {
-    const write: CheckedWrite = {
-      ...asked,
-      request: undefined,
-      isFinal: false,
-      key: undefined,
-      isRepeated: false,
-      accepted: { archives: [], entry: false },
-      body: undefined,
-    };
-    for (const { check } of CHECKS) await check(write, this.#parts);
+    let write: CheckedWrite = { ...asked, isFinal: false, isRepeated: false, accepted: NO_BODY };
+    for (const { check } of CHECKS) write = { ...write, ...(await check(write, this.#parts)) };
     const { ctx, request, body, accepted, key } = write;
     const { deposits } = this.#parts;
     // A parallel request with the same key may have been executed since the checks.
@@ -176,9 +180,10 @@ export class WriteChecks {
       requestId: ctx.state.requestId,
       login: ctx.state.login,
       iriPath: normalizePath(ctx.path),
+      body,
       inProgress,
       slug,
-      confirm: () => confirmLogin(ctx, write.collection, deposits),
+      confirm: () => confirmLogin(ctx, asked.collection, deposits),
       receive: async (instead) => {
         if (!request || !body) return { archive: null, entry: null };
         const validator = validatorOf({ body, inProgress, slug });
@@ -189,24 +194,25 @@ export class WriteChecks {
   }
 }
 
-function parseHeaders(write: CheckedWrite): void {
-  if (write.ctx.method === 'DELETE') return;
-  write.request = parseDepositRequest(write.ctx);
-  const { inProgress } = write.request;
-  write.isFinal = inProgress === null ? write.rule.isFinalWithoutHeader : !inProgress;
+function parseHeaders({ ctx, rule }: CheckedWrite): Partial<Findings> {
+  if (ctx.method === 'DELETE') return {};
+  const request = parseDepositRequest(ctx);
+  return { request, isFinal: request.inProgress === null ? rule.isFinalWithoutHeader : !request.inProgress };
 }
 
-async function findRepetition(write: CheckedWrite, { deposits }: WriteCheckParts): Promise<void> {
-  const { method, req } = write.ctx;
-  const text = method === 'POST' ? parseIdempotencyKey(req.headers['idempotency-key']) : null;
-  if (text !== null) Object.assign(write, await loadKey(write.ctx, text, deposits));
+async function findRepetition(
+  { ctx }: CheckedWrite,
+  { deposits }: WriteCheckParts,
+): Promise<Partial<Findings>> {
+  const text = ctx.method === 'POST' ? parseIdempotencyKey(ctx.req.headers['idempotency-key']) : null;
+  return text === null ? {} : loadKey(ctx, text, deposits);
 }
 
 async function loadKey(
   { state: { login } }: ServiceContext,
   text: string,
   { keys, queries }: WriteCheckParts['deposits'],
-): Promise<Pick<CheckedWrite, 'key' | 'isRepeated'>> {
+): Promise<Required<Pick<Findings, 'key' | 'isRepeated'>>> {
   const key = await keys.load(login.client, text);
   return { key, isRepeated: key.earlier !== undefined && (await queries.wasExecuted(key.earlier)) };
 }
@@ -240,13 +246,15 @@ async function assertSwhid(
   assertIdentifiedBy(swhid, deposit.depositId, identifiersOf(current)?.refId ?? null);
 }
 
-function classifyBody(write: CheckedWrite, { collections }: WriteCheckParts): void {
-  const { ctx, rule, collection, isRepeated } = write;
-  if (!rule.accepted) return;
+function classifyBody(
+  { ctx, rule, collection, isRepeated }: CheckedWrite,
+  { collections }: WriteCheckParts,
+): Partial<Findings> {
+  if (!rule.accepted) return {};
   // The collection may have changed since a request that is repeated was executed.
   const archives = isRepeated ? [ZIP_TYPE, TAR_TYPE] : collectionNamed(collections, collection).accept;
-  write.accepted = rule.accepted(archives);
-  write.body = bodyKind(ctx, write.accepted);
+  const accepted = rule.accepted(archives);
+  return { accepted, body: bodyKind(ctx, accepted) };
 }
 
 function assertLimits(write: CheckedWrite, { deposits: { maxArchives } }: WriteCheckParts): void {
