@@ -1,21 +1,21 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import { changeContent } from '../../deposits/change.ts';
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
-import { WRITES } from '../requests/write-checks.ts';
 import { answerArchive, type Downloads } from '../responses/answer-archives.ts';
-import { type WriteParts, withTag } from '../responses/answer-documents.ts';
+import type { WriteParts } from '../responses/answer-documents.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { findDeposit, isPossible, paramsOf } from './deposit-resource.ts';
 import { resource } from './resource.ts';
+import { checkAndChange } from './write-deposit.ts';
 
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 
 /** File-IRI: one archive of a deposit. */
-export function fileIri({ checks, deposits }: WriteParts, downloads: Downloads): ServiceMiddleware {
+export function fileIri(parts: WriteParts, downloads: Downloads): ServiceMiddleware {
+  const { queries } = parts.deposits;
   return resource<File>({
     find: async (ctx) => {
-      const deposit = await findDeposit(ctx, (id, client) => deposits.queries.ownContent(id, client));
+      const deposit = await findDeposit(ctx, (id, client) => queries.ownContent(id, client));
       const { file } = paramsOf(ctx);
       const archive = deposit.archives.find(({ number }) => String(number) === file);
       if (archive) return { deposit, archive };
@@ -25,20 +25,14 @@ export function fileIri({ checks, deposits }: WriteParts, downloads: Downloads):
     handlers: {
       GET: async (ctx, { deposit, archive }) => answerArchive(ctx, deposit, archive, downloads),
       PUT: async (ctx, { deposit, archive: { number } }) => {
-        const { collection, depositId } = deposit;
-        const write = await checks.run({ ctx, rule: WRITES.replaceFile, collection, deposit });
-        const changed = await changeContent(deposits, depositId, write, ({ archive }) => {
+        await checkAndChange(parts, ctx, deposit, 'replaceFile', ({ archive }) => {
           if (!archive) throw badRequest('The request contains no archive.');
           return { kind: 'replace-archive', number, archive };
         });
-        withTag(ctx, changed);
         ctx.status = 204;
       },
       DELETE: async (ctx, { deposit, archive: { number } }) => {
-        const { collection, depositId } = deposit;
-        const write = await checks.run({ ctx, rule: WRITES.remove, collection, deposit });
-        const removal = { kind: 'remove-archive', number } as const;
-        withTag(ctx, await changeContent(deposits, depositId, write, () => removal));
+        await checkAndChange(parts, ctx, deposit, 'remove', () => ({ kind: 'remove-archive', number }));
         ctx.status = 204;
       },
     },

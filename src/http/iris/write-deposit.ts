@@ -1,0 +1,29 @@
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import { changeContent } from '../../deposits/change.ts';
+import type { ReceivedContent, Written } from '../../deposits/client-write.ts';
+import type { Change } from '../../domain/deposit/commands.ts';
+import { type PassedWrite, WRITES } from '../requests/write-checks.ts';
+import { type WriteParts, withTag } from '../responses/answer-documents.ts';
+import type { ServiceContext } from '../service-context.ts';
+
+/** Runs the checks of a write to a deposit. */
+export function checkWrite(
+  { checks }: Pick<WriteParts, 'checks'>,
+  ctx: ServiceContext,
+  deposit: DepositContentView,
+  write: keyof typeof WRITES,
+): Promise<PassedWrite> {
+  return checks.run({ ctx, rule: WRITES[write], collection: deposit.collection, deposit });
+}
+
+/** Runs the checks of a write, changes the content of the deposit as `changeOf` says, and sets its new entity tag. */
+export async function checkAndChange(
+  parts: Pick<WriteParts, 'checks' | 'deposits'>,
+  ctx: ServiceContext,
+  deposit: DepositContentView,
+  write: keyof typeof WRITES,
+  changeOf: (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change,
+): Promise<Written> {
+  const passed = await checkWrite(parts, ctx, deposit, write);
+  return withTag(ctx, await changeContent(parts.deposits, deposit.depositId, passed, changeOf));
+}
