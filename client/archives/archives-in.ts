@@ -10,8 +10,11 @@ import type { ReadableArchive } from './identify.ts';
  */
 export async function archivesIn(zip: string, folder: string): Promise<ReadableArchive[]> {
   const opened = new StreamZip.async({ file: zip, skipEntryNameValidation: true });
+  const entries: StreamZip.ZipEntry[] = [];
+  opened.on('entry', (entry) => entries.push(entry)); // its record of entries loses one that is named __proto__
   try {
-    const entries = Object.values(await opened.entries()).sort((a, b) => a.offset - b.offset);
+    await opened.entriesCount;
+    entries.sort((a, b) => a.offset - b.offset);
     const archives: ReadableArchive[] = [];
     for (const [at, entry] of entries.entries()) {
       const file = path.join(folder, `archive-${at + 1}`); // whatever its name is

@@ -158,7 +158,10 @@ test('several archives are fetched as a zip with the identifier of the deposit',
   const { depositor, alice, home } = t.context;
   const id = await depositBegun(t.context.alice);
   const second = tarOf([{ name: 'hello/hello.py', data: 'later' }]);
-  await alice.post(`/1/software/${id}/media/`, second, archiveHeaders('1', 'application/x-tar'));
+  const headers = archiveHeaders('1', 'application/x-tar');
+  // A name that is no key of an object.
+  const named = { ...headers, 'Content-Disposition': 'attachment; filename=__proto__' };
+  await alice.post(`/1/software/${id}/media/`, second, named);
   await alice.post(`/1/software/${id}/metadata/`, formOf([entryPart()]), { ...formType });
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   t.like(await depositor.facts(['fetch', id, '--output', 'both.zip']), { swhidAgrees: true });
