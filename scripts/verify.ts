@@ -74,6 +74,8 @@ await runCommand(
     const unasked = await assertEnginesOfService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
     if (unasked !== undefined) report.notes.push(unasked);
     const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
+    if (values.state !== undefined && !(await ResumePoint.mayReplace(state)))
+      throw new UsageError(`--state ${state} exists and is not such a file of progress: give another path.`);
     const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
     if (values.resume && !from)
       report.notes.push(`${state} records no interrupted run: this one started from the beginning.`);

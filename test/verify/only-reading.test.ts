@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
@@ -151,6 +151,25 @@ test('a log or store of another user cannot be opened for writing', async (t) =>
     );
     if (command === 'client') await chmod(path.join(folder, 'event-log.sqlite'), 0o666);
   }
+});
+
+test('a verification replaces and removes only a file of its own progress', async (t) => {
+  const folder = await service.copy(t);
+  const state = path.join(folder, 'progress');
+  for (const text of ['my notes\n', '{"export":1,"events":3}\n']) {
+    await writeFile(state, text);
+    const refused = await runScript(folder, 'verify', ['--all', '--state', state]);
+    t.is(refused.code, 2);
+    t.is(refused.err, `--state ${state} exists and is not such a file of progress: give another path.\n`);
+    t.is(await readFile(state, 'utf8'), text);
+  }
+  const noFile = await runScript(folder, 'verify', ['--all', '--state', folder]);
+  t.is(noFile.code, 2, noFile.err);
+  const begunAt = '2026-01-01T00:00:00.000Z';
+  await writeFile(state, JSON.stringify({ version: 1, begunAt, events: 1, root: '', again: [] }));
+  const verified = await runScript(folder, 'verify', ['--all', '--state', state]);
+  t.is(verified.code, 0, verified.out + verified.err);
+  t.false(existsSync(state));
 });
 
 test('a mistyped folder gets neither views nor a key', async (t) => {

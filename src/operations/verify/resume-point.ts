@@ -79,6 +79,13 @@ export class ResumePoint {
     }
   }
 
+  /** Whether nothing but such a state is lost if the file is replaced and removed. Empty ones may be left by power cuts. */
+  static async mayReplace(file: string): Promise<boolean> {
+    const found = files.statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return true;
+    return found.isFile() && (found.size === 0 || isState(await files.readFile(file, 'utf8')));
+  }
+
   /** Whether the interrupted run has proven this object or stream, which the event needs. */
   isProven(what: string, number: number): boolean {
     return number <= (this.#before?.events ?? 0) && !this.#againFromBefore.has(what);
@@ -158,6 +165,16 @@ export class ResumePoint {
     } catch (error) {
       this.#saveError = (error as Error).message;
     }
+  }
+}
+
+/** Whether the text is a state, of any version. */
+function isState(text: string): boolean {
+  try {
+    const { version, begunAt } = Object(JSON.parse(text)) as { version?: unknown; begunAt?: unknown };
+    return typeof version === 'number' && typeof begunAt === 'string';
+  } catch {
+    return false;
   }
 }
 
