@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { writeWholeFile } from '../../src/operations/command/whole-file.ts';
 import { failFileCalls } from '../../testing/event-log/failing-file-calls.ts';
@@ -31,6 +33,19 @@ test.serial('a file whose bytes are not synced does not appear', async (t) => {
   await failFileCalls(t, 'sync');
   await t.throwsAsync(writeWholeFile(path.join(folder, 'export'), lines(), signal), { code: 'EIO' });
   t.deepEqual(await readdir(folder), []);
+});
+
+test('a device or a pipe is not replaced by a file', async (t) => {
+  const folder = await temporaryFolder(t);
+  const pipe = path.join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [pipe]);
+  for (const place of [pipe, folder])
+    await t.throwsAsync(writeWholeFile(place, lines(), signal), {
+      code: 'NOT_A_FILE',
+      message: `${place} exists and is not a file: give another path.`,
+    });
+  t.true((await stat(pipe)).isFIFO());
+  t.deepEqual(await readdir(folder), ['pipe']);
 });
 
 test('an export to standard output contains the events of a log on a server', async (t) => {

@@ -3,13 +3,19 @@ import { Readable } from 'node:stream';
 import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
+import { refused } from './command.ts';
 
-/** Writes a file atomically and durably, readable only for its owner. @throws the reason of the signal */
+/**
+ * Writes a file atomically and durably, readable only for its owner. Refuses what is no file, such as a device, since the
+ * new file would take its place. @throws the reason of the signal
+ */
 export async function writeWholeFile(
   file: string,
   text: AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
+  if (files.statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw refused('NOT_A_FILE', `${file} exists and is not a file: give another path.`);
   const unfinished = `${file}.${process.pid}.new`;
   try {
     await using handle = await files.open(unfinished, 'wx', 0o600);
