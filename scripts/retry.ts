@@ -100,7 +100,7 @@ function wantedOf(
   if (reason !== undefined) return { reason };
   if (status === 'failed' || status === 'rejected') return { status };
   if (status !== undefined) throw new UsageError(`--status must be failed or rejected, not ${status}.`);
-  return { ids: positionals.map(idIn) };
+  return { ids: [...new Set(positionals.map(idIn))] };
 }
 
 function idIn(text: string): number {
