@@ -6,7 +6,7 @@ import { badRequest } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
-import { WRITES } from '../requests/write-checks.ts';
+import { WRITES } from '../requests/write-rules.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
 import { answerCreated, type WriteParts } from '../responses/answer-documents.ts';
 import { LISTS, LongAnswers } from '../responses/long-answers.ts';

@@ -2,7 +2,8 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import { changeContent } from '../../deposits/change.ts';
 import type { ReceivedContent, Written } from '../../deposits/client-write.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
-import { type PassedWrite, WRITES } from '../requests/write-checks.ts';
+import type { PassedWrite } from '../requests/write-checks.ts';
+import { WRITES } from '../requests/write-rules.ts';
 import { type WriteParts, withTag } from '../responses/answer-documents.ts';
 import type { ServiceContext } from '../service-context.ts';
 

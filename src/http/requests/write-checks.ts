@@ -8,7 +8,6 @@ import {
   type LoadedDepositsLookup,
   softwareEntryValidator,
 } from '../../deposits/validate-entry.ts';
-import type { Change } from '../../domain/deposit/commands.ts';
 import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
 import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
@@ -30,68 +29,7 @@ import {
 } from './deposit-request.ts';
 import { assertDeclaredLength, receiveContent } from './receive-content.ts';
 import type { ReceiveOptions } from './receive-options.ts';
-
-/** The needs and the meaning of one kind of write. */
-type WriteRule = {
-  /** Whether the write is the final one of its deposit if `In-Progress` is absent. */
-  readonly isFinalWithoutHeader: boolean;
-  /** Status that the deposit must have; `any` if the write changes nothing otherwise. */
-  readonly status: 'partial' | 'done' | 'any';
-  readonly change?: Extract<Change['kind'], 'add-content' | 'replace-content' | 'replace-archive'>;
-  /** Accepted bodies, by the media types of archives that the collection accepts; without it, there is no body. */
-  readonly accepted?: (archives: readonly string[]) => Accepted;
-};
-
-const archiveAlone = (archives: readonly string[]): Accepted => ({ archives, entry: false });
-const archiveAndEntry = (archives: readonly string[]): Accepted => ({ archives, entry: true });
-
-/** The writes, by IRI. On Edit- and COL-IRI a write is final unless it says otherwise; clients add archive after archive. */
-export const WRITES = {
-  create: { isFinalWithoutHeader: true, status: 'any', accepted: archiveAndEntry },
-  // An archive may be added here without an entry (SWORD 2.0, 6.7.2): client libraries use this IRI, not the EM-IRI.
-  addToEdit: {
-    isFinalWithoutHeader: true,
-    status: 'partial',
-    change: 'add-content',
-    accepted: (archives) => ({ ...archiveAndEntry(archives), untypedEntry: true }),
-  },
-  replaceOnEdit: {
-    isFinalWithoutHeader: true,
-    status: 'partial',
-    change: 'replace-content',
-    accepted: (archives) => ({
-      archives: [],
-      entry: true,
-      untypedEntry: true,
-      inMultipart: archiveAndEntry(archives),
-    }),
-  },
-  addToMedia: {
-    isFinalWithoutHeader: false,
-    status: 'partial',
-    change: 'add-content',
-    accepted: archiveAlone,
-  },
-  replaceMedia: {
-    isFinalWithoutHeader: false,
-    status: 'partial',
-    change: 'replace-content',
-    accepted: archiveAlone,
-  },
-  replaceFile: {
-    isFinalWithoutHeader: false,
-    status: 'partial',
-    change: 'replace-archive',
-    accepted: archiveAlone,
-  },
-  updateMetadata: {
-    isFinalWithoutHeader: true,
-    status: 'done',
-    accepted: () => ({ archives: [], entry: true, untypedEntry: true }),
-  },
-  complete: { isFinalWithoutHeader: true, status: 'any' },
-  remove: { isFinalWithoutHeader: false, status: 'partial' },
-} as const satisfies Readonly<Record<string, WriteRule>>;
+import type { WriteRule } from './write-rules.ts';
 
 /** A write whose checks have not begun. */
 export type AskedWrite = {

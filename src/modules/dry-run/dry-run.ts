@@ -6,7 +6,8 @@ import { collectionEntryValidator, type LoadedDepositsLookup } from '../../depos
 import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
-import { WRITES, type WriteChecks } from '../../http/requests/write-checks.ts';
+import type { WriteChecks } from '../../http/requests/write-checks.ts';
+import { WRITES } from '../../http/requests/write-rules.ts';
 import { setDocumentType } from '../../http/responses/representation.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
