@@ -99,6 +99,34 @@ function depositFields(t: ExecutionContext, root: Parsed): Record<string, string
   return fields;
 }
 
+/** The links of the receipt to the other resources of its deposit, in order. */
+const LINKS = [
+  { rel: 'edit', href: 'https://deposit.example/1/physics/42/metadata/' },
+  { rel: 'edit-media', href: 'https://deposit.example/1/physics/42/media/' },
+  { rel: 'http://purl.org/net/sword/terms/add', href: 'https://deposit.example/1/physics/42/metadata/' },
+  { rel: 'alternate', href: 'https://deposit.example/1/physics/42/status/' },
+  {
+    rel: 'http://purl.org/net/sword/terms/statement',
+    href: 'https://deposit.example/1/physics/42/statement/',
+    type: 'application/atom+xml;type=feed',
+  },
+  {
+    rel: 'http://purl.org/net/sword/terms/statement',
+    href: 'https://deposit.example/1/physics/42/statement/rdf/',
+    type: 'application/rdf+xml',
+  },
+  {
+    rel: 'edit-media',
+    href: 'https://deposit.example/1/physics/42/media/feed/',
+    type: 'application/atom+xml;type=feed',
+  },
+  {
+    rel: 'version-history',
+    href: 'https://deposit.example/1/physics/42/history/',
+    type: 'application/atom+xml;type=feed',
+  },
+];
+
 test('a receipt is an Atom entry with the fields, links and packaging of the interface', (t) => {
   const body = xml(depositReceipt(orbitals, language));
   t.true(body.startsWith('<?xml version="1.0" encoding="UTF-8"?>'));
@@ -129,30 +157,7 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
   t.deepEqual(
     root.children.filter(({ name }) => name === atom('link')).map(({ attributes }) => attributes),
     [
-      { rel: 'edit', href: 'https://deposit.example/1/physics/42/metadata/' },
-      { rel: 'edit-media', href: 'https://deposit.example/1/physics/42/media/' },
-      { rel: 'http://purl.org/net/sword/terms/add', href: 'https://deposit.example/1/physics/42/metadata/' },
-      { rel: 'alternate', href: 'https://deposit.example/1/physics/42/status/' },
-      {
-        rel: 'http://purl.org/net/sword/terms/statement',
-        href: 'https://deposit.example/1/physics/42/statement/',
-        type: 'application/atom+xml;type=feed',
-      },
-      {
-        rel: 'http://purl.org/net/sword/terms/statement',
-        href: 'https://deposit.example/1/physics/42/statement/rdf/',
-        type: 'application/rdf+xml',
-      },
-      {
-        rel: 'edit-media',
-        href: 'https://deposit.example/1/physics/42/media/feed/',
-        type: 'application/atom+xml;type=feed',
-      },
-      {
-        rel: 'version-history',
-        href: 'https://deposit.example/1/physics/42/history/',
-        type: 'application/atom+xml;type=feed',
-      },
+      ...LINKS,
       {
         rel: 'http://purl.org/net/sword/terms/originalDeposit',
         href: 'https://deposit.example/1/physics/42/media/2/',
@@ -261,32 +266,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
       },
     ],
     content: { src: 'https://deposit.example/1/physics/42/media/', type: 'application/zip' },
-    links: [
-      { rel: 'edit', href: 'https://deposit.example/1/physics/42/metadata/' },
-      { rel: 'edit-media', href: 'https://deposit.example/1/physics/42/media/' },
-      { rel: 'http://purl.org/net/sword/terms/add', href: 'https://deposit.example/1/physics/42/metadata/' },
-      { rel: 'alternate', href: 'https://deposit.example/1/physics/42/status/' },
-      {
-        rel: 'http://purl.org/net/sword/terms/statement',
-        href: 'https://deposit.example/1/physics/42/statement/',
-        type: 'application/atom+xml;type=feed',
-      },
-      {
-        rel: 'http://purl.org/net/sword/terms/statement',
-        href: 'https://deposit.example/1/physics/42/statement/rdf/',
-        type: 'application/rdf+xml',
-      },
-      {
-        rel: 'edit-media',
-        href: 'https://deposit.example/1/physics/42/media/feed/',
-        type: 'application/atom+xml;type=feed',
-      },
-      {
-        rel: 'version-history',
-        href: 'https://deposit.example/1/physics/42/history/',
-        type: 'application/atom+xml;type=feed',
-      },
-    ],
+    links: LINKS,
   });
   t.like(JSON.parse(asJson(depositReceipt({ ...orbitals, archive: null }, language))), {
     deposit_archive: null,
