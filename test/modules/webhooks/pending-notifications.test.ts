@@ -249,7 +249,7 @@ test('a client is served although slow receivers of eight others use every place
   scheduler.start();
   t.teardown(async () => {
     const stopped = scheduler.stop();
-    for (const end of [...underWay.values()]) end();
+    for (const end of underWay.values()) end();
     await stopped;
   });
   for (let ended = 0; ended < 16; ended += 1) {
