@@ -1,4 +1,5 @@
 import { readConfig } from '../src/config/read-config.ts';
+import type { ObjectStore } from '../src/object-store/object-store.ts';
 import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
@@ -33,9 +34,11 @@ await runCommand(
     const config = readConfig();
     await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
     await using log = await openExistingLog(config);
-    await using store = await openExistingStore(config);
+    await using opened = new AsyncDisposableStack();
+    let store: ObjectStore | undefined;
+    const openStore = async () => (store ??= opened.use(await openExistingStore(config)));
     const server = await logServerOf(config);
-    const look = () => statusFacts(config, log, store, server);
+    const look = () => statusFacts(config, log, openStore, server);
     let before = await look();
     let facts = before;
     if (before.service) {

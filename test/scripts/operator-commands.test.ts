@@ -376,7 +376,7 @@ test('a corrupt view is named by status with its remedy, and hides nothing else'
   await service.startAgain();
 });
 
-test('status warns that a power cut may lose objects of an S3 store, unless its operator has excluded it', async (t) => {
+test('status warns that a power cut may lose objects of an S3 store, and shows the rest during its outage', async (t) => {
   const folder = await temporaryFolder(t);
   await using server = await S3Server.start();
   const env = {
@@ -399,6 +399,16 @@ test('status warns that a power cut may lose objects of an S3 store, unless its 
     t.regex(screen, /^Archives \(s3\): 0 objects, /m);
     t.is(screen.includes(`\n  ${expected}\n`), expected !== null, screen);
   }
+
+  server.state = 'starting';
+  const { code, out, err } = await runScript(folder, 'status', ['--json'], { env });
+  t.is(code, 0, err);
+  const { store, parked } = JSON.parse(out) as StatusFacts;
+  t.like(store, { objects: null, bytes: null });
+  t.regex(String(store.note), /^The archive store /);
+  t.deepEqual(parked, [], 'what does not need the store is shown');
+  const screen = (await runScript(folder, 'status', [], { env })).out;
+  t.regex(screen, /^Archives \(s3\): unknown; .* free in the data folder\n {2}The archive store /m);
 });
 
 test('rates are of one run of a service, and the widest status fits into 100 columns', (t) => {

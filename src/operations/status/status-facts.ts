@@ -6,7 +6,7 @@ import { deposits } from '../../domain/aggregates.ts';
 import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
 import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
@@ -33,11 +33,14 @@ const UNTOLD =
 
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
-/** Returns everything that `status` shows. Lags are counted up to 1,000 events. */
+/**
+ * Returns everything that `status` shows. Lags are counted up to 1,000 events. `openStore` is called for each look, and
+ * may reject during an outage of the store.
+ */
 export async function statusFacts(
   config: Config,
   log: EventLog,
-  store: ObjectStore,
+  openStore: () => Promise<Pick<ObjectStore, 'list'>>,
   server: LogServer | undefined,
 ) {
   const { state, silence } = await asked(config);
@@ -46,7 +49,7 @@ export async function statusFacts(
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
     Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedEvents(log, reactor))),
-    objectFacts(store),
+    objectFacts(openStore),
     files.statfs(config.dataDir),
   ]);
   return {
@@ -187,15 +190,21 @@ function durabilityNote({ archiveStore, s3Durable }: Config): string | null {
   return `DEPOSIT_S3_DURABLE is ${value}: a power cut may lose objects that the store has acknowledged.`;
 }
 
-async function objectFacts(store: ObjectStore) {
+async function objectFacts(openStore: () => Promise<Pick<ObjectStore, 'list'>>) {
   const until = clock.monotonic() + COUNTING_TIME_MS;
   let [objects, bytes] = [0, 0];
-  for await (const { length } of store.list()) {
-    objects += 1;
-    bytes += length;
-    if (clock.monotonic() > until) return { objects, bytes, isWhole: false };
+  try {
+    const store = await openStore();
+    for await (const { length } of store.list()) {
+      objects += 1;
+      bytes += length;
+      if (clock.monotonic() > until) return { objects, bytes, isWhole: false };
+    }
+    return { objects, bytes, isWhole: true };
+  } catch (error) {
+    if (!(error instanceof ObjectStoreUnavailable)) throw error;
+    return { objects: null, bytes: null, isWhole: false, note: error.message };
   }
-  return { objects, bytes, isWhole: true };
 }
 
 /** Reads views from their files. */

@@ -112,10 +112,13 @@ function unrecordedLine({ count, depositIds }: NonNullable<Status['sweep']>['unr
   return `  without a record and expired: ${pluralize(count, 'deposit')} (${first}${count > 10 ? ', …; --json lists more' : ''})`;
 }
 
-function storeLine({ store, diskFreeBytes }: Status): string {
-  const least = store.isWhole ? '' : 'at least ';
-  const free = `${size(diskFreeBytes)} free in the data folder`;
-  return `Archives (${store.engine}): ${least}${pluralize(store.objects, 'object')}, ${least}${size(store.bytes)}; ${free}`;
+function storeLine({ store: { engine, objects, bytes, isWhole }, diskFreeBytes }: Status): string {
+  const least = isWhole ? '' : 'at least ';
+  const stored =
+    objects === null || bytes === null
+      ? 'unknown'
+      : `${least}${pluralize(objects, 'object')}, ${least}${size(bytes)}`;
+  return `Archives (${engine}): ${stored}; ${size(diskFreeBytes)} free in the data folder`;
 }
 
 function choresLine({ at, lastBackup, lastVerification }: Status): string {
