@@ -82,7 +82,11 @@ test('an operator can retry the checks of a rejected deposit, not of one that is
   t.is(notYet.err, 'Deposit 1 is rejected: give --recheck to have it checked again.\n');
   await service.administration.client({ type: 'SetDomain', client: 'alice', domain: null });
   const named = await runScript(service.folder, 'retry', ['1', '1', '--recheck']);
-  t.like(named, { code: 0, out: 'Deposit 1: ChecksRetried, attempt 2.\n' }, 'once, although it is named twice');
+  t.like(
+    named,
+    { code: 0, out: 'Deposit 1: ChecksRetried, attempt 2.\n' },
+    'once, although it is named twice',
+  );
   await alice.waitFor('/1/software/1/status/', 'done');
   const events = await Array.fromAsync(service.service.log.readStream('deposit-1'));
   const retried = events.find(({ type }) => type === 'ChecksRetried');
