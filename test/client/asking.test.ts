@@ -162,6 +162,12 @@ test('several archives are fetched as a zip with the identifier of the deposit',
   // A name that is no key of an object.
   const named = { ...headers, 'Content-Disposition': 'attachment; filename=__proto__' };
   await alice.post(`/1/software/${id}/media/`, second, named);
+  const longest = {
+    ...headers,
+    'Content-Disposition': `attachment; filename*=UTF-8''${'%C3%A9'.repeat(127)}`,
+  };
+  for (const data of ['third', 'last'])
+    await alice.post(`/1/software/${id}/media/`, tarOf([{ name: 'hello/hello.py', data }]), longest);
   await alice.post(`/1/software/${id}/metadata/`, formOf([entryPart()]), { ...formType });
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   t.like(await depositor.facts(['fetch', id, '--output', 'both.zip']), { swhidAgrees: true });

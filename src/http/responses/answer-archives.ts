@@ -176,11 +176,23 @@ function answerHead(ctx: ServiceContext): void {
   ctx.status = 200;
 }
 
-/** Returns a name that is unique in the zip, with a number in front if necessary; none may look like a drive. */
+/** Maximum bytes of a name that file systems accept. */
+const MAX_NAME_BYTES = 255;
+
+/**
+ * Returns a name that is unique in the zip, with a number in front if necessary, and cut at its end if that makes it too
+ * long for file systems. None may look like a drive.
+ */
 function uniqueName(filename: string, taken: Set<string>): string {
   const safeName = filename.replace(/^([a-z]):/i, '$1_');
   let name = safeName;
-  for (let number = 2; taken.has(name); number += 1) name = `${number}-${safeName}`;
+  for (let number = 2; taken.has(name); number += 1) name = cut(`${number}-${safeName}`);
   taken.add(name);
   return name;
+}
+
+/** Cuts a name between two characters. */
+function cut(name: string): string {
+  const start = Buffer.from(name).subarray(0, MAX_NAME_BYTES);
+  return new TextDecoder().decode(start, { stream: true }); // omits a part of a character at the end
 }
