@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 
@@ -409,4 +409,17 @@ test('every sentence of the interface is found in a file that the index lists un
     const lost = namesQuotedIn(text).filter((name) => !sources.some((source) => has(source, name)));
     t.deepEqual(lost, [], `${heading}: names that are in no file of the index`);
   }
+});
+
+test('the pages name only files that exist', (t) => {
+  const isHistory = (page: string) => page === 'docs/performance.md';
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) => !isHistory(page));
+  const folders = 'src|projections|client|scripts|testing|test|bench|drills|simulation|deploy';
+  const name = new RegExp(`(?<=[\`\\s])(?:${folders})/[\\w./-]*\\w`, 'g');
+  const missing = pages.flatMap((page) =>
+    (readFileSync(path.join(root, page), 'utf8').match(name) ?? [])
+      .filter((file) => !file.includes('NAME') && !existsSync(path.join(root, file)))
+      .map((file) => `${page}: ${file}`),
+  );
+  t.deepEqual(missing, []);
 });
