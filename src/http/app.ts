@@ -14,16 +14,16 @@ import type { Logger } from '../tools/logger.ts';
 import type { View } from '../views/view.ts';
 import type { HttpModule } from './http-module.ts';
 import type { HttpObserver } from './http-observer.ts';
-import { collectionIri } from './iris/collection.ts';
-import { contentIri } from './iris/content.ts';
-import { editIri } from './iris/edit.ts';
-import { fileIri } from './iris/file.ts';
-import { historyIri } from './iris/history.ts';
-import { mediaFeedIri, mediaIri } from './iris/media.ts';
-import { resolveIri } from './iris/resolve.ts';
-import { collectionServiceIri, serviceDocumentIri } from './iris/service-document.ts';
-import { STATEMENT_RDF_OFFERS, statementIri } from './iris/statement.ts';
-import { statusIri } from './iris/status.ts';
+import { collectionHandler } from './iris/collection.ts';
+import { contentHandler } from './iris/content.ts';
+import { editHandler } from './iris/edit.ts';
+import { fileHandler } from './iris/file.ts';
+import { historyHandler } from './iris/history.ts';
+import { mediaFeedHandler, mediaHandler } from './iris/media.ts';
+import { resolveHandler } from './iris/resolve.ts';
+import { collectionServiceHandler, serviceDocumentHandler } from './iris/service-document.ts';
+import { STATEMENT_RDF_OFFERS, statementHandler } from './iris/statement.ts';
+import { statusHandler } from './iris/status.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { authenticate, type Credentials } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, unavailable } from './middleware/health.ts';
@@ -152,25 +152,25 @@ function routes(
   const checks = new WriteChecks({ deposits, collections, lookup, receive });
   const writes = { checks, deposits, collections, lookup, documents, iris };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
-  const edit = editIri(writes);
+  const edit = editHandler(writes);
   const forModules = { ...parts, queries, language: parts, lookup, checks };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
-    serviceDocument: serviceDocumentIri(collections, served),
-    collectionService: collectionServiceIri(collections, served),
-    resolve: resolveIri(parts.resolver, parts.objects, parts),
-    collection: collectionIri(writes, parts, dryRun),
+    serviceDocument: serviceDocumentHandler(collections, served),
+    collectionService: collectionServiceHandler(collections, served),
+    resolve: resolveHandler(parts.resolver, parts.objects, parts),
+    collection: collectionHandler(writes, parts, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaIri(writes, downloads, parts),
-    mediaFeed: mediaFeedIri(queries, parts),
-    file: fileIri(writes, downloads),
-    status: statusIri(queries, documents, answers),
-    content: contentIri(queries, documents, answers),
-    statement: statementIri(queries, parts, answers),
-    statementRdf: statementIri(queries, parts, answers, STATEMENT_RDF_OFFERS),
-    history: historyIri(queries, parts),
+    media: mediaHandler(writes, downloads, parts),
+    mediaFeed: mediaFeedHandler(queries, parts),
+    file: fileHandler(writes, downloads),
+    status: statusHandler(queries, documents, answers),
+    content: contentHandler(queries, documents, answers),
+    statement: statementHandler(queries, parts, answers),
+    statementRdf: statementHandler(queries, parts, answers, STATEMENT_RDF_OFFERS),
+    history: historyHandler(queries, parts),
   };
   for (const module of modules) Object.assign(handlers, module.routes?.(forModules));
   const router = new Router<ServiceState>({ sensitive: true });

@@ -18,7 +18,7 @@ import { resource } from './resource.ts';
 const ENTRY_CHARACTERS = 4 * 1024 ** 2;
 
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
-export function collectionIri(
+export function collectionHandler(
   parts: WriteParts,
   language: RenderContext,
   dryRun: DryRunHandler | undefined,

@@ -6,7 +6,7 @@ import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
 /** CONT-FILE-IRI: the stored content of a deposit. */
-export function contentIri(
+export function contentHandler(
   queries: DepositQueries,
   documents: DepositDocuments,
   cache: ResponseCache,

@@ -17,7 +17,7 @@ import type { Method } from './resource.ts';
 import { checkAndChange, checkWrite } from './write-deposit.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
-export function editIri(parts: WriteParts): ServiceMiddleware {
+export function editHandler(parts: WriteParts): ServiceMiddleware {
   const { deposits, documents } = parts;
   return depositResource<DepositContentView>(
     (id, client) => deposits.queries.ownContent(id, client),

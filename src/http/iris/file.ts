@@ -11,7 +11,7 @@ import { checkAndChange } from './write-deposit.ts';
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 
 /** File-IRI: one archive of a deposit. */
-export function fileIri(parts: WriteParts, downloads: Downloads): ServiceMiddleware {
+export function fileHandler(parts: WriteParts, downloads: Downloads): ServiceMiddleware {
   const { queries } = parts.deposits;
   return resource<File>({
     find: async (ctx) => {

@@ -25,7 +25,7 @@ export const HISTORY_OFFERS: Offers = [
 const PAGE_SIZE = 100;
 
 /** Serves the events of a deposit to its client. */
-export function historyIri(queries: DepositQueries, options: RenderContext): ServiceMiddleware {
+export function historyHandler(queries: DepositQueries, options: RenderContext): ServiceMiddleware {
   return depositResource<DepositStatusView>((id, client) => queries.ownStatus(id, client), {
     GET: async (ctx, deposit) => {
       const from = pageStart(ctx);

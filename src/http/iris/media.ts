@@ -10,7 +10,7 @@ import { depositResource } from './deposit-resource.ts';
 import { checkAndChange } from './write-deposit.ts';
 
 /** The archives of a deposit as a feed, also for clients that accept none: many send no `Accept`. A page for people. */
-export function mediaFeedIri(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
+export function mediaFeedHandler(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
   const offers: Offers = [MEDIA_FEED_OFFERS[0], PAGE];
   return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
     GET: (ctx, deposit) => answerMediaFeed(ctx, deposit, queries, renderContext, offers),
@@ -18,7 +18,7 @@ export function mediaFeedIri(queries: DepositQueries, renderContext: RenderConte
 }
 
 /** EM-IRI: the archives of a deposit. */
-export function mediaIri(
+export function mediaHandler(
   parts: WriteParts,
   downloads: Downloads,
   renderContext: RenderContext,

@@ -12,7 +12,7 @@ import { depositIdIn, resource } from './resource.ts';
 const PREFIX = '/1/resolve/';
 
 /** Serves the object that a SWHID names among the completed deposits of the client. */
-export function resolveIri(
+export function resolveHandler(
   resolver: Resolver,
   objects: ObjectReader,
   renderContext: RenderContext,

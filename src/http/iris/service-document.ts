@@ -22,7 +22,7 @@ export type ServiceDocumentOptions = {
 };
 
 /** SD-IRI: the collections of the client that asks. */
-export function serviceDocumentIri(
+export function serviceDocumentHandler(
   collections: View<CollectionView>,
   options: ServiceDocumentOptions,
 ): ServiceMiddleware {
@@ -38,7 +38,7 @@ export function serviceDocumentIri(
 }
 
 /** The service document of one collection, to which that of the client leads. */
-export function collectionServiceIri(
+export function collectionServiceHandler(
   collections: View<CollectionView>,
   options: ServiceDocumentOptions,
 ): ServiceMiddleware {

@@ -26,7 +26,7 @@ export const STATEMENT_RDF_OFFERS: typeof STATEMENT_OFFERS = [
 ];
 
 /** Serves the SWORD Statement of a deposit as a feed, a resource map, JSON or a page. */
-export function statementIri(
+export function statementHandler(
   queries: DepositQueries,
   options: RenderContext,
   cache: ResponseCache,

@@ -14,7 +14,7 @@ const RETRY_AFTER_SECONDS: Partial<Record<DepositStatusView['status'], number>> 
 };
 
 /** State-IRI: the status of a deposit. */
-export function statusIri(
+export function statusHandler(
   queries: DepositQueries,
   documents: DepositDocuments,
   cache: ResponseCache,

@@ -4,8 +4,8 @@ import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { Module } from '../module.ts';
 import { receiveUpload } from './http/receive-upload.ts';
 import { tusMiddleware } from './http/tus-middleware.ts';
-import { uploadIri } from './http/upload-iri.ts';
-import { uploadsIri } from './http/uploads-iri.ts';
+import { uploadHandler } from './http/upload-handler.ts';
+import { uploadsHandler } from './http/uploads-handler.ts';
 import { ResumableUploads } from './resumable-uploads.ts';
 
 /** Archives that arrive in several requests, by the tus protocol. */
@@ -21,8 +21,8 @@ export const resumableUploads: Module = {
       maxResumableUploadSize: limits.maxSize,
       middleware: [tusMiddleware(limits), unlockNamedUpload],
       routes: ({ iris, bodyTimeouts }) => ({
-        uploads: uploadsIri(uploads, iris, bodyTimeouts),
-        upload: uploadIri(uploads, bodyTimeouts),
+        uploads: uploadsHandler(uploads, iris, bodyTimeouts),
+        upload: uploadHandler(uploads, bodyTimeouts),
       }),
       archiveSource: ({ queries, iris }) => ({
         receive: (ctx, named, announced, accepted, options) =>

@@ -1,7 +1,7 @@
 import type { HttpModule } from '../../http/http-module.ts';
 import type { Module } from '../module.ts';
 import { EventStreams } from './event-streams.ts';
-import { collectionEventsIri, depositEventsIri } from './events-iri.ts';
+import { collectionEventsHandler, depositEventsHandler } from './events-handlers.ts';
 import { SealedPositions } from './sealed-positions.ts';
 
 /** Server-sent events about changes of status. */
@@ -15,8 +15,8 @@ export const statusEvents: Module = {
       routes: ({ queries, credentials, language }) => {
         const options = { streams, positions, credentials, language };
         return {
-          collectionEvents: collectionEventsIri(options),
-          events: depositEventsIri(queries, options),
+          collectionEvents: collectionEventsHandler(options),
+          events: depositEventsHandler(queries, options),
         };
       },
       stop: () => streams[Symbol.dispose](),

@@ -14,7 +14,7 @@ import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
 const MOST = 500;
 
 /** Lists the notifications of a collection that the client has not received: those to be retried and those given up. */
-export function notificationsIri(
+export function notificationsHandler(
   { webhooks, undelivered }: NotificationViews,
   renderContext: RenderContext,
 ): ServiceMiddleware {

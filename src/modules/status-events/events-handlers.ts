@@ -19,7 +19,7 @@ import type { EventStreams } from './event-streams.ts';
 import type { SealedPositions } from './sealed-positions.ts';
 import { CollectionStatusChanges, DepositStatusChanges } from './status-change-sources.ts';
 
-export type EventsIriOptions = {
+type EventsHandlerOptions = {
   readonly streams: EventStreams;
   readonly positions: SealedPositions;
   readonly credentials: Credentials;
@@ -36,7 +36,10 @@ type Followed = DepositStatusView & { readonly isDeleted?: true };
  * The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`, up to its deletion
  * if it has been deleted since.
  */
-export function depositEventsIri(queries: DepositQueries, options: EventsIriOptions): ServiceMiddleware {
+export function depositEventsHandler(
+  queries: DepositQueries,
+  options: EventsHandlerOptions,
+): ServiceMiddleware {
   const { streams } = options;
   return resource<Followed>({
     find: (ctx) => {
@@ -66,7 +69,7 @@ export function depositEventsIri(queries: DepositQueries, options: EventsIriOpti
 }
 
 /** The changes of all deposits of the client in a collection, from now on or behind `Last-Event-ID`. */
-export function collectionEventsIri(options: EventsIriOptions): ServiceMiddleware {
+export function collectionEventsHandler(options: EventsHandlerOptions): ServiceMiddleware {
   return resource<string>({
     find: async (ctx) => grantedCollection(ctx),
     handlers: {
@@ -111,7 +114,7 @@ async function hasNews(queries: DepositQueries, id: number, after: number, last:
 function eventsOptions(
   ctx: ServiceContext,
   collection: string,
-  { credentials, language }: EventsIriOptions,
+  { credentials, language }: EventsHandlerOptions,
 ): EventsOptions {
   const { login } = ctx.state;
   return {

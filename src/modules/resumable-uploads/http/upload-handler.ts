@@ -10,7 +10,7 @@ import { receiveChunk } from './receive-chunk.ts';
 import { assertOffsetType, assertTusVersion, parseUploadChecksum, parseUploadOffset } from './tus-headers.ts';
 
 /** One resumable upload: how far it is, more of it, its end before it was used. */
-export function uploadIri(uploads: ResumableUploads, bodyTimeouts: BodyTimeouts): ServiceMiddleware {
+export function uploadHandler(uploads: ResumableUploads, bodyTimeouts: BodyTimeouts): ServiceMiddleware {
   return resource<Upload>({
     find: async (ctx) => {
       const collection = grantedCollection(ctx);

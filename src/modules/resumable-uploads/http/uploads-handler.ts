@@ -17,7 +17,7 @@ import {
 } from './tus-headers.ts';
 
 /** Where resumable uploads begin: the tus extensions Creation and Creation With Upload. */
-export function uploadsIri(
+export function uploadsHandler(
   uploads: ResumableUploads,
   iris: Iris,
   bodyTimeouts: BodyTimeouts,
