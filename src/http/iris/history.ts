@@ -8,7 +8,7 @@ import { type HistoryEntry, historyFeed } from '../../sword/documents/history-fe
 import { render } from '../../sword/documents/render.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
-import { chooseRepresentation, setDocumentType } from '../responses/representation.ts';
+import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
@@ -33,8 +33,7 @@ export function historyHandler(queries: DepositQueries, options: RenderContext):
       if (!chosen) return;
       const page = await pageOf(queries, deposit, from);
       const document = historyFeed({ ...deposit, author: deposit.client, ...page }, options);
-      ctx.body = render(document, chosen.format, options);
-      setDocumentType(ctx, chosen.contentType);
+      answerDocument(ctx, chosen.contentType, render(document, chosen.format, options));
     },
   });
 }

@@ -3,12 +3,11 @@ import { render } from '../../sword/documents/render.ts';
 import { serviceDocument } from '../../sword/documents/service-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
-import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
 import { serviceDescriptionLink } from '../middleware/landing-page.ts';
-import { setDocumentType } from '../responses/representation.ts';
+import { answerDocument } from '../responses/representation.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { grantedCollection } from './deposit-resource.ts';
+import { collectionNamed, grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
 export type ServiceDocumentOptions = {
@@ -43,12 +42,7 @@ export function collectionServiceHandler(
   options: ServiceDocumentOptions,
 ): ServiceMiddleware {
   return resource<CollectionView>({
-    find: async (ctx) => {
-      const name = grantedCollection(ctx);
-      const collection = collections.get(name);
-      if (!collection) throw notFound(`There is no collection ${name}.`);
-      return collection;
-    },
+    find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {
       GET: async (ctx, collection) => answer(ctx, [collection], { isOfCollection: true }, options),
     },
@@ -73,6 +67,5 @@ function answer(
   const { contentType, format } = negotiate(ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', serviceDescriptionLink(options.iris));
-  ctx.body = render(serviceDocument(document, options), format, options);
-  setDocumentType(ctx, contentType);
+  answerDocument(ctx, contentType, render(serviceDocument(document, options), format, options));
 }

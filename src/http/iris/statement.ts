@@ -6,7 +6,7 @@ import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { chooseRepresentation, setDocumentType } from '../responses/representation.ts';
+import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
@@ -41,11 +41,11 @@ export function statementHandler(
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
       const { contentType, format } = chosen;
       const statement = { ...view, author: view.client };
-      setDocumentType(ctx, contentType);
-      ctx.body =
+      const body =
         format === 'rdf'
           ? statementRdf(statement, options)
           : render(statementFeed(statement, options), format, options);
+      answerDocument(ctx, contentType, body);
       cache.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });

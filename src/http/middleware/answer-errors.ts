@@ -11,7 +11,7 @@ import type { Logger } from '../../tools/logger.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../requests/deposit-request.ts';
 import { isClientGone, waitsToContinue } from '../requests/request-body.ts';
-import { setDocumentType } from '../responses/representation.ts';
+import { answerDocument } from '../responses/representation.ts';
 import type { ServiceState } from '../service-context.ts';
 
 export type ErrorOptions = {
@@ -71,10 +71,9 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       ctx.status = answer.status ?? SWORD_ERRORS[answer.code].status;
       ctx.message ||= SWORD_ERRORS[answer.code].title;
       const { format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
-      ctx.body = errorBody(answer, options, format);
+      answerDocument(ctx, ERROR_TYPES[format], errorBody(answer, options, format));
       ctx.set(answer.headers);
       ctx.vary('Accept');
-      setDocumentType(ctx, ERROR_TYPES[format]);
     }
   };
 }

@@ -4,7 +4,7 @@ import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
-import { setDocumentType } from '../responses/representation.ts';
+import { answerDocument } from '../responses/representation.ts';
 import { OPEN_ROUTES } from '../route-table.ts';
 import type { ServiceContext } from '../service-context.ts';
 
@@ -56,10 +56,8 @@ function answer(ctx: ServiceContext, facts: Readonly<Record<string, unknown>>): 
   const { contentType, format } = negotiateAmong(FACTS_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   if (format === 'html') {
-    setDocumentType(ctx, contentType);
-    ctx.body = [...htmlPieces({ element: 'health', facts: onlyJson({ title: 'Health', ...facts }) })].join(
-      '',
-    );
+    const page = htmlPieces({ element: 'health', facts: onlyJson({ title: 'Health', ...facts }) });
+    answerDocument(ctx, contentType, [...page].join(''));
   } else ctx.body = facts;
 }
 

@@ -2,7 +2,7 @@ import { PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { setDocumentType } from '../responses/representation.ts';
+import { answerDocument } from '../responses/representation.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { publicDocument } from './public-resource.ts';
 
@@ -29,8 +29,7 @@ export function landingPage(iris: Iris) {
   return publicDocument((ctx) => {
     const { contentType, format } = negotiateAmong(LANDING_OFFERS, ctx.req.headers.accept);
     ctx.set('Link', serviceDescriptionLink(iris));
-    ctx.body = bodies[format];
-    setDocumentType(ctx, contentType);
+    answerDocument(ctx, contentType, bodies[format]);
   });
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { htmlPieces } from '../../sword/documents/html-page.ts';
 import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
-import { setDocumentType } from '../responses/representation.ts';
+import { answerDocument } from '../responses/representation.ts';
 import { type DescribedService, openApiDocument } from './open-api-document.ts';
 import { openApiPage } from './open-api-page.ts';
 import { publicDocument } from './public-resource.ts';
@@ -30,8 +30,8 @@ export function serveOpenApi(service: DescribedService) {
       ctx.status = 304;
       return;
     }
-    ctx.body = body;
-    setDocumentType(ctx, contentType.endsWith('openapi+json') ? `${contentType};version=3.1` : contentType);
+    const version = contentType.endsWith('openapi+json') ? ';version=3.1' : '';
+    answerDocument(ctx, contentType + version, body);
   });
 }
 

@@ -11,7 +11,7 @@ import { clock } from '../../tools/clock.ts';
 import { depositQueryIn, linkHeader, PAGE_SIZE, pageLinks } from '../requests/deposit-query.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { type LongAnswers, sendInPieces } from './long-answers.ts';
-import { setDocumentType } from './representation.ts';
+import { answerDocument, setDocumentType } from './representation.ts';
 
 export const LIST_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },
@@ -57,10 +57,9 @@ export async function answerDepositList(
   ctx.vary('Accept');
   ctx.set('Link', linkHeader(links));
   const pieces = renderInPieces(collectionFeed(list, renderContext), format, renderContext, entryTexts);
-  const isLong = page.deposits.length > PAGE_SIZE;
-  if (!isLong) ctx.body = [...pieces].join('');
-  setDocumentType(ctx, contentType); // assigning a string to the body has changed it
-  if (isLong) await sendInPieces(ctx, pieces);
+  if (page.deposits.length <= PAGE_SIZE) return answerDocument(ctx, contentType, [...pieces].join(''));
+  setDocumentType(ctx, contentType);
+  await sendInPieces(ctx, pieces);
 }
 
 function toListedDeposit(deposit: DepositStatusView, viewGeneration: number): ListedDeposit {

@@ -15,13 +15,13 @@ import { statusDocument } from '../../sword/documents/status-document.ts';
 import { entityTag } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
-import { notFound } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { View } from '../../views/view.ts';
+import { collectionNamed } from '../iris/deposit-resource.ts';
 import type { WriteChecks } from '../requests/write-checks.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
-import { type AtRevision, chooseRepresentation, setDocumentType } from './representation.ts';
+import { type AtRevision, answerDocument, chooseRepresentation } from './representation.ts';
 
 export type DocumentOptions = RenderContext & {
   readonly refIdAliases: boolean;
@@ -47,9 +47,7 @@ export class DepositDocuments {
   }
 
   async receipt(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-    const collection = this.#options.collections.get(deposit.collection);
-    if (!collection) throw notFound(`There is no collection ${deposit.collection}.`);
-    const { treatment, describedAt } = collection;
+    const { treatment, describedAt } = collectionNamed(this.#options.collections, deposit.collection);
     const latest = deposit.archives.at(-1);
     const terms = await this.#options.terms.of(deposit.entries);
     const receipt = {
@@ -92,8 +90,8 @@ export class DepositDocuments {
     if (!chosen) return;
     const { contentType, format } = chosen;
     const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${kind}`;
-    setDocumentType(ctx, contentType); // first: Koa would guess the type of a body without one
-    ctx.body = this.#renderOnce(key, () => render(describe(), format, this.#options));
+    const body = this.#renderOnce(key, () => render(describe(), format, this.#options));
+    answerDocument(ctx, contentType, body);
   }
 
   #renderOnce(key: string, render: () => string): string {

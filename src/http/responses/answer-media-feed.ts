@@ -7,7 +7,7 @@ import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/hea
 import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { mediaTypeOf } from './answer-documents.ts';
-import { chooseRepresentation, setDocumentType } from './representation.ts';
+import { answerDocument, chooseRepresentation } from './representation.ts';
 
 export const MEDIA_FEED_OFFERS: Offers<'xml' | 'json'> = [
   { contentType: FEED_TYPE, format: 'xml' },
@@ -40,6 +40,5 @@ export async function answerMediaFeed(
   const view = await queries.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
   const document = mediaFeed({ ...view, author: view.client }, renderContext);
-  ctx.body = render(document, chosen.format, renderContext);
-  setDocumentType(ctx, chosen.contentType);
+  answerDocument(ctx, chosen.contentType, render(document, chosen.format, renderContext));
 }

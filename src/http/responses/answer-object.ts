@@ -10,7 +10,7 @@ import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { setDocumentType } from './representation.ts';
+import { answerDocument } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 import { yieldWhenStalled } from './yield-when-stalled.ts';
 
@@ -37,8 +37,7 @@ export async function answerObject(
   ctx.set('Content-Type', contentType);
   if (format !== 'bytes' && format !== 'tar') {
     const document = objectDocument(toObjectDocument(object, containing), renderContext);
-    ctx.body = render(document, format, renderContext);
-    setDocumentType(ctx, contentType); // assigning a string to the body has changed it
+    answerDocument(ctx, contentType, render(document, format, renderContext));
   } else await answerBytes(ctx, object, format, objects);
 }
 

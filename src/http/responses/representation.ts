@@ -46,7 +46,13 @@ function isRead({ method }: ServiceContext): boolean {
 const XML_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Sets the media type of a document, and the policy under which browsers may show it. */
+/** Answers with a document, its media type, and the policy under which browsers may show it. */
+export function answerDocument(ctx: Pick<Context, 'set' | 'body'>, contentType: string, body: string): void {
+  setDocumentType(ctx, contentType); // first: Koa guesses the type of a body without one
+  ctx.body = body;
+}
+
+/** Sets the media type and the policy of a document that is sent in pieces. */
 export function setDocumentType(ctx: Pick<Context, 'set'>, contentType: string): void {
   const isPage = contentType === 'text/html';
   if (isPage) ctx.set('Content-Security-Policy', HTML_POLICY);

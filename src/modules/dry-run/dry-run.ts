@@ -8,7 +8,7 @@ import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import type { WriteChecks } from '../../http/requests/write-checks.ts';
 import { WRITES } from '../../http/requests/write-rules.ts';
-import { setDocumentType } from '../../http/responses/representation.ts';
+import { answerDocument } from '../../http/responses/representation.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { render } from '../../sword/documents/render.ts';
@@ -58,8 +58,8 @@ export class DryRuns {
     const document = await this.#run(ctx, collection);
     const { contentType, format } = negotiate(ctx.req.headers.accept);
     ctx.vary('Accept');
-    ctx.body = render(dryRunDocument(document), format, { depositNamespace: this.#depositNamespace });
-    setDocumentType(ctx, contentType);
+    const context = { depositNamespace: this.#depositNamespace };
+    answerDocument(ctx, contentType, render(dryRunDocument(document), format, context));
   }
 
   async #run(ctx: ServiceContext, { collection }: CollectionView): Promise<DryRunDocument> {

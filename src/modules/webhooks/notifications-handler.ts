@@ -3,7 +3,7 @@ import type { UndeliveredNotifications } from '../../../projections/undelivered-
 import type { HeldNotification } from '../../domain/notifications/notifications.ts';
 import { grantedCollection } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
-import { setDocumentType } from '../../http/responses/representation.ts';
+import { answerDocument } from '../../http/responses/representation.ts';
 import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 import type { Document, Fact, Part, RenderContext } from '../../sword/documents/document.ts';
@@ -32,8 +32,7 @@ export function notificationsHandler(
         const document = notificationsDocument(webhook, found.slice(0, MOST), found.length > MOST);
         const { contentType, format } = negotiateAmong(FACTS_OFFERS, ctx.req.headers.accept);
         ctx.vary('Accept');
-        setDocumentType(ctx, contentType);
-        ctx.body = render(document, format, renderContext);
+        answerDocument(ctx, contentType, render(document, format, renderContext));
       },
     },
   });
