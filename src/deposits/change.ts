@@ -12,7 +12,7 @@ import {
   type Written,
 } from './client-write.ts';
 import { assertPossible, handleCommand } from './command-handler.ts';
-import type { IdempotencyKey, IdempotencyRecord } from './idempotency/idempotency-store.ts';
+import type { IdempotencyKey, IdempotencyStore } from './idempotency/idempotency-store.ts';
 import { requestFingerprint } from './idempotency/request-fingerprint.ts';
 
 /** Changes the content of a partial deposit, and completes it if this is its final request. */
@@ -82,8 +82,15 @@ async function changeDeposit(
   const now = clock.date().toISOString();
   const command = commandOf(content, now);
   const possible = () => assertPossible(parts.log, deposits, depositId, [command], options);
-  const request = write.key
-    ? await begin(parts, depositId, write, write.key, content, possible, retries)
+  const key = write.key && (await usableKey(parts.keys, write.key, possible, retries));
+  const request = key
+    ? await parts.keys.begin(
+        key,
+        requestFingerprint(write, content),
+        write.requestId,
+        async () => depositId,
+        retries,
+      )
     : { commandId: write.requestId, depositId, requestId: write.requestId };
   const context = clientContext(write, request, now);
   const append = () => handleCommand(parts.log, deposits, depositId, command, context, options);
@@ -92,24 +99,20 @@ async function changeDeposit(
   return { depositId, revision, isRepeatable: write.key !== undefined, retries };
 }
 
-/** Begins the idempotency key, unless the command is refused. A parallel request with the key may have executed it. */
-async function begin(
-  { keys }: DepositParts,
-  depositId: number,
-  write: ClientWrite,
+/** Returns the key, unless the command is refused. A parallel request with the key may have executed it. */
+async function usableKey(
+  keys: IdempotencyStore,
   loaded: IdempotencyKey,
-  content: ReceivedContent,
   possible: () => Promise<void>,
   retries: OutageRetries,
-): Promise<IdempotencyRecord> {
-  let key = loaded;
-  if (!key.earlier) {
-    try {
-      await possible();
-    } catch (refusal) {
-      key = await keys.load(key.client, key.key, retries.since);
-      if (!key.earlier) throw refusal;
-    }
+): Promise<IdempotencyKey> {
+  if (loaded.earlier) return loaded;
+  try {
+    await possible();
+    return loaded;
+  } catch (refusal) {
+    const key = await keys.load(loaded.client, loaded.key, retries.since);
+    if (!key.earlier) throw refusal;
+    return key;
   }
-  return keys.begin(key, requestFingerprint(write, content), write.requestId, async () => depositId, retries);
 }
