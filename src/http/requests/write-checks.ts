@@ -20,18 +20,12 @@ import { collectionNamed } from '../iris/deposit-resource.ts';
 import { notAllowed } from '../iris/resource.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { confirmLogin } from './confirm-login.ts';
-import {
-  type Accepted,
-  type BodyKind,
-  bodyKind,
-  type DepositRequest,
-  parseDepositRequest,
-} from './deposit-request.ts';
+import { type Accepted, type BodyKind, bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { assertDeclaredLength, receiveContent } from './receive-content.ts';
 import type { ReceiveOptions } from './receive-options.ts';
 import type { WriteRule } from './write-rules.ts';
 
-/** A write whose checks have not begun. */
+/** A write whose checks are to be run. */
 export type AskedWrite = {
   readonly ctx: ServiceContext;
   readonly rule: WriteRule;
@@ -42,26 +36,16 @@ export type AskedWrite = {
   readonly swhid?: string;
 };
 
-/** Facts about a write that its checks establish. */
-type Findings = {
-  /** The parsed headers; those of DELETE are ignored. */
-  readonly request?: DepositRequest;
-  readonly isFinal: boolean;
-  readonly key?: IdempotencyKey;
+type Repetition = {
+  readonly key: IdempotencyKey | undefined;
   /** Whether this very request, by its key, has been executed before: its answer is repeated. */
   readonly isRepeated: boolean;
-  readonly accepted: Accepted;
-  readonly body?: BodyKind;
 };
-
-const NO_BODY: Accepted = { archives: [], entry: false };
-
-/** A write, and what the checks so far have found out about it. */
-type CheckedWrite = AskedWrite & Findings;
 
 /** A write that has passed the checks, as use cases accept it. */
 export type PassedWrite = Omit<ClientWrite, 'receive'> &
-  Pick<Findings, 'isRepeated'> & {
+  Pick<Repetition, 'isRepeated'> & {
+    /** `undefined` if the write has no body. */
     readonly body: BodyKind | undefined;
     readonly receive: (instead?: Partial<ReceiveOptions>) => Promise<ReceivedContent>;
   };
@@ -72,24 +56,6 @@ export type WriteCheckParts = {
   readonly lookup: LoadedDepositsLookup;
   readonly receive: ReceiveOptions;
 };
-
-/** Refuses a write, or returns what it has found out. */
-type Check = (
-  write: CheckedWrite,
-  parts: WriteCheckParts,
-) => Partial<Findings> | void | Promise<Partial<Findings> | void>;
-
-/** The order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */
-const CHECKS: readonly { readonly name: string; readonly check: Check }[] = [
-  { name: 'header syntax', check: parseHeaders },
-  { name: 'idempotency key', check: findRepetition },
-  { name: 'status of the deposit', check: assertStatus },
-  { name: 'If-Match and If-None-Match', check: evaluatePreconditions },
-  { name: 'X-Check-SWHID', check: assertSwhid },
-  { name: 'media type and packaging', check: classifyBody },
-  { name: 'limits of the deposit', check: assertLimits },
-  { name: 'declared length', check: assertLength },
-];
 
 /** Runs the checks that a write must pass before its body is received. */
 export class WriteChecks {
@@ -105,25 +71,26 @@ export class WriteChecks {
     validatorOf: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator = () =>
       softwareEntryValidator(asked.ctx.state.login, this.#parts.lookup),
   ): Promise<PassedWrite> {
-    let write: CheckedWrite = { ...asked, isFinal: false, isRepeated: false, accepted: NO_BODY };
-    for (const { check } of CHECKS) write = { ...write, ...(await check(write, this.#parts)) };
-    const { ctx, request, body, accepted, key } = write;
+    const { ctx, collection } = asked;
     const { deposits } = this.#parts;
+    const { request, isFinal, key, isRepeated, accepted, body } = await runChecks(asked, this.#parts);
+    const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
     const isRepetition = async () => key !== undefined && (await loadKey(ctx, key.key, deposits)).isRepeated;
-    const { inProgress = null, slug = null } = request ?? {};
     return {
-      ...write,
-      ...atMatchedRevision(write),
+      ...atMatchedRevision(asked),
       requestId: ctx.state.requestId,
       login: ctx.state.login,
       iriPath: normalizePath(ctx.path),
-      body,
       inProgress,
+      isFinal,
       slug,
-      confirm: () => confirmLogin(ctx, asked.collection, deposits),
+      key,
+      isRepeated,
+      body,
+      confirm: () => confirmLogin(ctx, collection, deposits),
       receive: async (instead) => {
-        if (!request || !body) return { archive: null, entry: null };
+        if (!request || !accepted || !body) return { archive: null, entry: null };
         const validator = validatorOf({ body, inProgress, slug });
         const options = { ...this.#parts.receive, ...instead };
         return receiveContent({ ctx, request, body, accepted, isRepetition }, validator, options);
@@ -132,31 +99,41 @@ export class WriteChecks {
   }
 }
 
-function parseHeaders({ ctx, rule }: CheckedWrite): Partial<Findings> {
-  if (ctx.method === 'DELETE') return {};
-  const request = parseDepositRequest(ctx);
-  return { request, isFinal: request.inProgress === null ? rule.isFinalWithoutHeader : !request.inProgress };
+/** Checks in the order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */
+async function runChecks(asked: AskedWrite, { deposits, collections, receive }: WriteCheckParts) {
+  const { ctx, rule } = asked;
+  const request = ctx.method === 'DELETE' ? undefined : parseDepositRequest(ctx); // the headers of DELETE are ignored
+  const inProgress = request?.inProgress ?? null;
+  const isFinal = inProgress === null ? rule.isFinalWithoutHeader : !inProgress;
+  const { key, isRepeated } = await findRepetition(ctx, deposits);
+  if (!isRepeated) {
+    assertStatus(asked);
+    evaluatePreconditions(asked);
+  }
+  await assertSwhid(asked, deposits.queries);
+  const accepted = acceptedBy(asked, isRepeated, collections);
+  const body = accepted && bodyKind(ctx, accepted);
+  if (!isRepeated) assertLimits(asked, body, isFinal, deposits.maxArchives);
+  if (request && body) assertDeclaredLength(request.declaredLength, body, receive);
+  return { request, isFinal, key, isRepeated, accepted, body };
 }
 
-async function findRepetition(
-  { ctx }: CheckedWrite,
-  { deposits }: WriteCheckParts,
-): Promise<Partial<Findings>> {
+async function findRepetition(ctx: ServiceContext, deposits: DepositParts): Promise<Repetition> {
   const text = ctx.method === 'POST' ? parseIdempotencyKey(ctx.req.headers['idempotency-key']) : null;
-  return text === null ? {} : loadKey(ctx, text, deposits);
+  return text === null ? { key: undefined, isRepeated: false } : loadKey(ctx, text, deposits);
 }
 
 async function loadKey(
   { state: { login } }: ServiceContext,
   text: string,
-  { keys, queries }: WriteCheckParts['deposits'],
-): Promise<Required<Pick<Findings, 'key' | 'isRepeated'>>> {
+  { keys, queries }: DepositParts,
+): Promise<Repetition> {
   const key = await keys.load(login.client, text);
   return { key, isRepeated: key.earlier !== undefined && (await queries.wasExecuted(key.earlier)) };
 }
 
-function assertStatus({ ctx, rule, deposit, swhid, isRepeated }: CheckedWrite): void {
-  if (!deposit || isRepeated || rule.status === 'any' || deposit.status === rule.status) return;
+function assertStatus({ ctx, rule, deposit, swhid }: AskedWrite): void {
+  if (!deposit || rule.status === 'any' || deposit.status === rule.status) return;
   const { depositId, status } = deposit;
   if (swhid !== undefined && status === 'partial') assertIdentifiedBy(swhid, depositId, null);
   const text =
@@ -166,49 +143,45 @@ function assertStatus({ ctx, rule, deposit, swhid, isRepeated }: CheckedWrite): 
   throw notAllowed(ctx.method, ctx.state.allow(), text);
 }
 
-function evaluatePreconditions({ ctx, rule, deposit, isRepeated }: CheckedWrite): void {
+function evaluatePreconditions({ ctx, rule, deposit }: AskedWrite): void {
   const isSettled = rule.status === 'any' && deposit?.status !== 'partial';
-  if (!deposit || isRepeated || isSettled) return;
+  if (!deposit || isSettled) return;
   const tag = entityTag(deposit.depositId, deposit.revision);
   assertMatches(ctx.req.headers['if-match'], tag);
   assertNoneMatches(ctx.req.headers['if-none-match'], tag);
 }
 
-async function assertSwhid(
-  { deposit, swhid }: CheckedWrite,
-  { deposits: { queries } }: WriteCheckParts,
-): Promise<void> {
+async function assertSwhid({ deposit, swhid }: AskedWrite, queries: DepositParts['queries']): Promise<void> {
   if (!deposit || swhid === undefined) return;
   const current = await queries.status(deposit.depositId, deposit.revision);
   if (!current) throw notFound(`Deposit ${deposit.depositId} has been deleted.`);
   assertIdentifiedBy(swhid, deposit.depositId, identifiersOf(current)?.refId ?? null);
 }
 
-function classifyBody(
-  { ctx, rule, collection, isRepeated }: CheckedWrite,
-  { collections }: WriteCheckParts,
-): Partial<Findings> {
-  if (!rule.accepted) return {};
+/** Returns the bodies that the write may have; `undefined` if it has none. */
+function acceptedBy(
+  { rule, collection }: AskedWrite,
+  isRepeated: boolean,
+  collections: View<CollectionView>,
+): Accepted | undefined {
   // The collection may have changed since a request that is repeated was executed.
-  const archives = isRepeated ? [ZIP_TYPE, TAR_TYPE] : collectionNamed(collections, collection).accept;
-  const accepted = rule.accepted(archives);
-  return { accepted, body: bodyKind(ctx, accepted) };
+  return rule.accepted?.(isRepeated ? [ZIP_TYPE, TAR_TYPE] : collectionNamed(collections, collection).accept);
 }
 
-function assertLimits(write: CheckedWrite, { deposits: { maxArchives } }: WriteCheckParts): void {
-  const { rule, deposit, body, isFinal, isRepeated } = write;
-  if (!deposit || !rule.change || isRepeated) return;
+function assertLimits(
+  { rule, deposit }: AskedWrite,
+  body: BodyKind | undefined,
+  isFinal: boolean,
+  maxArchives: number,
+): void {
+  if (!deposit || !rule.change) return;
   if (rule.change === 'add-content' && body?.kind === 'archive')
     assertArchives(deposit.archives.length + 1, maxArchives);
   if (!isFinal) assertChangeLimit(deposit.depositId, deposit.revision + 1);
 }
 
-function assertLength({ request, body }: CheckedWrite, { receive }: WriteCheckParts): void {
-  if (request && body) assertDeclaredLength(request.declaredLength, body, receive);
-}
-
 /** Returns the revision that `If-Match` matched, which the write must expect: another write in between causes 412. */
-function atMatchedRevision({ ctx, deposit }: CheckedWrite): { readonly atRevision?: number } {
+function atMatchedRevision({ ctx, deposit }: AskedWrite): { readonly atRevision?: number } {
   const wanted = ctx.req.headers['if-match']?.trim() ?? '*';
   return wanted === '*' || !deposit ? {} : { atRevision: deposit.revision };
 }
