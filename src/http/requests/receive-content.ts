@@ -120,13 +120,13 @@ async function receiveUpload(
   { ctx, request, accepted, isRepetition, options }: Receiving,
   { named }: Kind<'upload'>,
 ): Promise<ReceivedContent> {
-  const promised = { md5: request.md5, digests: request.digests.repr, isRepetition };
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
   if (accepted.archives.length === 0)
     throw badRequest('An upload is an archive, and no archive is accepted here.');
   if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
   if (!options.archiveSource) throw notFound('This service does not support resumable uploads.');
-  return options.archiveSource.receive(ctx, named, promised, accepted, options);
+  const archive = { named, md5: request.md5, digests: request.digests.repr, accepted, isRepetition };
+  return options.archiveSource.receive(ctx, archive, options);
 }
 
 const NOTHING = new Uint8Array();

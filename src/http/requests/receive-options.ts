@@ -49,17 +49,18 @@ export type AnnouncedArchive = {
   readonly accepted: Accepted;
 };
 
+/** An archive that a request names in place of a body. */
+export type NamedArchive = Pick<AnnouncedArchive, 'md5' | 'digests' | 'accepted'> &
+  Pick<BodyOfWrite, 'isRepetition'> & {
+    /** Its IRI or id, as the client wrote it. */
+    readonly named: string;
+  };
+
 /** Where archives come from that a request names in place of a body. */
 export interface ArchiveSource {
   /**
    * Stores the archive that the request names. No other request can name it until this one is answered.
    * @throws {SwordError} 400, 404, 409, 415
    */
-  receive(
-    ctx: ServiceContext,
-    named: string,
-    announced: Pick<AnnouncedArchive, 'md5' | 'digests'> & Pick<BodyOfWrite, 'isRepetition'>,
-    accepted: Accepted,
-    options: ReceiveOptions,
-  ): Promise<ReceivedContent>;
+  receive(ctx: ServiceContext, archive: NamedArchive, options: ReceiveOptions): Promise<ReceivedContent>;
 }

@@ -25,8 +25,7 @@ export const resumableUploads: Module = {
         upload: uploadHandler(uploads, bodyTimeouts),
       }),
       archiveSource: ({ queries, iris }) => ({
-        receive: (ctx, named, announced, accepted, options) =>
-          receiveUpload(ctx, named, announced, accepted, options, { uploads, queries, iris }),
+        receive: (ctx, archive, options) => receiveUpload(ctx, archive, options, { uploads, queries, iris }),
       }),
       stop: () => uploads.hurry(),
     };

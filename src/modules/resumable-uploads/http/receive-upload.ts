@@ -2,11 +2,7 @@ import type { ReceivedContent } from '../../../deposits/client-write.ts';
 import { paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { type Accepted, isDryRun, unaccepted } from '../../../http/requests/deposit-request.ts';
 import { receiveArchive } from '../../../http/requests/receive-archive.ts';
-import type {
-  AnnouncedArchive,
-  BodyOfWrite,
-  ReceiveOptions,
-} from '../../../http/requests/receive-options.ts';
+import type { NamedArchive, ReceiveOptions } from '../../../http/requests/receive-options.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import {
   attachment,
@@ -26,12 +22,7 @@ import { parseUploadMetadata } from './tus-headers.ts';
  */
 export async function receiveUpload(
   ctx: ServiceContext,
-  named: string,
-  {
-    isRepetition,
-    ...promised
-  }: Pick<AnnouncedArchive, 'md5' | 'digests'> & Pick<BodyOfWrite, 'isRepetition'>,
-  accepted: Accepted,
+  { named, isRepetition, accepted, ...promised }: NamedArchive,
   options: ReceiveOptions,
   nameable: NameableUploads,
 ): Promise<ReceivedContent> {
