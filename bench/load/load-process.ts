@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { ProcessFacts } from '../frame/process-facts.ts';
 import type { LoadJob, LoadReport } from './load-job.ts';
 
 type Answer = { readonly report: LoadReport } | { readonly fault: string };
@@ -18,6 +19,11 @@ export class LoadProcess implements AsyncDisposable {
       else this.#running?.reject(new Error(answer.fault));
     });
     this.#child.on('exit', () => this.#running?.reject(new Error('The load generator ended.')));
+  }
+
+  /** Seconds of CPU time that it has used. */
+  get cpuSeconds(): number {
+    return new ProcessFacts(this.#child.pid as number).cpuSeconds; // it was started
   }
 
   /** Runs one job; jobs must not overlap. */

@@ -25,7 +25,7 @@ export function archiveCreate(archive: Uint8Array, { md5 = false } = {}): LoadRe
 export function completeCreate(archive: Uint8Array, entry: string): LoadRequest {
   const form = formCreate(archive);
   const part =
-    '\r\n--bench\r\nContent-Disposition: form-data; name="atom"\r\nContent-Type: application/atom+xml\r\n\r\n';
+    '\r\n--bench\r\nContent-Disposition: form-data; name="atom"; filename="atom.xml"\r\nContent-Type: application/atom+xml\r\n\r\n';
   const titled = entry.replace('<title>', '<title>00000000');
   const body = Buffer.from(form.body as Uint8Array);
   const end = body.length - AFTER_PART.length;
@@ -61,6 +61,16 @@ export function statusGet(deposit: number): LoadRequest {
     path: `${COLLECTION}${deposit}/status/`,
     headers: { Authorization: AUTHORIZATION },
     status: 201,
+  };
+}
+
+/** Gets the service document. */
+export function serviceDocumentGet(): LoadRequest {
+  return {
+    method: 'GET',
+    path: '/1/servicedocument/',
+    headers: { Authorization: AUTHORIZATION },
+    status: 200,
   };
 }
 
