@@ -72,7 +72,7 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
       if ('reply' in answer) settled?.resolve(answer.reply);
       else settled?.reject(unavailable(this.#purpose, errorOf(answer.fault)));
     }
-    if (this.#open.size === 0) worker.unref();
+    if (this.#open.size === 0 && !this.#closed) worker.unref(); // the end of a closed one is awaited
   }
 
   #lose(worker: Worker, cause: unknown): void {

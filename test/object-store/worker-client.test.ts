@@ -40,6 +40,15 @@ test('open calls reject when the worker is closed, later ones too', async (t) =>
   await t.throwsAsync(calls.call('hello'), { instanceOf: ObjectStoreUnavailable });
 });
 
+test('a reply that arrives while the worker is closed does not let the process end before', async (t) => {
+  const calls = callsIn(t);
+  await calls.call('started');
+  const reply = calls.call('late');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100); // the reply arrives, and waits for this thread
+  await calls[Symbol.asyncDispose](); // AVA fails the test if nothing keeps the process alive meanwhile
+  t.is(await reply, 'late');
+});
+
 test('each of many concurrent bodies has its own digests, and MD5 only if requested', async (t) => {
   await using threads = new HashingThreads(2);
   const bodies = [0, 1, 262_143, 262_144, 262_145, 524_288, 3_000_000].map(newBody);
