@@ -68,7 +68,7 @@ test('the search box detects the kind of a text, within what the viewer may see'
     'f'.repeat(64),
     'f'.repeat(40),
     `swh:1:cnt:${'f'.repeat(40)}`,
-    `${loaded.id.slice(0, -1)}0`,
+    `${loaded.id.slice(0, -1)}${loaded.id.endsWith('0') ? '1' : '0'}`,
   ])
     t.false((await search(text)).found, text);
   t.is((await auditor.get('/console/api/search?q=swh:1:nothing')).status, 400);
