@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type ArchiveLimits, defaultArchiveLimits } from '../archives/inspection.ts';
+import { errorsOfCode } from '../tools/coded-error.ts';
 import { currentUser } from '../tools/current-user.ts';
 import { describeFsError } from '../tools/files/describe-fs-error.ts';
 import { PASSWORD_COST } from '../tools/password.ts';
@@ -9,9 +10,7 @@ import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import { readTracing } from './tracing-setting.ts';
 
 /** All problems of the configuration. */
-export class BadConfig extends Error {
-  override readonly name = 'BadConfig';
-  readonly code = 'BAD_CONFIG';
+export class BadConfig extends errorsOfCode('BAD_CONFIG') {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

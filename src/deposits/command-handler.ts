@@ -12,6 +12,7 @@ import {
 import { chainHash, eventId, sealAfter } from '../event-log/integrity/hash-chain.ts';
 import { isBeyond, OutageRetries } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
+import { errorsOfCode } from '../tools/coded-error.ts';
 import { random } from '../tools/random.ts';
 import { traceparent } from '../tools/span.ts';
 import type { KeptStates } from './kept-states.ts';
@@ -84,16 +85,10 @@ export type HandleOptions<State = unknown, Command = unknown> = {
 } & Pick<LoadOptions, 'atLeast'>;
 
 /** Other writers won the race for every one of many appends. */
-class ConcurrentWrites extends Error {
-  override readonly name = 'ConcurrentWrites';
-  readonly code = 'CONCURRENT_WRITES';
-}
+class ConcurrentWrites extends errorsOfCode('CONCURRENT_WRITES') {}
 
 /** The stream is not at the revision that the caller requires. */
-class RevisionNotMatched extends Error {
-  override readonly name = 'RevisionNotMatched';
-  readonly code = 'REVISION_NOT_MATCHED';
-}
+class RevisionNotMatched extends errorsOfCode('REVISION_NOT_MATCHED') {}
 
 /**
  * Load, decide, append; on a lost race the same again with what the winner has left. A rejected append that no read

@@ -1,15 +1,11 @@
+import { errorsOfCode } from '../tools/coded-error.ts';
 import { extendedCode, isDamage } from '../tools/sqlite/codes.ts';
 
 /** Views cannot be opened, written or read at the moment. */
-export class ViewUnavailable extends Error {
-  override readonly name = 'ViewUnavailable';
-  readonly code = 'VIEW_UNAVAILABLE';
-}
+export class ViewUnavailable extends errorsOfCode('VIEW_UNAVAILABLE') {}
 
 /** A write met a corrupt page of a view; only a restart rebuilds the views. */
-export class ViewDamaged extends Error {
-  override readonly name = 'ViewDamaged';
-  readonly code = 'VIEW_DAMAGED';
+export class ViewDamaged extends errorsOfCode('VIEW_DAMAGED') {
   /** Extended error code of SQLite. */
   readonly errcode: number | undefined;
 

@@ -1,13 +1,11 @@
 import type { Context } from 'koa';
 import { badRequest } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
 
 /** The client closed the connection before its request was complete; no response is possible. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-  readonly code = 'CLIENT_GONE';
-}
+export class ClientGone extends errorsOfCode('CLIENT_GONE') {}
 
 /** Milliseconds for expensive work after the client closed its side: it may still read, or be gone. */
 const HALF_CLOSED_TIMEOUT_MS = 500;

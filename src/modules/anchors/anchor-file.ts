@@ -1,14 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
 import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
 
 /** Thrown when the anchor file belongs to another log. */
-class ForeignAnchorFile extends Error {
-  override readonly name = 'ForeignAnchorFile';
-  readonly code = 'FOREIGN_ANCHOR_FILE';
-}
+class ForeignAnchorFile extends errorsOfCode('FOREIGN_ANCHOR_FILE') {}
 
 /** Bytes read from the end of the file, more than the longest line has. */
 const TAIL_BYTES = 16 * 1024;

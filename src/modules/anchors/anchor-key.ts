@@ -1,11 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
 
 /** Thrown when a key file has no Ed25519 key. */
-export class BadAnchorKey extends Error {
-  override readonly name = 'BadAnchorKey';
-  readonly code = 'BAD_ANCHOR_KEY';
-}
+export class BadAnchorKey extends errorsOfCode('BAD_ANCHOR_KEY') {}
 
 /**
  * Returns the private key that signs anchors. Creates it, durable and readable by its owner only, if the file does not

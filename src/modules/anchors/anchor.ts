@@ -1,6 +1,7 @@
 import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import type { JsonObject } from '../../event-log/event-log.ts';
 import { canonicalJson } from '../../event-log/integrity/hash-chain.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 
 /** Stream of the log that contains the anchors. */
 export const ANCHORS = 'anchors';
@@ -25,10 +26,7 @@ export type AnchorStatement = {
   readonly publicKey: string;
 };
 
-export class NoAnchor extends Error {
-  override readonly name = 'NoAnchor';
-  readonly code = 'NO_ANCHOR';
-}
+export class NoAnchor extends errorsOfCode('NO_ANCHOR') {}
 
 export function signAnchor(
   statement: Omit<AnchorStatement, 'anchor' | 'publicKey'>,

@@ -10,6 +10,7 @@ import {
 } from '../../event-log/event-log.ts';
 import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { clock } from '../../tools/clock.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
 import { random } from '../../tools/random.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signAnchor } from './anchor.ts';
@@ -34,22 +35,13 @@ export type Anchored = {
 };
 
 /** Thrown when another process repeatedly makes anchors at the same time. */
-class AnchorsOvertaken extends Error {
-  override readonly name = 'AnchorsOvertaken';
-  readonly code = 'ANCHORS_OVERTAKEN';
-}
+class AnchorsOvertaken extends errorsOfCode('ANCHORS_OVERTAKEN') {}
 
 /** Thrown when the log has fewer events than one of its anchors covers. */
-class AnchoredEventsGone extends Error {
-  override readonly name = 'AnchoredEventsGone';
-  readonly code = 'ANCHORED_EVENTS_GONE';
-}
+class AnchoredEventsGone extends errorsOfCode('ANCHORED_EVENTS_GONE') {}
 
 /** Thrown when the log is empty. */
-export class NothingToAnchor extends Error {
-  override readonly name = 'NothingToAnchor';
-  readonly code = 'NOTHING_TO_ANCHOR';
-}
+export class NothingToAnchor extends errorsOfCode('NOTHING_TO_ANCHOR') {}
 
 /** Maximum number of conflicting appends before an anchoring fails. */
 const MAX_LOST = 5;

@@ -1,6 +1,7 @@
 import { chainFaults } from '../../event-log/integrity/chain-errors.ts';
 import { type CopyableEvent, differenceBetween, inWords } from '../../event-log/integrity/copyable-event.ts';
 import { StreamHeads } from '../../event-log/integrity/stream-heads.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 
 export type VerifyCopyOptions = {
   /**
@@ -12,10 +13,7 @@ export type VerifyCopyOptions = {
 };
 
 /** The copy differs from the source, or the source differs from what was once written. */
-export class LogCopyWrong extends Error {
-  override readonly name = 'LogCopyWrong';
-  readonly code = 'LOG_COPY_WRONG';
-}
+export class LogCopyWrong extends errorsOfCode('LOG_COPY_WRONG') {}
 
 /**
  * Compares both logs from their beginning, event by event: contents, hashes, and that every event names its

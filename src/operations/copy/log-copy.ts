@@ -7,6 +7,7 @@ import {
 } from '../../event-log/event-log.ts';
 import { type CopyableEvent, differenceBetween, inWords } from '../../event-log/integrity/copyable-event.ts';
 import { estimateTotal } from '../../event-log/progress-estimate.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 
 export type CopyOptions = {
   /** Backend of the target, which determines how many appends run concurrently. */
@@ -24,10 +25,7 @@ export type Copied = {
 };
 
 /** The target contains other events, or another process writes to it. */
-export class LogCopyRefused extends Error {
-  override readonly name = 'LogCopyRefused';
-  readonly code = 'LOG_COPY_REFUSED';
-}
+export class LogCopyRefused extends errorsOfCode('LOG_COPY_REFUSED') {}
 
 /**
  * Maximum number of concurrent appends. The embedded log commits all appends of one event loop turn in one transaction,

@@ -8,6 +8,7 @@ import {
   readiness,
   type StoredObject,
 } from '../../object-store/object-store.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 import { type FailedObject, ObjectTable } from './object-table.ts';
 
@@ -42,10 +43,7 @@ export type StoreCopied = {
 };
 
 /** The target does not contain what it accepted. */
-class StoreCopyWrong extends Error {
-  override readonly name = 'StoreCopyWrong';
-  readonly code = 'STORE_COPY_WRONG';
-}
+class StoreCopyWrong extends errorsOfCode('STORE_COPY_WRONG') {}
 
 const MAX_CONCURRENT = 8;
 /**

@@ -3,6 +3,7 @@ import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { canonicalJson } from '../../event-log/integrity/hash-chain.ts';
 import { coveredEvent } from '../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../modules/anchors/merkle-tree.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 
 /** The selection of an export that is not complete, and what an export for auditors leaves out. */
 export type ExportedPart = {
@@ -24,16 +25,10 @@ export type ExportTrailer = ExportedPart & {
 const VERSION = 1;
 
 /** The export misses events, contains others, or has no trailer. */
-class ExportNotWhole extends Error {
-  override readonly name = 'ExportNotWhole';
-  readonly code = 'EXPORT_NOT_WHOLE';
-}
+class ExportNotWhole extends errorsOfCode('EXPORT_NOT_WHOLE') {}
 
 /** The export was made for auditors, without credentials and secrets: it is not the log. */
-export class AuditExport extends Error {
-  override readonly name = 'AuditExport';
-  readonly code = 'AUDIT_EXPORT';
-
+export class AuditExport extends errorsOfCode('AUDIT_EXPORT') {
   constructor() {
     super(
       'This export was made with --audit: credentials and secrets are missing, so it cannot be imported. Export again without --audit.',

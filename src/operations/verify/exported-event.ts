@@ -2,6 +2,7 @@ import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { chainFaults } from '../../event-log/integrity/chain-errors.ts';
 import { canonicalJson, EVENT_ID, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
 import { StreamHeads } from '../../event-log/integrity/stream-heads.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { AuditExport, ExportTally, type ExportTrailer, exportEnd } from './export-trailer.ts';
 import { type Line, readLines } from './read-lines.ts';
 import { isRedacted } from './redacted-event.ts';
@@ -15,10 +16,7 @@ export function exportedEvent(event: RecordedEvent): string {
 }
 
 /** A line of an export differs from what was exported. */
-class BadLine extends Error {
-  override readonly name = 'BadLine';
-  readonly code = 'BAD_LINE';
-
+class BadLine extends errorsOfCode('BAD_LINE') {
   constructor(number: number, what: string) {
     super(`Line ${number} ${what}. Nothing from this line on was imported.`);
   }

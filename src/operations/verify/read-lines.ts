@@ -1,10 +1,8 @@
+import { errorsOfCode } from '../../tools/coded-error.ts';
 export type Line = { readonly bytes: Buffer; readonly hasEnd: boolean };
 
 /** The line is longer than any event or anchor, so the service did not write it. */
-class LineTooLong extends Error {
-  override readonly name = 'LineTooLong';
-  readonly code = 'LINE_TOO_LONG';
-}
+class LineTooLong extends errorsOfCode('LINE_TOO_LONG') {}
 
 const LF = 0x0a;
 /** Maximum bytes of a line: an event contains at most one entry, of 16 MiB before its characters are escaped. */

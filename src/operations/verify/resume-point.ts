@@ -2,6 +2,7 @@ import { pluralize } from '../../domain/description.ts';
 import { coveredEvent } from '../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../modules/anchors/merkle-tree.ts';
 import { clock } from '../../tools/clock.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 import type { LogCheck } from './log-pass.ts';
@@ -23,10 +24,7 @@ export type Interrupted = {
 };
 
 /** The first events of the log are not those that the interrupted run has read. */
-class LogChanged extends Error {
-  override readonly name = 'LogChanged';
-  readonly code = 'LOG_CHANGED';
-}
+class LogChanged extends errorsOfCode('LOG_CHANGED') {}
 
 export type Intervals = {
   /** Milliseconds between two writes of the file. */

@@ -2,16 +2,14 @@ import { appendAfter } from '../../event-log/append-after.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { random } from '../../tools/random.ts';
 
 /** The stream whose last event names the store that belongs to the log. */
 export const BINDINGS = 'archive-store';
 
 /** The log and the store do not belong together. */
-export class OtherStore extends Error {
-  override readonly name = 'OtherStore';
-  readonly code = 'OTHER_STORE';
-}
+export class OtherStore extends errorsOfCode('OTHER_STORE') {}
 
 type Reader = Pick<EventLog, 'readStream'>;
 

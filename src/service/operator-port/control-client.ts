@@ -1,13 +1,12 @@
 import type { Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { outgoing } from '../../tools/outgoing.ts';
 import { controlFile, readOperatorFile } from './control-file.ts';
 import { type DirectoryId, identityOf } from './directory-id.ts';
 
 /** The service that runs on the data folder refused a command, or failed to execute it. */
-export class OperatorRefusal extends Error {
-  override readonly name = 'OperatorRefusal';
-  readonly code = 'OPERATOR_REFUSED';
+export class OperatorRefusal extends errorsOfCode('OPERATOR_REFUSED') {
   /** Whether the service failed, instead of refusing the command. */
   readonly isFault: boolean;
 
@@ -18,16 +17,10 @@ export class OperatorRefusal extends Error {
 }
 
 /** A process listens where the service of the data folder should, and does not answer in time. */
-export class ServiceNotResponding extends Error {
-  override readonly name = 'ServiceNotResponding';
-  readonly code = 'SERVICE_SILENT';
-}
+export class ServiceNotResponding extends errorsOfCode('SERVICE_SILENT') {}
 
 /** The service has ended, or begun to end, before it answered. */
-class ServiceExited extends Error {
-  override readonly name = 'ServiceExited';
-  readonly code = 'SERVICE_GONE';
-}
+class ServiceExited extends errorsOfCode('SERVICE_GONE') {}
 
 /**
  * Time limits of an answer, in milliseconds: the state is available at once, but views first catch up with

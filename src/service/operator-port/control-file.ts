@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { isPermissionError, notPermitted } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 
@@ -11,10 +12,7 @@ export function controlFile(dataDir: string): string {
  * The control file is unusable. The service replaces it atomically, but a power cut may leave it empty, and
  * an operator may edit it.
  */
-export class OperatorFileDamaged extends Error {
-  override readonly name = 'OperatorFileDamaged';
-  readonly code = 'OPERATOR_FILE_DAMAGED';
-
+export class OperatorFileDamaged extends errorsOfCode('OPERATOR_FILE_DAMAGED') {
   constructor(file: string) {
     super(
       `${file} names no reachable service: start the service, which writes the file again, or remove the file if no service runs on the folder.`,

@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { Config } from '../../config/config.ts';
 import { BadConfig } from '../../config/read-config.ts';
 import { EventLogUnusable } from '../../event-log/event-log.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { makeFolderPrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
@@ -10,10 +11,7 @@ import { isDamage } from '../../tools/sqlite/codes.ts';
 import { logIdentity } from '../backends/view-directory.ts';
 
 /** Another process listens on the port, or a name has no address at present: a later start may succeed. */
-class CannotListen extends Error {
-  override readonly name = 'CannotListen';
-  readonly code = 'CANNOT_LISTEN';
-}
+class CannotListen extends errorsOfCode('CANNOT_LISTEN') {}
 
 type ListenError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
 

@@ -7,16 +7,14 @@ import {
   type StoreAudit,
 } from '../../../object-store/object-store.ts';
 import { clock } from '../../../tools/clock.ts';
+import { errorsOfCode } from '../../../tools/coded-error.ts';
 import { DigestSet } from '../../../tools/digest-set.ts';
 import type { Report } from '../report.ts';
 
 export type ObjectFault = { readonly code: string; readonly text: string };
 
 /** The store does not answer. */
-class StoreGivenUp extends Error {
-  override readonly name = 'StoreGivenUp';
-  readonly code = 'STORE_GIVEN_UP';
-}
+class StoreGivenUp extends errorsOfCode('STORE_GIVEN_UP') {}
 
 /** Texts by code; for an unreadable object, the store's error is the text. */
 const TEXTS: Readonly<Record<string, string>> = {
