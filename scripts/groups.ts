@@ -17,7 +17,7 @@ import {
   warn,
 } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
-import { openGroupsOf } from '../src/service/backends/open-backends.ts';
+import { openGroups } from '../src/service/backends/open-event-log.ts';
 
 const HELP = `Creates or deletes the groups of the reactors (persistent subscriptions) on EventStoreDB or KurrentDB. Nodes do this by
 themselves if their user is in $ops or $admins. Otherwise run it with such a user in DEPOSIT_EVENT_LOG.
@@ -71,7 +71,7 @@ function unusedTime(text: string): number {
 }
 
 async function openedGroups(): Promise<GroupAdministration> {
-  const groups = await openGroupsOf(readConfig());
+  const groups = await openGroups(readConfig().eventLog);
   if (groups) return groups;
   throw refused(
     'NO_SERVER',

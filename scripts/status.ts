@@ -6,7 +6,8 @@ import { assertEnginesOfService } from '../src/operations/command/service-engine
 import { statusFacts } from '../src/operations/status/status-facts.ts';
 import { withRates } from '../src/operations/status/status-rates.ts';
 import { statusScreen } from '../src/operations/status/status-screen.ts';
-import { logServerOf, openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
+import { openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
+import { askLogServer } from '../src/service/backends/open-event-log.ts';
 import { clock } from '../src/tools/clock.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
 
@@ -37,7 +38,7 @@ await runCommand(
     await using opened = new AsyncDisposableStack();
     let store: ObjectStore | undefined;
     const openStore = async () => (store ??= opened.use(await openExistingStore(config)));
-    const server = await logServerOf(config);
+    const server = await askLogServer(config.eventLog);
     const look = () => statusFacts(config, log, openStore, server);
     let before = await look();
     let facts = before;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { sleepUntilAborted } from '../tools/concurrency/sleep-until-aborted.ts';
 import type { Logger } from '../tools/logger.ts';
-import { logServerOf } from './backends/open-backends.ts';
+import { askLogServer } from './backends/open-event-log.ts';
 
 const RETRY_MS = 60_000;
 
@@ -22,7 +22,7 @@ async function warnOnce(
 ): Promise<void> {
   while (!stopped.aborted) {
     try {
-      const server = await logServerOf(config, stopped);
+      const server = await askLogServer(config.eventLog, stopped);
       if (server?.warning === undefined) return;
       return logger.warn({ reason: server.warning }, 'the event log server has a known defect');
     } catch {

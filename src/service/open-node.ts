@@ -16,7 +16,8 @@ import { SnapshotMaker } from '../views/snapshots/snapshot-maker.ts';
 import { useSnapshot } from '../views/snapshots/snapshot-use.ts';
 import { SqliteViewStore } from '../views/store/sqlite-view-store.ts';
 import { openBoundStore } from './backends/bound-store.ts';
-import { openDeliveriesOf, openLog } from './backends/open-backends.ts';
+import { openLog } from './backends/open-backends.ts';
+import { openDeliveries } from './backends/open-event-log.ts';
 import { viewDirectory } from './backends/view-directory.ts';
 import { LeftoverSweep } from './leftover-sweep.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
@@ -59,7 +60,7 @@ export async function openNode(
   const store = resources.use(observed(observed(opened, storeMetrics(metrics)), storeObserver));
   resources.use(await LeftoverSweep.start({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
-  const deliveries = await openDeliveriesOf(config, log, logger);
+  const deliveries = await openDeliveries(config, log, logger);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const [folder, origin] = viewDirectory(config);
   const views = resources.use(SqliteViewStore.open(folder, origin));

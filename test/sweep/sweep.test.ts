@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
-import { openDeliveriesOf } from '../../src/service/backends/open-backends.ts';
+import { openDeliveries } from '../../src/service/backends/open-event-log.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
@@ -157,7 +157,7 @@ async function acknowledgedUnseen(nodes: DistributedNodes): Promise<void> {
   const { log } = node.service;
   const connectionString = nodes.double.connectionString;
   const config = { eventLog: { kind: 'eventstoredb', connectionString }, dataDir: node.folder };
-  const deliveries = await openDeliveriesOf(config as Config, log);
+  const deliveries = await openDeliveries(config as Config, log);
   const stop = new AbortController();
   const receiving = RECEIVERS.map(async (group) => {
     const prefix = group.endsWith('-retries') ? 'parked-' : 'deposit-';

@@ -11,8 +11,8 @@ import { parkedEvents } from '../../reactors/parking.ts';
 import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
-import { openDeliveriesOf, openView, type StoredView } from '../../service/backends/open-backends.ts';
-import type { LogServer } from '../../service/backends/open-event-log.ts';
+import { openView, type StoredView } from '../../service/backends/open-backends.ts';
+import { type LogServer, openDeliveries } from '../../service/backends/open-event-log.ts';
 import {
   ControlClient,
   OperatorRefusal,
@@ -126,7 +126,7 @@ async function reactorFacts(config: Config, log: EventLog, state?: ServiceState)
       return { ...standing, position, ...lagOf(waiting, oldest) };
     });
   }
-  const deliveries = await openDeliveriesOf(config, log);
+  const deliveries = await openDeliveries(config, log);
   try {
     return await Promise.all(
       REACTORS.map(async (name) => {

@@ -1,17 +1,13 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { S3Place } from '../../config/s3-url.ts';
-import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
-import type { GroupAdministration } from '../../event-log/consumer-groups/group-administration.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import { RECEIVERS } from '../../reactors/reactor-names.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
 import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
-import { type Logger, silentLogger } from '../../tools/logger.ts';
 import { assertExists } from './backend-not-found.ts';
-import { askLogServer, type LogServer, openDeliveries, openEventLog, openGroups } from './open-event-log.ts';
+import { openEventLog } from './open-event-log.ts';
 import { type OpeningOptions, openObjectStore } from './open-object-store.ts';
 import { logIdentity } from './view-directory.ts';
 
@@ -68,37 +64,6 @@ export async function openExistingStore(
   const { archiveStore } = config;
   if (archiveStore.kind === 'file') assertExists('archive store', archiveStore.folder);
   return await openStore(config, { ...options, mustExist: true });
-}
-
-/** Opens the deliveries for the reactors of this configuration. @throws {NotPermitted} */
-export async function openDeliveriesOf(
-  config: Config,
-  log: EventLog,
-  logger: Logger = silentLogger,
-): Promise<ConsumerGroups & Partial<AsyncDisposable>> {
-  const folder = path.join(config.dataDir, 'checkpoints');
-  if (config.eventLog.kind === 'sqlite') assertAccessible(folder); // without it all events would be delivered again at every start
-  return await openDeliveries(config.eventLog, log, folder, {
-    receivers: RECEIVERS,
-    retiredGroups: RECEIVERS, // in older releases each receiver was a separate group on a server
-    onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
-    onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
-  });
-}
-
-/** Resolves to `undefined` for a log without a server, which has no groups. */
-export function openGroupsOf({
-  eventLog,
-}: Pick<Config, 'eventLog'>): Promise<GroupAdministration | undefined> {
-  return openGroups(eventLog, RECEIVERS);
-}
-
-/** Resolves to the server that stores the log, if there is one. @throws {EventLogUnavailable} */
-export function logServerOf(
-  { eventLog }: Pick<Config, 'eventLog'>,
-  signal?: AbortSignal,
-): Promise<LogServer | undefined> {
-  return askLogServer(eventLog, signal);
 }
 
 /**

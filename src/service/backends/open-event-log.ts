@@ -1,9 +1,12 @@
-import type { EventLogConfig } from '../../config/config.ts';
+import path from 'node:path';
+import type { Config, EventLogConfig } from '../../config/config.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { GroupAdministration } from '../../event-log/consumer-groups/group-administration.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import type { RetiredGroupsOptions } from '../../event-log/eventstoredb/consumer-groups/retired-groups.ts';
 import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
+import { RECEIVERS } from '../../reactors/reactor-names.ts';
+import { assertAccessible } from '../../tools/files/access.ts';
+import { type Logger, silentLogger } from '../../tools/logger.ts';
 
 /**
  * Opens the configured engine; modules of other engines are not loaded. With `readOnly`, no event can be
@@ -28,7 +31,7 @@ export type LogServer = {
   readonly warning: string | undefined;
 };
 
-/** Resolves to `undefined` for a log without a server. @throws {EventLogUnavailable} */
+/** Resolves to the server that stores the log, `undefined` if there is none. @throws {EventLogUnavailable} */
 export async function askLogServer(
   config: EventLogConfig,
   signal?: AbortSignal,
@@ -41,43 +44,41 @@ export async function askLogServer(
   return { version, warning: versionWarning(version) };
 }
 
-export type DeliveryGroups = {
-  /** All groups that a node with reactors receives. */
-  readonly receivers: readonly string[];
-  /** Groups that older releases created on a server. */
-  readonly retiredGroups: readonly string[];
-};
-
 /**
- * Opens the deliveries for the reactors: for an embedded log in this process, with positions stored in
- * `folder`; otherwise shared by all nodes of the log.
+ * Opens the deliveries for the reactors: for an embedded log in this process, with positions stored in the data folder;
+ * otherwise shared by all nodes of the log.
+ * @throws {NotPermitted}
  */
 export async function openDeliveries(
-  config: EventLogConfig,
+  { eventLog, dataDir }: Pick<Config, 'eventLog' | 'dataDir'>,
   log: EventLog,
-  folder: string,
-  groups: DeliveryGroups & Pick<RetiredGroupsOptions, 'onDeleted' | 'onDenied'>,
+  logger: Logger = silentLogger,
 ): Promise<ConsumerGroups & Partial<AsyncDisposable>> {
-  if (config.kind === 'sqlite') {
+  if (eventLog.kind === 'sqlite') {
+    const folder = path.join(dataDir, 'checkpoints');
+    assertAccessible(folder); // without it all events would be delivered again at every start
     const { CatchUpDeliveries } = await import('../../event-log/consumer-groups/catch-up-deliveries.ts');
     return new CatchUpDeliveries(log, folder);
   }
   const { EventStoreDbDeliveries } = await import(
     '../../event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts'
   );
-  return new EventStoreDbDeliveries(log, { ...config, ...groups });
+  return new EventStoreDbDeliveries(log, {
+    ...eventLog,
+    receivers: RECEIVERS,
+    retiredGroups: RECEIVERS, // in older releases each receiver was a separate group on a server
+    onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
+    onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
+  });
 }
 
 /** Resolves to `undefined` for a log without a server, which has no groups. */
-export async function openGroups(
-  config: EventLogConfig,
-  retiredGroups: readonly string[],
-): Promise<GroupAdministration | undefined> {
+export async function openGroups(config: EventLogConfig): Promise<GroupAdministration | undefined> {
   if (config.kind === 'sqlite') return undefined;
   const { EventStoreDbGroups } = await import(
     '../../event-log/eventstoredb/consumer-groups/eventstoredb-groups.ts'
   );
-  return new EventStoreDbGroups({ ...config, retiredGroups });
+  return new EventStoreDbGroups({ ...config, retiredGroups: RECEIVERS });
 }
 
 /** Opens the configured log for an audit: read-only, and also if it is corrupt. */
