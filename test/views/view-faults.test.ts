@@ -78,7 +78,7 @@ test('a query writes values that a thread has not written yet, and the thread do
   t.is(stored(t.context.file).position, '2');
   table.take(things('3'), eventAt('3'));
   await writing;
-  t.is(table.file.unsaved, 1);
+  t.is(table.file.memory.unwritten, 1);
   await writer.write();
   t.deepEqual(stored(t.context.file), { position: '3', keys: ['1', '2', '3'] });
   t.is(table.find({ equal: { kind: 'blue' }, limit: 5 }).length, 1);
@@ -105,6 +105,12 @@ test('many changes are written by a thread, again once a full disk has space', a
     t.false(saver.isFull);
     await take(1200, 1000);
     await until(async () => saver.isFull);
+    const seen = new Set<boolean>();
+    for (const begun = performance.now(); performance.now() - begun < 1500; ) {
+      seen.add(saver.isFull);
+      await new Promise(setImmediate);
+    }
+    t.deepEqual([...seen], [true], 'full also while a writer tries again');
     t.is(stored(file).position, '1100');
   }
   await saver.waitForSpace();

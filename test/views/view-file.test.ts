@@ -159,7 +159,7 @@ test('changes are visible at once, and to other processes with their position on
   const stored = () => [other.storedLastSeen()?.position, other.table(shape.name).size];
   t.deepEqual(stored(), ['1', 2]);
   t.is(file.find({ equal: { kind: 'blue' }, limit: 9 }).length, 1, 'a query writes the view first');
-  t.deepEqual([file.file.unsaved, ...stored()], [0, '2', 1]);
+  t.deepEqual([file.file.memory.unwritten, ...stored()], [0, '2', 1]);
 });
 
 test('a query writes nothing if its view has no unwritten values', async (t) => {

@@ -9,6 +9,8 @@ import { type Logger, silentLogger } from '../../src/tools/logger.ts';
 import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
 import { QUICK_COST, quickCredential } from './secret-password.ts';
 
+const UNTIL_LIMIT_MS = 120_000;
+
 /** A service on a free port and a temporary folder, and its clients. */
 export class RunningService implements AsyncDisposable {
   service: Service;
@@ -168,7 +170,10 @@ export class TestClient {
   }
 }
 
-/** Polls until the condition holds; the time limit of the test bounds it. */
+/** Polls until the condition holds. @throws it does not within two minutes */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (const begun = performance.now(); !(await isSo()); ) {
+    if (performance.now() - begun > UNTIL_LIMIT_MS) throw new Error(`Still not so: ${String(isSo)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

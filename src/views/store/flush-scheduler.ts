@@ -47,14 +47,14 @@ export class FlushScheduler {
 
   /** Whether no further events must be applied for now: the disk accepts no writes, and a view is at its limit. */
   get isFull(): boolean {
-    return this.#lastError !== undefined && this.#store.file.unsaved >= MAX_UNSAVED;
+    return this.#lastError !== undefined && this.#store.file.memory.unwritten >= MAX_UNSAVED;
   }
 
   /** Must be called after events were applied. Resolves once others may be applied, or the disk accepts no writes. */
   async changed(): Promise<void> {
-    if (this.#lastError === undefined && this.#store.file.unsaved >= BATCH_VALUES) this.#write();
+    if (this.#lastError === undefined && this.#store.file.memory.waiting >= BATCH_VALUES) this.#write();
     this.#schedule();
-    if (this.#store.file.unsaved >= MAX_UNSAVED) await this.#writing;
+    if (this.#store.file.memory.waiting >= MAX_UNSAVED) await this.#writing;
   }
 
   /** Resolves when events may be applied again, or when the scheduler is stopped. */
@@ -78,8 +78,8 @@ export class FlushScheduler {
   /** Resolves once all that was accepted until now is written, or the disk does not accept it. */
   async #settle(): Promise<void> {
     await this.#writing;
-    if (this.#store.file.unsaved > FEW_VALUES) this.#write();
-    else if (this.#store.file.unsaved > 0) this.#save();
+    if (this.#store.file.memory.waiting > FEW_VALUES) this.#write();
+    else if (this.#store.file.memory.waiting > 0) this.#save();
     await this.#writing;
   }
 
@@ -96,11 +96,11 @@ export class FlushScheduler {
   }
 
   #saveIfDue(): void {
-    const { unsaved } = this.#store.file;
-    if (unsaved > FEW_VALUES) return this.#write();
+    const { waiting } = this.#store.file.memory;
+    if (waiting > FEW_VALUES) return this.#write();
     if (this.#writing) return; // it schedules the next write
     const isTimeForPosition = clock.monotonic() - this.#savedAt >= POSITIONS_INTERVAL_MS;
-    if (unsaved > 0 || isTimeForPosition) this.#save();
+    if (waiting > 0 || isTimeForPosition) this.#save();
     if (this.#lastError !== undefined) this.#schedule();
   }
 
@@ -137,7 +137,7 @@ export class FlushScheduler {
     }
     const fitting = (clock.monotonic() - begun) / WRITING_SHARE;
     this.#delay = Math.min(Math.max(fitting, MIN_DELAY_MS), MAX_DELAY_MS);
-    if (this.#store.file.unsaved > 0 && !this.#stopped.aborted) this.#schedule();
+    if (this.#store.file.memory.waiting > 0 && !this.#stopped.aborted) this.#schedule();
   }
 
   /** Returns the writer of the generation in use. */

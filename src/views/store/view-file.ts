@@ -119,8 +119,9 @@ export class ViewFile implements Disposable {
     return files.statSync(this.path).size;
   }
 
-  get unsaved(): number {
-    return this.#memory.unwritten;
+  /** Says how many values are not in the file. */
+  get memory(): Pick<ViewMemory, 'waiting' | 'unwritten'> {
+    return this.#memory;
   }
 
   /** Returns a value as it is after the event accepted last. */

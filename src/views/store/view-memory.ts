@@ -42,9 +42,14 @@ export class ViewMemory {
     return [this.#unwritten, this.#inFlight].every((values) => (values?.get(view)?.size ?? 0) === 0);
   }
 
-  /** The number of unwritten values of the view that has most. */
+  /** The number of values of the view that has most of those that no writer has. */
+  get waiting(): number {
+    return mostValues(this.#unwritten);
+  }
+
+  /** The number of values that are not in the file, those that a writer has included. */
   get unwritten(): number {
-    return [...this.#unwritten.values()].reduce((most, { size }) => Math.max(most, size), 0);
+    return this.waiting + mostValues(this.#inFlight ?? new Map());
   }
 
   /** Returns a value from memory, else from the file, and remembers it if no other connection writes the file. */
@@ -113,6 +118,11 @@ export class ViewMemory {
     this.#recent.set(view, known);
     return known;
   }
+}
+
+/** Returns the number of values of the view that has most. */
+function mostValues(values: ViewValues): number {
+  return [...values.values()].reduce((most, { size }) => Math.max(most, size), 0);
 }
 
 function rowsOf(values: ReadonlyMap<string, unknown>): ViewChanges['views'][number][1] {
