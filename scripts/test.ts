@@ -56,6 +56,8 @@ const LONG = [
 ];
 /** Tests on a real MinIO, which this program starts. */
 const [ON_MINIO, ON_MINIO_FILES] = ['test/on-minio.ts', 'test/object-store/real-*.test.ts'];
+/** Time without any output after which AVA is interrupted: its own limit is off after a test with a longer one. */
+const SILENCE_MS = 5 * 60_000;
 /** Options for files that wait more than they compute. */
 const AT_ONCE = ['--concurrency', '4'];
 
@@ -114,15 +116,20 @@ async function run(
   const env = { ...process.env, NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile') };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
+  const silence = setTimeout(() => child.kill('SIGINT'), SILENCE_MS); // AVA then names the tests that it waits for
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
+    silence.refresh();
     process.stdout.write(chunk);
   });
   const code = await new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (status) => resolve(status ?? 1));
-  });
-  const failures = [...output.matchAll(/^\s+✘ (.*)$/gm)].map(([, failure = '']) => failure);
+  }).finally(() => clearTimeout(silence));
+  const failures = Array.from(
+    output.matchAll(/^\s+✘ (.*)$|^\s+(\d+ tests were pending in .*)$/gm),
+    ([, failure = '', pending]) => pending ?? failure,
+  ).filter((failure) => failure !== 'Exiting due to SIGINT');
   if (failures.length === 0 && code !== 0) failures.push(`${command} ended with ${code}`);
   return { code, passed: [...output.matchAll(/^\s+✔ /gm)].length, failures };
 }

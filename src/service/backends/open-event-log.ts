@@ -31,7 +31,7 @@ export type LogServer = {
   readonly warning: string | undefined;
 };
 
-/** Resolves to the server that stores the log, `undefined` if there is none. @throws {EventLogUnavailable} */
+/** Resolves to the server that stores the log, `undefined` without one. @throws {EventLogUnavailable} */
 export async function askLogServer(
   config: EventLogConfig,
   signal?: AbortSignal,
