@@ -4,7 +4,6 @@ import { openDeposits } from '../../src/deposits/client-write.ts';
 import { KeptStates } from '../../src/deposits/kept-states.ts';
 import type { Deposit } from '../../src/domain/deposit/state.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
-import { RETRY_LIMITS } from '../../src/event-log/outage-retries.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
@@ -44,7 +43,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
   const projector = new Projector(log, tables);
   opened.defer(() => projector.stop());
   const kept = new KeptStates<Deposit>();
-  const deposits = openDeposits(log, projector, false, MAX_ARCHIVES, RETRY_LIMITS, kept);
+  const deposits = openDeposits({ log, projector, isShared: false, maxArchives: MAX_ARCHIVES, kept });
   const notified = notificationViews(projector);
   projector.add(clientLogins);
   const viewsReady = projector.start(fail);

@@ -84,7 +84,7 @@ export async function asOperator<Result>(
 async function startHttp(process: Incarnation, options: NodeOptions): Promise<void> {
   const parts = await openParts(process, options);
   const { log, store, projector, resources } = parts;
-  const deposits = openDeposits(log, projector, true, MAX_ARCHIVES);
+  const deposits = openDeposits({ log, projector, isShared: true, maxArchives: MAX_ARCHIVES });
   projector.add(clientLogins);
   await persistently(() => projector.start((error) => options.onFailure(process.host, error)));
   const openRequests = drainBefore(resources, store);

@@ -31,26 +31,21 @@ export type DepositParts = {
   readonly kept?: KeptStates<Deposit> | undefined;
 };
 
-/**
- * Opens what writes deposits.
- * @param isShared other nodes write to the log as well.
- */
-export function openDeposits(
-  log: EventLog,
-  projector: Projector,
-  isShared: boolean,
-  maxArchives: number,
-  limits?: RetryLimits,
-  kept?: KeptStates<Deposit>,
-): DepositParts {
+type DepositsOptions = Pick<DepositParts, 'log' | 'maxArchives' | 'kept'> & {
+  readonly projector: Projector;
+  /** Whether other nodes write to the log as well. */
+  readonly isShared: boolean;
+  readonly limits?: RetryLimits;
+};
+
+/** Opens what writes deposits. */
+export function openDeposits({ isShared, limits, ...parts }: DepositsOptions): DepositParts {
+  const { log, projector } = parts;
   return {
-    log,
-    projector,
+    ...parts,
     ids: new DepositIdAllocator(log, limits),
     keys: new IdempotencyStore(log),
     queries: new DepositQueries(log, projector, isShared, limits),
-    maxArchives,
-    kept,
   };
 }
 

@@ -41,10 +41,16 @@ export async function serveClients(
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);
   const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects), log);
-  const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {
-    deposits: openDeposits(log, projector, isShared, config.maxArchives, limits, node.kept),
+    deposits: openDeposits({
+      log,
+      projector,
+      isShared: config.eventLog.kind !== 'sqlite',
+      maxArchives: config.maxArchives,
+      limits: retryLimits(config.eventLog),
+      kept: node.kept,
+    }),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger), {
       cost: config.passwordCost,
       onFailed: (name, address) =>
@@ -97,10 +103,7 @@ function passwordRenewal(log: EventLog, logger: Logger): RenewPassword {
 /** Requests retry within the limits of the event log itself. */
 function retryLimits(eventLog: EventLogConfig): RetryLimits {
   if (eventLog.kind === 'sqlite') return RETRY_LIMITS;
-  const { retryTimeout: timeLimit, longestPause } = {
-    ...RETRY_LIMITS,
-    retryTimeout: RETRY_LIMITS.timeLimit,
-    ...eventLog,
-  };
+  const { retryTimeout: timeLimit = RETRY_LIMITS.timeLimit, longestPause = RETRY_LIMITS.longestPause } =
+    eventLog;
   return { ...RETRY_LIMITS, timeLimit, longestPause };
 }

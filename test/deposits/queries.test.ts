@@ -60,7 +60,7 @@ async function serviceWithOldView(t: ExecutionContext) {
   const log = new LogWithFaults();
   const store = SqliteViewStore.open(await temporaryFolder(t), 'memory');
   const projector = new Projector(log, store);
-  const deposits = openDeposits(log, projector, true, 20, LIMITS);
+  const deposits = openDeposits({ log, projector, isShared: true, maxArchives: 20, limits: LIMITS });
   await projector.start((error) => t.fail(String(error)));
   t.teardown(async () => {
     await projector.stop();
