@@ -90,16 +90,14 @@ export class DepositQueries {
 
   /**
    * Reads the status of a deposit of the client; `undefined` if it does not exist or belongs to another client. Both take
-   * the same time, so that it reveals no ids.
+   * the same time, so that it reveals no ids. A function of its own, which resources of HTTP are given.
    */
-  ownStatus(depositId: number, client: string): Promise<DepositStatusView | undefined> {
-    return this.#readOwn(this.#statuses, depositId, client);
-  }
+  readonly ownStatus = (depositId: number, client: string): Promise<DepositStatusView | undefined> =>
+    this.#readOwn(this.#statuses, depositId, client);
 
   /** Reads the content, with the same guarantees as {@link ownStatus}. */
-  ownContent(depositId: number, client: string): Promise<DepositContentView | undefined> {
-    return this.#readOwn(this.#contents, depositId, client);
-  }
+  readonly ownContent = (depositId: number, client: string): Promise<DepositContentView | undefined> =>
+    this.#readOwn(this.#contents, depositId, client);
 
   /** Returns the content of any client's deposit at a revision that is known to exist. */
   contentAt(

@@ -1,4 +1,3 @@
-import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import type { DepositDocuments } from '../responses/answer-documents.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
@@ -11,7 +10,7 @@ export function contentHandler(
   documents: DepositDocuments,
   cache: ResponseCache,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
+  return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
       documents.content(ctx, deposit);
       cache.store(ctx, deposit, () => queries.contentValidator(deposit));

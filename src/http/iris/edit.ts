@@ -19,8 +19,8 @@ import { checkAndChange, checkWrite } from './write-deposit.ts';
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editHandler(parts: WriteParts): ServiceMiddleware {
   const { deposits, documents } = parts;
-  return depositResource<DepositContentView>(
-    (id, client) => deposits.queries.ownContent(id, client),
+  return depositResource(
+    deposits.queries.ownContent,
     {
       GET: async (ctx, deposit) => documents.receipt(ctx, deposit),
       POST: async (ctx, deposit) => {

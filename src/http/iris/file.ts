@@ -15,7 +15,7 @@ export function fileHandler(parts: WriteParts, downloads: Downloads): ServiceMid
   const { queries } = parts.deposits;
   return resource<File>({
     find: async (ctx) => {
-      const deposit = await findDeposit(ctx, (id, client) => queries.ownContent(id, client));
+      const deposit = await findDeposit(ctx, queries.ownContent);
       const { file } = paramsOf(ctx);
       const archive = deposit.archives.find(({ number }) => String(number) === file);
       if (archive) return { deposit, archive };

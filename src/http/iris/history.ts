@@ -26,7 +26,7 @@ const PAGE_SIZE = 100;
 
 /** Serves the events of a deposit to its client. */
 export function historyHandler(queries: DepositQueries, options: RenderContext): ServiceMiddleware {
-  return depositResource<DepositStatusView>((id, client) => queries.ownStatus(id, client), {
+  return depositResource(queries.ownStatus, {
     GET: async (ctx, deposit) => {
       const from = pageStart(ctx);
       const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);

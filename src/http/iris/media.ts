@@ -1,4 +1,3 @@
-import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { type Offers, PAGE } from '../../sword/headers/negotiate.ts';
@@ -12,7 +11,7 @@ import { checkAndChange } from './write-deposit.ts';
 /** The archives of a deposit as a feed, also for clients that accept none: many send no `Accept`. A page for people. */
 export function mediaFeedHandler(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
   const offers: Offers = [MEDIA_FEED_OFFERS[0], PAGE];
-  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
+  return depositResource(queries.ownContent, {
     GET: (ctx, deposit) => answerMediaFeed(ctx, deposit, queries, renderContext, offers),
   });
 }
@@ -24,7 +23,7 @@ export function mediaHandler(
   renderContext: RenderContext,
 ): ServiceMiddleware {
   const { queries } = parts.deposits;
-  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
+  return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
       if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, queries, renderContext);
       else await answerArchives(ctx, deposit, downloads);

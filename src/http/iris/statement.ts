@@ -1,4 +1,3 @@
-import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { render } from '../../sword/documents/render.ts';
@@ -32,7 +31,7 @@ export function statementHandler(
   cache: ResponseCache,
   offers = STATEMENT_OFFERS,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id, client) => queries.ownContent(id, client), {
+  return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
       const { depositId, revision } = deposit;
       const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);

@@ -19,7 +19,7 @@ export function statusHandler(
   documents: DepositDocuments,
   cache: ResponseCache,
 ): ServiceMiddleware {
-  return depositResource<DepositStatusView>((id, client) => queries.ownStatus(id, client), {
+  return depositResource(queries.ownStatus, {
     GET: async (ctx, deposit) => {
       ctx.status = 201; // the code the interface states for success
       const seconds = RETRY_AFTER_SECONDS[deposit.status];
