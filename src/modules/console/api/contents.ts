@@ -7,7 +7,7 @@ import { attachment } from '../../../sword/headers/content-disposition.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { swhidIn } from '../listing/deposit-query.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { notFoundHere, type Route, type RouteRequest } from '../server/route.ts';
+import { notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 import { sendStoredText } from './stored-text.ts';
 
 /** Maximum bytes of a manifest in an answer, some 150,000 paths: browsers build the tree from it. */
@@ -16,51 +16,34 @@ const MAX_MANIFEST_BYTES = 32 * 1024 ** 2;
 /** Maximum number of versions of an origin in an answer. */
 const MAX_VERSIONS = 100;
 
-type Request = RouteRequest & { readonly viewer: Viewer };
+const DEPOSIT = '/console/api/deposits/:id';
 
 /** Returns the routes of what is inside loaded deposits. */
 export function contentRoutes(parts: ConsoleParts): readonly Route[] {
   const { depositsOf, objects, resolver, store } = parts;
   return [
-    {
-      method: 'GET',
-      path: '/console/api/deposits/:id/manifest',
-      permission: 'deposits:read',
-      answer: async ({ ctx, params, viewer }) => {
-        const { loaded } = await rootOf(viewer, params['id']);
-        await sendStoredText(ctx, store, loaded.manifest, MAX_MANIFEST_BYTES);
-      },
-    },
-    {
-      method: 'GET',
-      path: '/console/api/deposits/:id/versions',
-      permission: 'deposits:read',
-      answer: async ({ ctx, params, viewer }) => {
-        const deposits = await depositsOf(viewer).settled();
-        const { origin } = deposits.existing(params['id']);
-        const found =
-          origin === null
-            ? []
-            : deposits.find({
-                index: ['origin', 'depositId'],
-                equal: { origin },
-                orderBy: 'depositId',
-                descending: true,
-                limit: MAX_VERSIONS,
-              });
-        const versions = found
-          .filter(({ directory }) => directory !== null)
-          .map(({ depositId, createdAt, directory }) => ({ depositId, createdAt, directory }));
-        ctx.body = { origin, versions };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/console/api/deposits/:id/bytes',
-      permission: 'contents:read',
-      answer: answerBytes,
-    },
+    { method: 'GET', path: `${DEPOSIT}/manifest`, permission: 'deposits:read', answer: sendManifest },
+    { method: 'GET', path: `${DEPOSIT}/versions`, permission: 'deposits:read', answer: versionsOf },
+    { method: 'GET', path: `${DEPOSIT}/bytes`, permission: 'contents:read', answer: answerBytes },
   ];
+
+  async function sendManifest({ ctx, params, viewer }: ViewerRequest): Promise<void> {
+    const { loaded } = await rootOf(viewer, params['id']);
+    await sendStoredText(ctx, store, loaded.manifest, MAX_MANIFEST_BYTES);
+  }
+
+  /** Resolves to the loaded deposits of the same origin, the newest first. */
+  async function versionsOf({ params, viewer }: ViewerRequest) {
+    const deposits = await depositsOf(viewer).settled();
+    const { origin } = deposits.existing(params['id']);
+    if (origin === null) return { origin, versions: [] };
+    const order = { orderBy: 'depositId', descending: true, limit: MAX_VERSIONS };
+    const found = deposits.find({ index: ['origin', 'depositId'], equal: { origin }, ...order });
+    const versions = found
+      .filter(({ directory }) => directory !== null)
+      .map(({ depositId, createdAt, directory }) => ({ depositId, createdAt, directory }));
+    return { origin, versions };
+  }
 
   /** Resolves to the root directory of a loaded deposit. */
   async function rootOf(viewer: Viewer, id: string | undefined): Promise<ResolvedObject> {
@@ -83,7 +66,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
   }
 
   /** Answers with the bytes of a file, or a directory as a tar; never as something that a browser shows. */
-  async function answerBytes({ ctx, params, query, viewer }: Request): Promise<void> {
+  async function answerBytes({ ctx, params, query, viewer }: ViewerRequest): Promise<void> {
     const { revisionId, ...row } = depositsOf(viewer).existing(params['id']);
     if (revisionId === null) throw notFoundHere(`Deposit ${row.depositId} is not loaded.`);
     const swhid = swhidIn(query.get('swhid') ?? '');

@@ -2,14 +2,16 @@ import type { Viewer } from '../access/sessions.ts';
 import { idsOf } from '../listing/deposit-pages.ts';
 import { selectionOf } from '../listing/deposit-query.ts';
 import { filterIn } from '../protocol/deposit-list.ts';
-import type { Act } from '../protocol/job.ts';
+import type { JobView } from '../protocol/job.ts';
 import { permits } from '../protocol/permissions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
+import { ConsoleRefusal, notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 import { Jobs } from './jobs.ts';
 
 /** Maximum number of deposits of one job. */
 const MAX_DEPOSITS = 10_000;
+
+const JOBS = '/console/api/jobs';
 
 /** Returns the routes by which operators retry deposits: one, the selected ones, or all that a filter selects. */
 export function depositActRoutes({ depositsOf, log, people, resources }: ConsoleParts): readonly Route[] {
@@ -19,59 +21,43 @@ export function depositActRoutes({ depositsOf, log, people, resources }: Console
   };
   const jobs = resources.use(new Jobs(log, mayAct));
   return [
+    { method: 'GET', path: '/console/api/deposits/count', permission: 'deposits:act', answer: count },
+    { method: 'POST', path: JOBS, permission: 'deposits:act', answer: start },
+    { method: 'GET', path: JOBS, permission: 'service:read', answer: () => ({ jobs: jobs.list() }) },
     {
       method: 'GET',
-      path: '/console/api/deposits/count',
-      permission: 'deposits:act',
-      answer: async ({ ctx, query, viewer }) => {
-        const { length } = await matching(query, viewer);
-        ctx.body = { count: length };
-      },
+      path: `${JOBS}/:id`,
+      permission: 'service:read',
+      answer: ({ params: { id = '' } }) => jobs.get(id) ?? unknownJob(),
     },
     {
       method: 'POST',
-      path: '/console/api/jobs',
+      path: `${JOBS}/:id/stop`,
       permission: 'deposits:act',
-      answer: async ({ ctx, body, viewer }) => {
-        const { act, ids, filter, count } = body as Readonly<Record<string, unknown>>;
-        if (act !== 'retry' && act !== 'recheck') throw badRequest('act must be retry or recheck.');
-        const wanted = ids === undefined ? await counted(filter, count) : idsIn(ids);
-        ctx.status = 202;
-        ctx.body = jobs.start(act satisfies Act, wanted, viewer);
-
-        async function counted(given: unknown, expected: unknown): Promise<readonly number[]> {
-          const found = await matching(new URLSearchParams(textsIn(given)), viewer);
-          if (found.length === expected) return found;
-          const text = `${found.length} deposits match now, not ${String(expected)}: review the list.`;
-          throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
-        }
-      },
-    },
-    {
-      method: 'GET',
-      path: '/console/api/jobs',
-      permission: 'service:read',
-      answer: ({ ctx }) => {
-        ctx.body = { jobs: jobs.list() };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/console/api/jobs/:id',
-      permission: 'service:read',
-      answer: ({ ctx, params: { id = '' } }) => {
-        ctx.body = jobs.get(id) ?? unknownJob();
-      },
-    },
-    {
-      method: 'POST',
-      path: '/console/api/jobs/:id/stop',
-      permission: 'deposits:act',
-      answer: ({ ctx, params: { id = '' } }) => {
-        ctx.body = jobs.stop(id) ?? unknownJob();
-      },
+      answer: ({ params: { id = '' } }) => jobs.stop(id) ?? unknownJob(),
     },
   ];
+
+  async function count({ query, viewer }: ViewerRequest) {
+    const { length } = await matching(query, viewer);
+    return { count: length };
+  }
+
+  async function start({ ctx, body, viewer }: ViewerRequest): Promise<JobView> {
+    const { act, ids, filter, count: expected } = body as Readonly<Record<string, unknown>>;
+    if (act !== 'retry' && act !== 'recheck') throw badRequest('act must be retry or recheck.');
+    const wanted = ids === undefined ? await counted(filter, expected, viewer) : idsIn(ids);
+    ctx.status = 202;
+    return jobs.start(act, wanted, viewer);
+  }
+
+  /** Resolves to the ids of all deposits of a filter, if they are as many as expected. @throws {ConsoleRefusal} */
+  async function counted(filter: unknown, expected: unknown, viewer: Viewer): Promise<readonly number[]> {
+    const found = await matching(new URLSearchParams(textsIn(filter)), viewer);
+    if (found.length === expected) return found;
+    const text = `${found.length} deposits match now, not ${String(expected)}: review the list.`;
+    throw new ConsoleRefusal(409, 'COUNT_CHANGED', text);
+  }
 
   /** Resolves to the ids of all deposits of a filter. @throws {ConsoleRefusal} too many for a job */
   async function matching(query: URLSearchParams, viewer: Viewer): Promise<readonly number[]> {

@@ -12,19 +12,17 @@ export function summaryRoutes({
       method: 'GET',
       path: '/console/api/deposits/:id',
       permission: 'deposits:read',
-      answer: async ({ ctx, params, viewer }) => {
+      answer: async ({ params, viewer }) => {
         const id = params['id'] ?? '';
         const deposits = depositsOf(viewer);
-        if (viewer.scope === null && !deposits.get(id) && (await exists(id))) {
-          ctx.body = { depositId: Number(id), row: null, context: null };
-          return;
-        }
+        if (viewer.scope === null && !deposits.get(id) && (await exists(id)))
+          return { depositId: Number(id), row: null, context: null };
         // Labels, words and terms are for searches. Labels name staff, whom depositors do not see over SWORD either.
         const { labels: _labels, words: _words, terms: _terms, ...row } = deposits.existing(id);
         const { depositId, directory, revisionId, snapshot, origin } = row;
         const isLoaded = directory !== null && revisionId !== null && snapshot !== null && origin !== null;
         const loaded = isLoaded ? { directory, revision: revisionId, snapshot, origin } : null;
-        ctx.body = { depositId, row, context: depositIdentifiers(loaded)?.refIdContext ?? null };
+        return { depositId, row, context: depositIdentifiers(loaded)?.refIdContext ?? null };
       },
     },
   ];

@@ -13,7 +13,7 @@ export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
       method: 'GET',
       path: '/console/api/deposits',
       permission: 'deposits:read',
-      answer: async ({ ctx, query, viewer }) => {
+      answer: async ({ query, viewer }): Promise<DepositPage> => {
         const { status: _, client, collection, ...others } = filterIn(query);
         const isCounted = Object.keys(others).length === 0;
         const counted = {
@@ -21,10 +21,10 @@ export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
           ...(collection !== undefined && { collection }),
         };
         const deposits = await depositsOf(viewer).settled();
-        ctx.body = {
+        return {
           ...pageOf(deposits, selectionOf(filterIn(query)), cursorIn(query.get('before')), PAGE_SIZE),
           counts: isCounted ? Object.fromEntries(deposits.counts(counted)) : null,
-        } satisfies DepositPage;
+        };
       },
     },
   ];

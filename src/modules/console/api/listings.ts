@@ -17,9 +17,9 @@ export function listingRoutes({
       method: 'GET',
       path: '/console/api/deposits/:id/listings',
       permission: 'deposits:read',
-      answer: async ({ ctx, params, viewer }) => {
+      answer: async ({ params, viewer }) => {
         const { depositId } = depositsOf(viewer).existing(params['id']);
-        ctx.body = { depositId, readings: await readingsOf(depositId) };
+        return { depositId, readings: await readingsOf(depositId) };
       },
     },
     {

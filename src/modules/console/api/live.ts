@@ -3,7 +3,6 @@ import type { DepositSearchView } from '../../../../projections/deposit-search.t
 import { deposits } from '../../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
-import type { ServiceContext } from '../../../http/service-context.ts';
 import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
 import { clock } from '../../../tools/clock.ts';
 import type { Viewer } from '../access/sessions.ts';
@@ -11,7 +10,7 @@ import { rowOf } from '../listing/deposit-query.ts';
 import type { LiveChange } from '../protocol/live-change.ts';
 import { permits } from '../protocol/permissions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
 
 /** Maximum number of open streams on this node, per person or client and in total. */
 const [MAX_PER_VIEWER, MAX_TOTAL] = [20, 500];
@@ -38,14 +37,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     stopListening();
     for (const { body } of open) body.end();
   });
-  return [
-    {
-      method: 'GET',
-      path: '/console/api/live',
-      permission: 'deposits:read',
-      answer: ({ ctx, viewer }) => begin(ctx, viewer),
-    },
-  ];
+  return [{ method: 'GET', path: '/console/api/live', permission: 'deposits:read', answer: begin }];
 
   function publish(event: RecordedEvent): void {
     if (!event.stream.startsWith(deposits.prefix)) return;
@@ -74,7 +66,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     return client !== null && collection !== null && depositsOf(viewer).includes({ client, collection });
   }
 
-  function begin(ctx: ServiceContext, viewer: Viewer): void {
+  function begin({ ctx, viewer }: ViewerRequest): void {
     const own = [...open].filter((one) => one.viewer.kind === viewer.kind && one.viewer.name === viewer.name);
     if (own.length >= MAX_PER_VIEWER || open.size >= MAX_TOTAL)
       throw new ConsoleRefusal(429, 'TOO_MANY_STREAMS', 'Too many pages are open: close some.');

@@ -21,14 +21,14 @@ export function overviewRoutes({ depositsOf, log, projector }: ConsoleParts): re
       method: 'GET',
       path: '/console/api/overview',
       permission: 'deposits:read',
-      answer: async ({ ctx, viewer }) => {
+      answer: async ({ viewer }): Promise<OverviewData> => {
         const deposits = await depositsOf(viewer).settled();
         const newest = { orderBy: 'changed', descending: true, limit: RECENT };
-        ctx.body = {
+        return {
           counts: Object.fromEntries(deposits.counts()),
           recent: deposits.find(newest).map(rowOf),
           service: permits(viewer.role, 'service:read') ? await service() : null,
-        } satisfies OverviewData;
+        };
       },
     },
   ];

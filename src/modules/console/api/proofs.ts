@@ -23,20 +23,18 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
       method: 'GET',
       path: '/console/api/anchors',
       permission: 'service:read',
-      answer: async ({ ctx }) => {
+      answer: async () => {
         const newest = await Array.fromAsync(
           log.readStream(ANCHORS, { backwards: true, limit: MAX_ANCHORS }),
         );
-        ctx.body = { anchors: newest.toReversed().map(({ data }) => data) };
+        return { anchors: newest.toReversed().map(({ data }) => data) };
       },
     },
     {
       method: 'GET',
       path: '/console/api/leaves',
       permission: 'service:read',
-      answer: async ({ ctx, query }) => {
-        ctx.body = await leavesAfter(log, query.get('after') ?? undefined);
-      },
+      answer: ({ query }) => leavesAfter(log, query.get('after') ?? undefined),
     },
     {
       method: 'GET',

@@ -32,7 +32,7 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
         untilClientGone(ctx, async (signal) => {
           const text = (query.get('q') ?? '').trim();
           if (text === '') throw new ConsoleRefusal(400, 'NOTHING_TO_SEARCH', 'Type what to search for.');
-          ctx.body = await resultOf(text, viewer, signal);
+          return resultOf(text, viewer, signal);
         }),
     },
   ];

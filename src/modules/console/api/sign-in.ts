@@ -6,7 +6,7 @@ import { SwordError } from '../../../sword/sword-error.ts';
 import { html } from '../protocol/html.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { answerPage } from '../server/page.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { ConsoleRefusal, type Route, type RouteRequest, type ViewerRequest } from '../server/route.ts';
 
 /** Milliseconds to wait until the view shows the end of sessions. */
 const VIEW_TIMEOUT_MS = 5000;
@@ -15,77 +15,54 @@ const VIEW_TIMEOUT_MS = 5000;
 export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   const { assets, codes, credentials, sessions, log, projector, trustProxy } = parts;
   return [
-    {
-      method: 'GET',
-      path: '/console/sign-in',
-      permission: 'public',
-      answer: ({ ctx, query }) => {
-        if (sessions.viewerOf(ctx)) return seeOther(ctx, targetIn(query.get('to')));
-        return answerPage(ctx, assets, { title: 'Sign in', content: signInForm(query.get('to') ?? '') });
-      },
-    },
+    { method: 'GET', path: '/console/sign-in', permission: 'public', answer: showForm },
     { method: 'POST', path: '/console/sign-in', permission: 'public', kind: 'form', answer: signInClient },
-    {
-      method: 'GET',
-      path: '/console/enter',
-      permission: 'public',
-      answer: ({ ctx }) => {
-        const content = signInFrame(html`<p id="entering" role="status">Signing in …</p>`);
-        return answerPage(ctx, assets, { title: 'Sign in', scripts: ['enter.ts'], content });
-      },
-    },
-    {
-      method: 'POST',
-      path: '/console/enter',
-      permission: 'public',
-      answer: ({ ctx, body }) => {
-        const { code } = body as { readonly code?: unknown };
-        const person = typeof code === 'string' ? codes.redeem(code) : undefined;
-        if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
-          const text =
-            'The link was used before, or is older than a minute. Run the command again for a new one.';
-          throw new ConsoleRefusal(401, 'BAD_CODE', text);
-        }
-        ctx.status = 204;
-      },
-    },
-    {
-      method: 'POST',
-      path: '/console/api/sign-out',
-      permission: 'session',
-      answer: ({ ctx }) => {
-        sessions.end(ctx);
-        ctx.status = 204;
-      },
-    },
-    {
-      method: 'POST',
-      path: '/console/api/end-sessions',
-      permission: 'session',
-      answer: async ({ ctx, viewer: { kind, name } }) => {
-        if (kind === 'client') {
-          const text =
-            'The sessions of a client end when its password changes: deposit-service client passwd NAME.';
-          throw new ConsoleRefusal(409, 'NOT_A_PERSON', text);
-        }
-        const position = await new AdminCommands(log, { kind, name }).person({
-          type: 'EndSessions',
-          person: name,
-        });
-        await projector.passed(position, VIEW_TIMEOUT_MS);
-        sessions.end(ctx);
-        ctx.status = 204;
-      },
-    },
+    { method: 'GET', path: '/console/enter', permission: 'public', answer: showEntering },
+    { method: 'POST', path: '/console/enter', permission: 'public', answer: enter },
+    { method: 'POST', path: '/console/api/sign-out', permission: 'session', answer: ({ ctx }) => end(ctx) },
+    { method: 'POST', path: '/console/api/end-sessions', permission: 'session', answer: endSessions },
   ];
 
-  async function signInClient({
-    ctx,
-    body,
-  }: {
-    readonly ctx: ServiceContext;
-    readonly body: unknown;
-  }): Promise<void> {
+  function showForm({ ctx, query }: RouteRequest): void | Promise<void> {
+    if (sessions.viewerOf(ctx)) return seeOther(ctx, targetIn(query.get('to')));
+    return answerPage(ctx, assets, { title: 'Sign in', content: signInForm(query.get('to') ?? '') });
+  }
+
+  function showEntering({ ctx }: RouteRequest): Promise<void> {
+    const content = signInFrame(html`<p id="entering" role="status">Signing in …</p>`);
+    return answerPage(ctx, assets, { title: 'Sign in', scripts: ['enter.ts'], content });
+  }
+
+  /** Signs the person in whom the code of a link is for. */
+  function enter({ ctx, body }: RouteRequest): void {
+    const { code } = body as { readonly code?: unknown };
+    const person = typeof code === 'string' ? codes.redeem(code) : undefined;
+    if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
+      const text =
+        'The link was used before, or is older than a minute. Run the command again for a new one.';
+      throw new ConsoleRefusal(401, 'BAD_CODE', text);
+    }
+    ctx.status = 204;
+  }
+
+  function end(ctx: ServiceContext): void {
+    sessions.end(ctx);
+    ctx.status = 204;
+  }
+
+  async function endSessions({ ctx, viewer: { kind, name } }: ViewerRequest): Promise<void> {
+    if (kind === 'client') {
+      const text =
+        'The sessions of a client end when its password changes: deposit-service client passwd NAME.';
+      throw new ConsoleRefusal(409, 'NOT_A_PERSON', text);
+    }
+    const administration = new AdminCommands(log, { kind, name });
+    const position = await administration.person({ type: 'EndSessions', person: name });
+    await projector.passed(position, VIEW_TIMEOUT_MS);
+    end(ctx);
+  }
+
+  async function signInClient({ ctx, body }: RouteRequest): Promise<void> {
     const { name = '', password = '', to = '' } = body as Readonly<Record<string, string>>; // fields of a form
     const header = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
     try {

@@ -18,14 +18,14 @@ export function streamRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route
       method: 'GET',
       path: '/console/api/streams/:stream/events',
       permission: 'service:read',
-      answer: async ({ ctx, params, query }) => {
+      answer: async ({ params, query }) => {
         const stream = params['stream'] ?? '';
         if (!READABLE.test(stream)) throw notFoundHere('Stream not found.');
         const from = revisionIn(query.get('from') ?? '0');
         const events = await pageOf(log, stream, from);
         if (events.length === 0 && from === 0) throw notFoundHere('Stream not found.');
         const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
-        ctx.body = { stream, from, next, events: events.map(verbatim) };
+        return { stream, from, next, events: events.map(verbatim) };
       },
     },
   ];

@@ -6,7 +6,7 @@ import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { ParkedRow, ParkedWork } from '../protocol/parked-work.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
 
 /** Maximum characters of the reason of a skip. */
 const MAX_REASON = 1000;
@@ -14,47 +14,42 @@ const MAX_REASON = 1000;
 /** Returns the routes of parked events: what waits for a person, and what a person decides. */
 export function workRoutes({ log }: ConsoleParts): readonly Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/console/api/work',
-      permission: 'service:read',
-      answer: async ({ ctx }) => {
-        const rows = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedRows(log, reactor)));
-        ctx.body = { parked: rows.flat() } satisfies ParkedWork;
-      },
-    },
-    {
-      method: 'POST',
-      path: '/console/api/work/retry',
-      permission: 'work:act',
-      answer: async ({ ctx, body, viewer }) => {
-        const { reactor, eventIds } = body as Readonly<Record<string, unknown>>;
-        const ids = Array.isArray(eventIds) ? eventIds : [];
-        const name = reactorIn(reactor);
-        const parked = (await parkedRows(log, name)).filter(({ eventId }) => ids.includes(eventId));
-        if (parked.length === 0)
-          throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is still parked.');
-        let retried = 0;
-        for await (const _ of commandsOf(log, viewer).retryParked(name, parked.map(asEvent))) retried += 1;
-        ctx.body = { retried };
-      },
-    },
+    { method: 'GET', path: '/console/api/work', permission: 'service:read', answer: list },
+    { method: 'POST', path: '/console/api/work/retry', permission: 'work:act', answer: retry },
     {
       method: 'POST',
       path: '/console/api/work/skip',
       permission: 'work:act',
       needsFreshSession: true,
-      answer: async ({ ctx, body, viewer }) => {
-        const { reactor, eventId, reason } = body as Readonly<Record<string, unknown>>;
-        if (typeof eventId !== 'string' || typeof reason !== 'string' || reason.trim() === '')
-          throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is stored in the log.');
-        const text = reason.trim().slice(0, MAX_REASON);
-        const command = { type: 'SkipParked', reactor: reactorIn(reactor), eventId, reason: text } as const;
-        await commandsOf(log, viewer).parking(command);
-        ctx.status = 204;
-      },
+      answer: skip,
     },
   ];
+
+  async function list(): Promise<ParkedWork> {
+    const rows = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedRows(log, reactor)));
+    return { parked: rows.flat() };
+  }
+
+  async function retry({ body, viewer }: ViewerRequest) {
+    const { reactor, eventIds } = body as Readonly<Record<string, unknown>>;
+    const ids = Array.isArray(eventIds) ? eventIds : [];
+    const name = reactorIn(reactor);
+    const parked = (await parkedRows(log, name)).filter(({ eventId }) => ids.includes(eventId));
+    if (parked.length === 0)
+      throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is still parked.');
+    const events = await Array.fromAsync(commandsOf(log, viewer).retryParked(name, parked.map(asEvent)));
+    return { retried: events.length };
+  }
+
+  async function skip({ ctx, body, viewer }: ViewerRequest): Promise<void> {
+    const { reactor, eventId, reason } = body as Readonly<Record<string, unknown>>;
+    if (typeof eventId !== 'string' || typeof reason !== 'string' || reason.trim() === '')
+      throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is stored in the log.');
+    const text = reason.trim().slice(0, MAX_REASON);
+    const command = { type: 'SkipParked', reactor: reactorIn(reactor), eventId, reason: text } as const;
+    await commandsOf(log, viewer).parking(command);
+    ctx.status = 204;
+  }
 }
 
 function commandsOf(log: EventLog, { kind, name }: Viewer): AdminCommands {

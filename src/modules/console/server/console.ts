@@ -51,7 +51,8 @@ export class Console implements Disposable {
       );
     }
     try {
-      await this.#dispatch(ctx);
+      const answer = await this.#dispatch(ctx);
+      if (answer !== undefined) ctx.body = answer;
     } catch (error) {
       const refusal = refusalOf(error);
       if (!refusal) throw error;
@@ -60,7 +61,7 @@ export class Console implements Disposable {
     }
   }
 
-  async #dispatch(ctx: ServiceContext): Promise<void> {
+  async #dispatch(ctx: ServiceContext): Promise<unknown> {
     const { match, allow } = this.#find(ctx.method, ctx.path);
     if (!match) {
       if (allow.length === 0) throw notFoundHere();

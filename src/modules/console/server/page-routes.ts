@@ -5,7 +5,7 @@ import { permissionsOf } from '../protocol/permissions.ts';
 import { SCREENS } from '../protocol/screens.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { answerPage } from './page.ts';
-import { notFoundHere, type Route } from './route.ts';
+import { notFoundHere, type Route, type RouteRequest } from './route.ts';
 
 /** The script of all pages. The one of a deposit is loaded by it when it is opened, and fetched here at once. */
 const MAIN = 'main.ts';
@@ -49,9 +49,7 @@ export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly 
     { method: 'GET', path: '/console/assets/*path', permission: 'public', answer: asset },
   ];
 
-  async function asset({
-    ctx,
-  }: Parameters<Extract<Route, { permission: 'public' }>['answer']>[0]): Promise<void> {
+  async function asset({ ctx }: RouteRequest): Promise<void> {
     const found = await assets.at(ctx.path);
     if (!found) throw notFoundHere();
     const isCompressed = ctx.acceptsEncodings('br', 'identity') === 'br';

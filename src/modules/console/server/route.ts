@@ -21,18 +21,21 @@ type Described = {
   readonly kind?: 'page' | 'form';
 };
 
+/** A request of a signed-in person or client. */
+export type ViewerRequest = RouteRequest & { readonly viewer: Viewer };
+
 /**
  * A resource of the console. Its permission is data: it is checked before `answer` is called, and a test walks over all
- * routes with all roles.
+ * routes with all roles. What `answer` returns or resolves to is sent as JSON, unless it is `undefined`.
  */
 export type Route = Described &
   (
-    | { readonly permission: 'public'; readonly answer: (request: RouteRequest) => void | Promise<void> }
+    | { readonly permission: 'public'; readonly answer: (request: RouteRequest) => unknown }
     | {
         readonly permission: Exclude<Permission, 'public'>;
         /** Requires that the person signed in a short time ago. */
         readonly needsFreshSession?: true;
-        readonly answer: (request: RouteRequest & { readonly viewer: Viewer }) => void | Promise<void>;
+        readonly answer: (request: ViewerRequest) => unknown;
       }
   );
 

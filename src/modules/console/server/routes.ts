@@ -47,12 +47,5 @@ function routeTable(others: readonly Route[]): Route {
     permission: route.permission,
     isPage: route.kind === 'page',
   }));
-  return {
-    method: 'GET',
-    path,
-    permission,
-    answer: ({ ctx }) => {
-      ctx.body = { routes: shown };
-    },
-  };
+  return { method: 'GET', path, permission, answer: () => ({ routes: shown }) };
 }
