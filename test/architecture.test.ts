@@ -84,6 +84,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/reactors/',
       'src/modules/anchors/',
       'src/operations/deposits/deposit-retries.ts',
+      'src/operations/parked/',
       'src/modules/console/protocol/',
       ...CORE,
       ...PORTS,

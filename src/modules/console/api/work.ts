@@ -1,7 +1,7 @@
 import { AdminCommands } from '../../../deposits/admin-commands.ts';
-import { deposits, parkings } from '../../../domain/aggregates.ts';
-import { type ParkedEvent, waitingEvents } from '../../../domain/parking/parking.ts';
-import { type EventLog, occurredAt } from '../../../event-log/event-log.ts';
+import { deposits } from '../../../domain/aggregates.ts';
+import type { EventLog } from '../../../event-log/event-log.ts';
+import { type ParkedFacts, parkedFacts } from '../../../operations/parked/parked-facts.ts';
 import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { ParkedRow, ParkedWork } from '../protocol/parked-work.ts';
@@ -26,18 +26,18 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
   ];
 
   async function list(): Promise<ParkedWork> {
-    const rows = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedRows(log, reactor)));
-    return { parked: rows.flat() };
+    const parked = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedFacts(log, reactor)));
+    return { parked: parked.flat().map(rowOf) };
   }
 
   async function retry({ body, viewer }: ViewerRequest) {
     const { reactor, eventIds } = body as Readonly<Record<string, unknown>>;
     const ids = Array.isArray(eventIds) ? eventIds : [];
     const name = reactorIn(reactor);
-    const parked = (await parkedRows(log, name)).filter(({ eventId }) => ids.includes(eventId));
+    const parked = (await parkedFacts(log, name)).filter(({ eventId }) => ids.includes(eventId));
     if (parked.length === 0)
       throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is still parked.');
-    const events = await Array.fromAsync(commandsOf(log, viewer).retryParked(name, parked.map(asEvent)));
+    const events = await Array.fromAsync(commandsOf(log, viewer).retryParked(name, parked));
     return { retried: events.length };
   }
 
@@ -64,26 +64,8 @@ function reactorIn(name: unknown): string {
   return found;
 }
 
-/** Resolves to the events of a reactor that wait, each with when and how often it was parked. */
-async function parkedRows(log: EventLog, reactor: string): Promise<readonly ParkedRow[]> {
-  const parkedAt = new Map<string, { readonly since: string; readonly times: number }>();
-  let state = parkings.decider.initial;
-  for await (const stored of log.readStream(`${parkings.prefix}${reactor}`)) {
-    const event = parkings.codec.read(stored);
-    state = parkings.decider.evolve(state, event);
-    if (event.type !== 'EventParked') continue;
-    const { times = 0 } = parkedAt.get(event.data.eventId) ?? {};
-    parkedAt.set(event.data.eventId, { since: occurredAt(stored), times: times + 1 });
-  }
-  return waitingEvents(state).map(({ object = null, ...parked }) => {
-    const id = parked.stream.startsWith(deposits.prefix)
-      ? Number(parked.stream.slice(deposits.prefix.length))
-      : null;
-    const { since = '', times = 0 } = parkedAt.get(parked.eventId) ?? {};
-    return { ...parked, object, depositId: id, since, times };
-  });
-}
-
-function asEvent({ reactor, eventId, stream, revision, reason }: ParkedRow): ParkedEvent {
-  return { reactor, eventId, stream, revision, reason };
+function rowOf({ parkedAt: since, timesParked: times, ...parked }: ParkedFacts): ParkedRow {
+  const { reactor, eventId, stream, revision, reason, object = null } = parked;
+  const depositId = stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : null;
+  return { reactor, eventId, stream, depositId, revision, reason, object, since, times };
 }
