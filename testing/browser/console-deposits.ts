@@ -33,7 +33,7 @@ export async function depositOf(
     readonly title?: string;
     readonly filename?: string;
     readonly collection?: string;
-    readonly status?: 'done' | 'rejected' | 'partial';
+    readonly status?: 'done' | 'rejected' | 'partial' | 'deposited';
   } = {},
 ): Promise<number> {
   const safe = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -6,7 +6,7 @@ import { commandLine } from '../../../src/modules/console/protocol/job.ts';
 import type { ParkedWork } from '../../../src/modules/console/protocol/parked-work.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
-import { until } from '../../../testing/service/running-service.ts';
+import { RunningService, until } from '../../../testing/service/running-service.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({
@@ -169,6 +169,23 @@ test.serial(
     t.deepEqual(skip?.metadata['actor'], { kind: 'person', name: 'operator' });
   },
 );
+
+test.serial('a skip ends the deposit that waits for the event', async (t) => {
+  await using service = await RunningService.start({ roles: ['http'] }); // so that no check begins
+  const alice = await service.register('alice', { collections: ['software'] });
+  const id = await depositOf(alice, { status: 'deposited' });
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  const completed = events.find(({ type }) => type === 'DepositCompleted');
+  const { id: eventId = '', stream = '', revision = 0 } = completed ?? {};
+  const parked = { reactor: 'checker', eventId, stream, revision, reason: 'The reader dies of it.' };
+  await service.administration.parking({ type: 'ParkEvent', ...parked });
+  const operator = await ConsoleSession.begin(service, 'operator');
+  const decision = { reactor: 'checker', eventId, reason: 'No use.' };
+  t.is((await operator.post('/console/api/work/skip', decision)).status, 204);
+  const status = await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
+  t.true(status.includes('The checks were skipped by the operator: No use.'));
+  t.is((await operator.post('/console/api/work/skip', decision)).status, 409, 'it is no longer parked');
+});
 
 /** Resolves to the session as it would be if it had begun earlier. */
 async function agedBy(

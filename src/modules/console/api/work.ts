@@ -2,6 +2,7 @@ import { AdminCommands } from '../../../deposits/admin-commands.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
 import { type ParkedFacts, parkedFacts } from '../../../operations/parked/parked-facts.ts';
+import { skipParked } from '../../../operations/parked/skip-parked.ts';
 import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { ParkedRow, ParkedWork } from '../protocol/parked-work.ts';
@@ -34,9 +35,7 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
     const { reactor, eventIds } = body as Readonly<Record<string, unknown>>;
     const ids = Array.isArray(eventIds) ? eventIds : [];
     const name = reactorIn(reactor);
-    const parked = (await parkedFacts(log, name)).filter(({ eventId }) => ids.includes(eventId));
-    if (parked.length === 0)
-      throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is still parked.');
+    const parked = await parkedAmong(name, ids);
     const events = await Array.fromAsync(commandsOf(log, viewer).retryParked(name, parked));
     return { retried: events.length };
   }
@@ -46,9 +45,21 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
     if (typeof eventId !== 'string' || typeof reason !== 'string' || reason.trim() === '')
       throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is stored in the log.');
     const text = reason.trim().slice(0, MAX_REASON);
-    const command = { type: 'SkipParked', reactor: reactorIn(reactor), eventId, reason: text } as const;
-    await commandsOf(log, viewer).parking(command);
+    const [event] = await parkedAmong(reactorIn(reactor), [eventId]);
+    await skipParked(log, commandsOf(log, viewer), event, text);
     ctx.status = 204;
+  }
+
+  /** Resolves to the events among these that are parked. @throws {ConsoleRefusal} none is */
+  async function parkedAmong(
+    reactor: string,
+    ids: readonly unknown[],
+  ): Promise<readonly [ParkedFacts, ...ParkedFacts[]]> {
+    const [first, ...others] = (await parkedFacts(log, reactor)).filter(({ eventId }) =>
+      ids.includes(eventId),
+    );
+    if (first) return [first, ...others];
+    throw new ConsoleRefusal(409, 'NOT_PARKED', 'None of these events is still parked.');
   }
 }
 
