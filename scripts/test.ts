@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { readArguments, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { clock } from '../src/tools/clock.ts';
 
 const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so one call reports everything.
 
@@ -116,7 +117,7 @@ async function run(
   const env = { ...process.env, NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile') };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  const silence = setTimeout(() => child.kill('SIGINT'), SILENCE_MS); // AVA then names the tests that it waits for
+  const silence = clock.setTimeout(() => child.kill('SIGINT'), SILENCE_MS); // AVA then names the tests that it waits for
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
     silence.refresh();
@@ -125,7 +126,7 @@ async function run(
   const code = await new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (status) => resolve(status ?? 1));
-  }).finally(() => clearTimeout(silence));
+  }).finally(() => clock.clearTimeout(silence));
   const failures = Array.from(
     output.matchAll(/^\s+✘ (.*)$|^\s+(\d+ tests were pending in .*)$/gm),
     ([, failure = '', pending]) => pending ?? failure,
