@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { ended } from './ended.ts';
 
+/** An archive, and the SHA-256 of its bytes. */
 export type MadeArchive = { readonly file: string; readonly sha256: string };
 
 /** Makes a zip and a tar.gz of the folder next to it, unless they exist. */
@@ -14,7 +15,7 @@ export async function makeArchives(
   const [zip, tarGz] = [`${folder}.zip`, `${folder}.tar.gz`];
   await once(zip, (file) => zipFolder(folder, file));
   await once(tarGz, (file) => ended('tar', ['czf', file, '-C', path.dirname(folder), path.basename(folder)]));
-  return { zip: await made(zip), tarGz: await made(tarGz) };
+  return { zip: await madeArchive(zip), tarGz: await madeArchive(tarGz) };
 }
 
 /** Makes a file under a temporary name and renames it when it is complete. */
@@ -35,7 +36,8 @@ async function zipFolder(folder: string, file: string): Promise<void> {
   await pipeline(zip.outputStream, createWriteStream(file));
 }
 
-async function made(file: string): Promise<MadeArchive> {
+/** Resolves to an archive that exists, with its digest. */
+export async function madeArchive(file: string): Promise<MadeArchive> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return { file, sha256: hash.digest('hex') };

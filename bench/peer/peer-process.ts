@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,8 +8,8 @@ import { promisify } from 'node:util';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { NotMeasured } from '../frame/not-measured.ts';
 import { CLIENT } from '../servers/benched-service.ts';
+import { installPeer, PYTHON } from './install-peer.ts';
 
-const PYTHON = path.join(import.meta.dirname, 'python');
 const DEBIAN_POSTGRES = '/usr/lib/postgresql';
 const run = promisify(execFile);
 
@@ -59,26 +58,6 @@ export class PeerProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running.disposeAsync();
   }
-}
-
-/** Resolves to the Python of a virtual environment that is named after the versions in it. */
-async function installPeer(cache: string): Promise<string> {
-  const list = path.join(PYTHON, 'requirements.txt');
-  const version = createHash('sha256')
-    .update(await readFile(list))
-    .digest('hex')
-    .slice(0, 16);
-  const folder = path.join(cache, `peer-${version}`);
-  const [python, complete] = [path.join(folder, 'bin', 'python'), path.join(folder, 'complete')];
-  if (existsSync(complete)) return python;
-  try {
-    await run('python3', ['-m', 'venv', '--clear', folder]);
-    await run(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', list]);
-  } catch (error) {
-    throw new NotMeasured(`no peer: ${(error as Error).message}`);
-  }
-  await writeFile(complete, '');
-  return python;
 }
 
 async function startPostgres(running: AsyncDisposableStack, folder: string): Promise<void> {

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { median } from '../frame/statistics.ts';
+import { type MadeArchive, madeArchive } from '../inputs/archives.ts';
+import { zipSmallFiles } from '../inputs/small-files-zip.ts';
 import { Curves, type Dimension } from './dimension.ts';
 
 const X = 'members of the archive, 1 KB each';
@@ -20,7 +19,9 @@ export const byMembers: Dimension = {
     await using workers = new ArchiveWorkers({ size: 1 });
     for (const size of sizes) {
       tell(`${size} members`);
-      const zip = await zipOf(path.join(folder, `${size}.zip`), size);
+      const file = path.join(folder, `${size}.zip`);
+      await zipSmallFiles(file, size);
+      const zip = await madeArchive(file);
       const found: { check: number; load: number }[] = [];
       for (let turn = 0; turn <= TIMES; turn += 1) found.push(await checkAndLoad(workers, zip));
       for (const part of ['check', 'load'] as const) {
@@ -37,9 +38,7 @@ export const byMembers: Dimension = {
   },
 };
 
-type Zip = { readonly file: string; readonly sha256: string };
-
-async function checkAndLoad(workers: ArchiveWorkers, { file, sha256 }: Zip) {
+async function checkAndLoad(workers: ArchiveWorkers, { file, sha256 }: MadeArchive) {
   const started = performance.now();
   const inspection = await workers.inspect({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
   const checked = performance.now();
@@ -47,18 +46,4 @@ async function checkAndLoad(workers: ArchiveWorkers, { file, sha256 }: Zip) {
   const overlay = await workers.overlay([{ sha256, listing: inspection.listing }]);
   if (overlay.outcome !== 'accepted') throw new Error(JSON.stringify(overlay.faults));
   return { check: (checked - started) / 1000, load: (performance.now() - checked) / 1000 };
-}
-
-/** Makes a zip of text that compresses to about a third, in folders of a hundred files. */
-async function zipOf(file: string, members: number): Promise<Zip> {
-  const zip = new ZipFile();
-  for (let member = 0; member < members; member += 1) {
-    const content = createHash('sha512').update(String(member)).digest('hex').repeat(8);
-    zip.addBuffer(Buffer.from(content), `tree/${Math.floor(member / 100)}/file-${member}.txt`);
-  }
-  zip.end();
-  await pipeline(zip.outputStream, createWriteStream(file));
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return { file, sha256: hash.digest('hex') };
 }
