@@ -160,6 +160,17 @@ function certainOutcomes(): void {
     t.is(double.faults.seen('append'), 2);
   });
 
+  test.serial('no option of the connection string turns a refused append into a success', async (t) => {
+    const { double, another } = await logOnDouble(t);
+    const connectionString = `${double.connectionString}&throwOnAppendFailure=false`;
+    const log = await another({ connectionString });
+    await log.append('deposit-1', 'none', newEvents(1));
+    const instanceOf = WrongExpectedRevision;
+    await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), { instanceOf });
+    await t.throwsAsync(log.append('deposit-2', 0, newEvents(1)), { instanceOf });
+    t.is(double.log.all.length, 1);
+  });
+
   test.serial('an append sent to a follower is redirected to the leader', async (t) => {
     const { double, log } = await logOnDouble(t);
     double.faults.set('append', { kind: 'not leader' });

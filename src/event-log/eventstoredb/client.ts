@@ -65,6 +65,8 @@ export class EventStoreDbClient {
   /** @throws {BadConnection} the connection string is not valid. */
   constructor(connectionString: string) {
     this.client = parseConnectionString(connectionString);
+    // The connection string may turn this off: then the client reports an append that the server refused as a success.
+    Object.defineProperty(this.client, 'throwOnAppendFailure', { value: true });
     const internals = this.client as unknown as Internals; // they are not in its types
     this.#handleRejections(internals);
     this.#trackChannels(internals);
