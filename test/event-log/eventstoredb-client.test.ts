@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
+import { EventStoreDbClient } from '../../src/event-log/eventstoredb/client.ts';
 import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb/settings.ts';
 import { startClusterNode } from './cluster-node.ts';
 
@@ -48,6 +50,17 @@ test("an unhandled rejection of the service's own code ends the process", async 
   t.is(code, 1);
   t.regex(errors, /a defect of our own/);
   t.deepEqual(lines, ['first-0 appended', 'later appended']);
+});
+
+test('no warning of the client library repeats the password', (t) => {
+  const warn = mock.method(console, 'warn', () => undefined);
+  t.teardown(() => warn.mock.restore());
+  const { lost } = new EventStoreDbClient('esdb://admin:s3cret@host:1?tlsVerifyCert=false&other=1');
+  const warnings = warn.mock.calls.map(({ arguments: texts }) => (texts as unknown[]).join(' '));
+  t.false(lost.aborted);
+  t.is(warnings.length, 2);
+  t.regex(warnings[0] ?? '', /tlsVerifyCert/);
+  t.notRegex(warnings.join('\n'), /s3cret/);
 });
 
 type Run = {

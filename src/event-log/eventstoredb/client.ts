@@ -119,8 +119,11 @@ export class EventStoreDbClient {
   }
 }
 
-/** Parses the connection string. It may hold a password, so no error repeats it. */
+/** Parses the connection string. It may hold a password, so no error and no warning repeats it. */
 function parseConnectionString(connectionString: string): EventStoreDBClient {
+  const { warn } = console;
+  // The client warns of options that it ignores, in one line, and prints the whole connection string after it.
+  console.warn = (text: unknown) => warn(String(text).split('\n', 1)[0]);
   try {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {
@@ -131,5 +134,7 @@ function parseConnectionString(connectionString: string): EventStoreDBClient {
         ? `The certificate file ${path} of EventStoreDB cannot be read (${code}).`
         : 'The connection string is not an EventStoreDB connection string (esdb://host:2113?tls=true).',
     );
+  } finally {
+    console.warn = warn;
   }
 }
