@@ -137,6 +137,20 @@ test('an idle consumer stays connected while the server serves it', async (t) =>
   t.true(server.double.faults.seen('consume') > connected);
 });
 
+test('an idle consumer stays connected although another node names its connection alike', async (t) => {
+  const server = await logOnDouble(t);
+  const connectionString = `${server.double.connectionString}&connectionName=deposits`;
+  const busy = new Consumer(t, server, holding, { connectionString });
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await busy.has(1);
+  const idle = new Consumer(t, server, holding, { connectionString, quietTime: 40 });
+  await eventually(() => server.double.groups.get(GROUP)?.consumers === 2);
+  const [connected, asked] = [server.double.faults.seen('consume'), server.double.faults.seen('groupInfo')];
+  await eventually(() => server.double.faults.seen('groupInfo') >= asked + 4);
+  t.is(server.double.faults.seen('consume'), connected);
+  t.is(idle.received.length, 0);
+});
+
 test('a group that is catching up continues for the others while one node is at its limit', async (t) => {
   const server = await logOnDouble(t);
   for (const number of upTo(1500)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));

@@ -1,6 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import { random } from '../../tools/random.ts';
 import { CallLost } from './errors.ts';
 import { BadConnection } from './settings.ts';
 
@@ -64,7 +65,7 @@ export class EventStoreDbClient {
 
   /** @throws {BadConnection} the connection string is not valid. */
   constructor(connectionString: string) {
-    this.client = parseConnectionString(connectionString);
+    this.client = parseConnectionString(withOwnName(connectionString));
     // The connection string may turn this off: then the client reports an append that the server refused as a success.
     Object.defineProperty(this.client, 'throwOnAppendFailure', { value: true });
     const internals = this.client as unknown as Internals; // they are not in its types
@@ -117,6 +118,14 @@ export class EventStoreDbClient {
       return channel;
     };
   }
+}
+
+/**
+ * Makes a name of the connection unique, as the client's own names are: by it a consumer finds itself among those that
+ * the server lists.
+ */
+function withOwnName(connectionString: string): string {
+  return connectionString.replace(/[?&]connection[_-]?name=[^&?]+/i, `$&-${random.uuid()}`);
 }
 
 /** Parses the connection string. It may hold a password, so no error and no warning repeats it. */
