@@ -1,6 +1,9 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
 import { eventually, logOnDouble } from './log-on-double.ts';
 import { appendEach, newEvents, upTo } from './log-under-test.ts';
@@ -126,6 +129,27 @@ function losingTheServer(): void {
       upTo(3),
     );
   });
+
+  test.serial(
+    'a certificate file that is missing for a while, as when it is renewed, ends no consumer',
+    async (t) => {
+      const server = await logOnDouble(t);
+      const folder = await temporaryFolder(t);
+      const [certificate, key] = [path.join(folder, 'user.crt'), path.join(folder, 'user.key')];
+      for (const file of [certificate, key]) writeFileSync(file, '');
+      const connectionString = `${server.double.connectionString}&userCertFile=${certificate}&userKeyFile=${key}`;
+      const consumer = new Consumer(t, server, acknowledging, { connectionString });
+      await server.log.append('deposit-1', 'none', newEvents(1));
+      await consumer.has(1);
+      rmSync(certificate);
+      server.double.dropSubscriptions();
+      await eventually(() => consumer.connectionError?.includes('DEPOSIT_EVENT_LOG') ?? false);
+      writeFileSync(certificate, '');
+      await server.log.append('deposit-1', 0, newEvents(1));
+      await consumer.has(2);
+      t.is(consumer.connectionError, undefined);
+    },
+  );
 
   test.serial('unfinished work does not prevent a node from leaving a silent connection', async (t) => {
     const server = await logOnDouble(t);

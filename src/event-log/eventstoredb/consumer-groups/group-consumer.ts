@@ -45,8 +45,9 @@ export class GroupConsumer {
       this.#fault = undefined;
     };
     while (!signal.aborted) {
-      const session = await this.#nextSession();
+      let session: ConsumerSession | undefined;
       try {
+        session = await this.#nextSession();
         await makeGroup(
           this.#connection,
           { retiredGroups: this.#options.retiredGroups ?? [], start },
@@ -62,8 +63,8 @@ export class GroupConsumer {
         if (error instanceof InvalidPosition) throw error;
         if (signal.aborted) return;
         this.#fault = lastErrorOf('The subscription of the reactors', error);
-        // A client that found the leader can be used for the next session.
-        if (factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
+        // A client that found the leader can be used for the next session. Without a session no client was made.
+        if (session && factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
         await this.#connection.pauseBackground(backoff, signal);
       }
     }
