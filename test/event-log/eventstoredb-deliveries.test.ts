@@ -78,7 +78,10 @@ test.serial('events of a killed consumer are delivered to another one with a hig
   t.deepEqual(last.counts, [3, 3, 3, 3, 3]);
   t.deepEqual(last.ids, idsOf(events));
   const attempts = await listOf(server.log.readStream(`attempts-${RECEIVER}-${events[0]?.id}`));
-  t.deepEqual(revisionsOf(attempts), upTo(3));
+  t.deepEqual(
+    attempts.map(({ type }) => type),
+    ['EventHandedOut', 'EventHandedOut', 'EventHandedOut', 'EventHandedBack'],
+  );
 });
 
 test.serial('an event started immediately is not counted, one that waited is', async (t) => {

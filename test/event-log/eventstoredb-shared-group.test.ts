@@ -123,6 +123,27 @@ test('lost connections do not count as attempts', async (t) => {
   t.deepEqual(await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] })), []);
 });
 
+test('an event delivered again after it was done does not count as one that crashes its consumers', async (t) => {
+  const server = await logOnDouble(t);
+  const begun: (number | undefined)[] = [];
+  const work = async (delivery: Delivery): Promise<void> => {
+    if (delivery.event.stream === 'deposit-1') return; // in work, so that the checkpoint stays before it
+    begun.push(await delivery.begin('beside others'));
+    await delivery.acknowledge();
+  };
+  const consumer = new Consumer(t, server, work, { freshFor: 0 });
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await server.log.append('deposit-2', 'none', newEvents(1));
+  await consumer.has(2);
+  for (const times of upTo(4)) {
+    await eventually(() => unacknowledged(server) === 1 && begun.length === times + 1);
+    server.double.groups.restart(); // as when another node leads
+    await consumer.has(3 + times);
+  }
+  await eventually(() => begun.length === 5);
+  t.deepEqual(begun, [1, 2, 2, 2, 2]);
+});
+
 test('an idle consumer stays connected while the server serves it', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, holding, { quietTime: 40 });

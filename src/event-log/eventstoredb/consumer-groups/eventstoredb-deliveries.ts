@@ -80,7 +80,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
   }
 
   redelivery(group: string, event: RecordedEvent): Delivery {
-    return { ...this.#counted(group, { event, created: new Date(0) }), acknowledge: async () => undefined };
+    return this.#counted(group, { event, created: new Date(0) }, async () => undefined);
   }
 
   async *receive(
@@ -135,15 +135,26 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     const concerned = receivers.filter(({ concerns }) => concerns(event));
     const acknowledge = consumer.take(message, concerned.length);
     if (!acknowledge) return;
-    for (const { group, queue } of concerned) queue.push({ ...this.#counted(group, message), acknowledge });
+    for (const { group, queue } of concerned) queue.push(this.#counted(group, message, acknowledge));
   }
 
-  #counted(group: string, event: AttemptedEvent): Omit<Delivery, 'acknowledge'> {
+  #counted(group: string, event: AttemptedEvent, acknowledge: Delivery['acknowledge']): Delivery {
     const attempt = random.uuid();
+    const handBack = () => this.#attempts.takeBack(group, event, attempt);
+    let count: number | undefined;
     return {
       event: event.event,
-      begin: (how) => this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' }),
-      handBack: () => this.#attempts.takeBack(group, event, attempt),
+      begin: async (how) => {
+        count = await this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' });
+        return count;
+      },
+      handBack,
+      acknowledge: async () => {
+        await acknowledge();
+        // It has completed, so it is no crash. The count of a first attempt stays, which saves an append: the group may
+        // deliver an event again each time that its leader changes, while an earlier event is in work.
+        if (count !== undefined && count > 1) await handBack().catch(() => undefined);
+      },
     };
   }
 
