@@ -27,6 +27,8 @@ export type DepositPage = {
   readonly lastPage: number;
   /** Whether older deposits follow. */
   readonly hasMore: boolean;
+  /** Whether newer deposits precede. */
+  readonly hasNewer: boolean;
 };
 
 type Deposits = Pick<View<DepositStatusView>, 'find' | 'count' | 'counts'>;
@@ -43,11 +45,12 @@ export function depositPage(view: Deposits, query: DepositQuery): DepositPage {
   const deposits = cursor
     ? depositsFromCursor(view, asked, cursor, pageSize)
     : depositsOfNumber(view, asked, page, pageSize, total);
-  const last = deposits.at(-1);
+  const [first, last] = [deposits.at(0), deposits.at(-1)];
   const hasMore =
     last !== undefined &&
     (cursor ? depositsBelow(view, asked, last.depositId, 1).length > 0 : page < lastPage);
-  return { deposits, total, lastPage, hasMore };
+  const hasNewer = cursor && first ? depositsAbove(view, asked, first.depositId, 1).length > 0 : page > 1;
+  return { deposits, total, lastPage, hasMore, hasNewer };
 }
 
 /** A selection of deposits, and the index that orders them by id. */
@@ -97,7 +100,17 @@ function depositsFromCursor(
   { side, depositId }: NonNullable<DepositQuery['cursor']>,
   limit: number,
 ): DepositStatusView[] {
-  if (side === 'below') return depositsBelow(view, asked, depositId, limit);
+  const read = side === 'below' ? depositsBelow : depositsAbove;
+  return read(view, asked, depositId, limit);
+}
+
+/** Reads the nearest deposits with higher ids, the newest first. */
+function depositsAbove(
+  view: Deposits,
+  asked: IndexedQuery,
+  depositId: number,
+  limit: number,
+): DepositStatusView[] {
   const from = { field: 'depositId', value: depositId + 1 };
   return view.find({ ...asked, from, orderBy: 'depositId', limit }).toReversed();
 }

@@ -205,6 +205,19 @@ test('paging neither repeats nor skips a deposit while others are created or del
   t.deepEqual(idsOf(await listed(carol, third.links['first'] ?? '')), [newest, newer, made[1]]);
 });
 
+test('the way back from the last page misses no deposit that is created meanwhile', async (t) => {
+  const { service } = t.context;
+  const dora = await service.register('dora', { collections: ['software'] });
+  const send = () => created(dora, paint, { ...entryHeaders(), ...partial });
+  const made = [];
+  for (let turn = 0; turn < 5; turn += 1) made.unshift(await send());
+  const { links } = await listed(dora, '/1/software/?page_size=3');
+  const last = await listed(dora, links['last'] ?? '');
+  for (let turn = 0; turn < 4; turn += 1) made.unshift(await send());
+  const newer = await following(dora, last.links['previous'] ?? '', 'previous');
+  t.deepEqual([last, ...newer].toReversed().flatMap(idsOf), made);
+});
+
 test('the list is filtered by status and by origin; an unknown origin differs from an empty one', async (t) => {
   const { alice, all, done, rejected } = t.context;
   const others = all.filter((id) => id !== done && id !== rejected);

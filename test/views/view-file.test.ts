@@ -267,6 +267,7 @@ test('every page of every list, by number and by adjacent page, matches the comp
         total: whole.length,
         lastPage,
         hasMore: page < lastPage,
+        hasNewer: page > 1,
       };
       t.deepEqual(read(depositPage(view, { ...query, page })), expected);
       const [before, after] = [whole[start - 1], whole[end]];

@@ -32,10 +32,14 @@ export function depositQueryIn({ query, state }: ServiceContext, collection: str
  * Returns links to this page and the adjacent ones. The next and previous links name deposit ids, so that changes
  * of the list neither repeat nor skip a deposit.
  */
-export function pageLinks(query: DepositQuery, { deposits, lastPage, hasMore }: DepositPage, iris: Iris) {
+export function pageLinks(
+  query: DepositQuery,
+  { deposits, lastPage, hasMore, hasNewer }: DepositPage,
+  iris: Iris,
+) {
   const { page, collection } = query;
   const [first, last] = [deposits.at(0), deposits.at(-1)];
-  const before = Math.min(page - 1, lastPage);
+  const before = Math.max(1, Math.min(page - 1, lastPage));
   const link = (rel: PageLink['rel'], to: number, cursor: DepositQuery['cursor'] = null): PageLink => ({
     rel,
     href: iris.collection(collection, parametersOf({ ...query, page: to, cursor })),
@@ -43,7 +47,7 @@ export function pageLinks(query: DepositQuery, { deposits, lastPage, hasMore }: 
   return [
     link('self', page, query.cursor),
     link('first', 1),
-    ...(page > 1 ? [link('previous', before, before > 1 && first ? side('above', first) : null)] : []),
+    ...(hasNewer ? [link('previous', before, first ? side('above', first) : null)] : []),
     ...(hasMore && last ? [link('next', page + 1, side('below', last))] : []),
     link('last', lastPage),
   ];
