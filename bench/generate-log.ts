@@ -9,7 +9,7 @@ import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
 import { FilesystemObjectStore } from '../src/object-store/filesystem/filesystem-object-store.ts';
 import { readArguments, runCommand } from '../src/operations/command/command.ts';
 import { appendBinding } from '../src/service/backends/store-binding.ts';
-import { credentialOf } from '../src/tools/password.ts';
+import { credentialOf } from '../src/tools/cryptography/password.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 import {
   type DepositTraits,

@@ -24,7 +24,7 @@ import {
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { untilInEffect } from '../src/operations/command/take-effect.ts';
-import { credentialOf, generatePassword } from '../src/tools/password.ts';
+import { credentialOf, generatePassword } from '../src/tools/cryptography/password.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
 
 const HELP = `Registers clients and changes their settings. The service may run.

@@ -12,8 +12,8 @@ import type { DepositLoaded } from '../src/domain/deposit/events.ts';
 import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
 import { type Service, startService } from '../src/service/service.ts';
 import { clock } from '../src/tools/clock.ts';
+import { generatePassword } from '../src/tools/cryptography/password.ts';
 import { silentLogger } from '../src/tools/logger.ts';
-import { generatePassword } from '../src/tools/password.ts';
 
 const HELP = `Runs the whole workflow: starts a service on a free port and in a temporary folder, deposits the source code of this
 project over HTTP, prints every event as it happens, then the identifiers and the git commands that compute them again.

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
-import { credentialOf } from '../../src/tools/password.ts';
+import { credentialOf } from '../../src/tools/cryptography/password.ts';
 
 /*
  * The least that a server of node:http can do for an authenticated GET: the credentials check of the service, on a

@@ -3,7 +3,7 @@ import type { BodyTimeouts } from '../http/requests/request-body.ts';
 import type { UploadLimits } from '../modules/resumable-uploads/resumable-uploads.ts';
 import type { NotificationSettings } from '../modules/webhooks/notification-settings.ts';
 import type { XmlLimits } from '../sword/entry/xml-tree.ts';
-import type { PasswordCost } from '../tools/password.ts';
+import type { PasswordCost } from '../tools/cryptography/password.ts';
 import type { S3Place } from './s3-url.ts';
 
 /** The configuration of a node. Sizes in bytes, times in milliseconds. */

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { type ArchiveLimits, defaultArchiveLimits } from '../archives/inspection.ts';
 import { errorsOfCode } from '../tools/coded-error.ts';
+import { PASSWORD_COST } from '../tools/cryptography/password.ts';
 import { currentUser } from '../tools/current-user.ts';
 import { describeFsError } from '../tools/files/describe-fs-error.ts';
-import { PASSWORD_COST } from '../tools/password.ts';
 import type { ArchiveStoreConfig, Config, ConsoleAccess, EventLogConfig } from './config.ts';
 import { combinationProblems } from './cross-checks.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';

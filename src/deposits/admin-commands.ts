@@ -15,7 +15,7 @@ import type { ParkedEvent, Parking, ParkingCommand } from '../domain/parking/par
 import type { PersonCommand } from '../domain/person/person.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
-import { credentialOf } from '../tools/password.ts';
+import { credentialOf } from '../tools/cryptography/password.ts';
 import { random } from '../tools/random.ts';
 import {
   type Actor,

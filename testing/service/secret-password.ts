@@ -1,5 +1,5 @@
 import type { Credential } from '../../src/domain/client/client.ts';
-import type { PasswordCost } from '../../src/tools/password.ts';
+import type { PasswordCost } from '../../src/tools/cryptography/password.ts';
 
 /** Costs of the logins in tests: those of the service would take a third of the time of the suite. */
 export const QUICK_COST: PasswordCost = { N: 256, r: 8, p: 1 };

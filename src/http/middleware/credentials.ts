@@ -4,14 +4,14 @@ import type { ClientLogin } from '../../../projections/client-logins.ts';
 import type { Credential } from '../../domain/client/client.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
-import { LruCache } from '../../tools/lru-cache.ts';
 import {
   dummyCredential,
   matches,
   needsRehash,
   PASSWORD_COST,
   type PasswordCost,
-} from '../../tools/password.ts';
+} from '../../tools/cryptography/password.ts';
+import { LruCache } from '../../tools/lru-cache.ts';
 import { random } from '../../tools/random.ts';
 import type { View } from '../../views/view.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';

@@ -1,14 +1,12 @@
-import { createCipheriv, createDecipheriv, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SealedSecret } from '../../domain/client/webhook.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
+import { KEY_BYTES, seal, unseal } from '../../tools/cryptography/aes-gcm.ts';
 import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
 import { random } from '../../tools/random.ts';
 
 /** Thrown when the key is missing, malformed, or not the one that sealed the secret. */
 export class WebhookKeyProblem extends errorsOfCode('WEBHOOK_KEY') {}
-
-const KEY_BYTES = 32;
-const IV_BYTES = 12;
 
 /**
  * Seals the secrets of webhooks. The event log never contains them in plain text, and each opens only for its own
@@ -43,15 +41,13 @@ export class WebhookKey {
   }
 
   seal(secret: string, client: string): SealedSecret {
-    const iv = random.bytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(client));
-    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    const { iv, ciphertext, tag } = seal(secret, this.#key, client);
     return {
       scheme: 'aes-256-gcm',
       keyId: this.#id,
       iv: iv.toString('base64'),
       ciphertext: ciphertext.toString('base64'),
-      tag: cipher.getAuthTag().toString('base64'),
+      tag: tag.toString('base64'),
     };
   }
 
@@ -64,11 +60,13 @@ export class WebhookKey {
       const text = `The webhook secret of ${client} was sealed with the key ${keyId}, not with ${this.#id}.`;
       throw new WebhookKeyProblem(`${text} Restore that key or set the webhook again.`);
     }
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(iv, 'base64'))
-      .setAAD(Buffer.from(client))
-      .setAuthTag(Buffer.from(tag, 'base64'));
+    const sealed = {
+      iv: Buffer.from(iv, 'base64'),
+      ciphertext: Buffer.from(ciphertext, 'base64'),
+      tag: Buffer.from(tag, 'base64'),
+    };
     try {
-      return decipher.update(ciphertext, 'base64', 'utf8') + decipher.final('utf8');
+      return unseal(sealed, this.#key, client);
     } catch (cause) {
       throw new WebhookKeyProblem(`The webhook secret of ${client} is corrupt.`, { cause });
     }

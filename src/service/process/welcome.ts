@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { AdminCommands } from '../../deposits/admin-commands.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import { generatePassword } from '../../tools/password.ts';
+import { generatePassword } from '../../tools/cryptography/password.ts';
 import { BINDINGS } from '../backends/store-binding.ts';
 import type { Service } from '../service.ts';
 

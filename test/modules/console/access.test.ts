@@ -159,7 +159,11 @@ test('a disabled console serves nothing, and browsers get only listed files', as
   const base = /\/console\/assets\/[0-9a-f]+\//.exec(page)?.[0] ?? '';
   const statusOf = async (name: string) => (await fetch(new URL(base + name, service.url))).status;
   t.is(await statusOf('src/modules/console/browser/main.ts'), 200);
-  for (const name of ['src/modules/console/access/sessions.ts', 'package.json', 'src/tools/password.ts'])
+  for (const name of [
+    'src/modules/console/access/sessions.ts',
+    'package.json',
+    'src/tools/cryptography/password.ts',
+  ])
     t.is(await statusOf(name), 404, name);
   t.is(await statusOf('..%2f..%2fpackage.json'), 404);
   await policiesOf(t, service.url);

@@ -1,12 +1,11 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
 import path from 'node:path';
 import { codedError } from '../../../tools/coded-error.ts';
+import { KEY_BYTES, openToken, sealToken } from '../../../tools/cryptography/aes-gcm.ts';
 import { makeKeyFile, readKeyFile } from '../../../tools/files/key-file.ts';
 import { random } from '../../../tools/random.ts';
 
-const [KEY_BYTES, IV_BYTES, TAG_BYTES] = [32, 12, 16];
 /** Binds a sealed text to its purpose and form. */
-const PURPOSE = Buffer.from('deposit-console-session-1');
+const PURPOSE = 'deposit-console-session-1';
 
 /** Seals sessions into cookies, with AES-256-GCM. Nodes with the same key file accept each other's. */
 export class SessionKey {
@@ -27,25 +26,11 @@ export class SessionKey {
   }
 
   seal(text: string): string {
-    const iv = random.bytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(PURPOSE);
-    const sealed = [iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-    return Buffer.concat(sealed).toString('base64url');
+    return sealToken(text, this.#key, PURPOSE);
   }
 
   /** Returns the text, or `undefined` if this key did not seal it. */
   open(sealed: string): string | undefined {
-    const bytes = Buffer.from(sealed, 'base64url');
-    if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, IV_BYTES))
-      .setAAD(PURPOSE)
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    try {
-      return (
-        decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-      );
-    } catch {
-      return undefined;
-    }
+    return openToken(sealed, this.#key, PURPOSE);
   }
 }

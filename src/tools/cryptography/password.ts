@@ -1,8 +1,8 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Credential } from '../domain/client/client.ts';
-import { errorsOfCode } from './coded-error.ts';
-import { random } from './random.ts';
+import { errorsOfCode } from '../coded-error.ts';
+import type { Credential } from '../../domain/client/client.ts';
+import { random } from '../random.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
