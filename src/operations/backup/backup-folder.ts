@@ -6,6 +6,7 @@ import { exists } from '../../tools/files/access.ts';
 import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
+import { parseJson } from '../../tools/parse-json.ts';
 import { refused } from '../command/command.ts';
 
 /** Facts about a backup, written once it is complete. */
@@ -44,16 +45,8 @@ export function keepBackupPrivate({ eventLog, dataDir }: Pick<Config, 'eventLog'
 export function readBackup(folder: string): BackupFacts | undefined {
   const file = path.join(folder, 'backup.json');
   if (!exists(file)) return undefined;
-  const facts = factsIn(files.readFileSync(file, 'utf8'));
-  return Number.isSafeInteger(facts?.events) ? facts : undefined;
-}
-
-function factsIn(text: string): BackupFacts | undefined {
-  try {
-    return JSON.parse(text) as BackupFacts;
-  } catch {
-    return undefined;
-  }
+  const facts = parseJson(files.readFileSync(file, 'utf8')) as BackupFacts | null | undefined;
+  return facts && Number.isSafeInteger(facts.events) ? facts : undefined;
 }
 
 export async function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): Promise<void> {

@@ -10,6 +10,7 @@ import {
   isSignedByItsKey,
 } from '../../modules/anchors/anchor.ts';
 import { files } from '../../tools/files.ts';
+import { parseJson } from '../../tools/parse-json.ts';
 import { type AnchorKeys, AnchorSigners } from './anchor-keys.ts';
 import { readLines } from './read-lines.ts';
 import type { Report } from './report.ts';
@@ -102,7 +103,7 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
   let number = 0;
   for await (const { bytes, hasEnd } of readLines(files.createReadStream(file))) {
     const line = bytes.toString().replace(/\r$/, '');
-    if (!hasEnd && !isWhole(line)) {
+    if (!hasEnd && parseJson(line) === undefined) {
       report.notes.push(
         `The last line of ${file} is truncated, by a crash or while it is being written: the next anchor writes it again.`,
       );
@@ -115,15 +116,6 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
   }
   if (number === 0)
     report.find({ check: 'anchors', code: 'NO_ANCHORS', text: `${file} has no anchor.`, file });
-}
-
-function isWhole(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function parseAnchor(parse: () => Anchor, where: string, report: Report): Anchor | undefined {

@@ -3,8 +3,10 @@ import { coveredEvent } from '../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../modules/anchors/merkle-tree.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
+import { ignoreNotWritable } from '../../tools/files/access.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
+import { parseJson } from '../../tools/parse-json.ts';
 import type { LogCheck } from './log-pass.ts';
 
 /** Version of the file. Version 1 omitted findings beyond the report's limit from `again`. */
@@ -68,11 +70,10 @@ export class ResumePoint {
   /** Reads the state of an interrupted run; `undefined` without one. */
   static async interrupted(file: string): Promise<Interrupted | undefined> {
     try {
-      const found = JSON.parse(await files.readFile(file, 'utf8')) as Interrupted | null;
+      const found = parseJson(await files.readFile(file, 'utf8')) as Interrupted | null | undefined;
       return found?.version === VERSION ? found : undefined; // written here, whole
     } catch (error) {
-      if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
-        return undefined;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
   }
@@ -138,7 +139,7 @@ export class ResumePoint {
   /** Removes the file once the verification is complete. Keeps it if the log could not be read to its end. */
   async done(): Promise<void> {
     if (this.#file === undefined || this.#saveError !== undefined || this.#brokeOff) return;
-    await files.rm(this.#file, { force: true }).catch(ignorePermissionError); // then another user owns it
+    await files.rm(this.#file, { force: true }).catch(ignoreNotWritable); // then another user owns it
   }
 
   /** Why the progress cannot be saved. */
@@ -168,14 +169,6 @@ export class ResumePoint {
 
 /** Whether the text is a state, of any version. */
 function isState(text: string): boolean {
-  try {
-    const { version, begunAt } = Object(JSON.parse(text)) as { version?: unknown; begunAt?: unknown };
-    return typeof version === 'number' && typeof begunAt === 'string';
-  } catch {
-    return false;
-  }
-}
-
-function ignorePermissionError(error: NodeJS.ErrnoException): void {
-  if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '')) throw error;
+  const { version, begunAt } = Object(parseJson(text)) as { version?: unknown; begunAt?: unknown };
+  return typeof version === 'number' && typeof begunAt === 'string';
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { clock } from '../../tools/clock.ts';
+import { ignoreNotWritable } from '../../tools/files/access.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 
@@ -12,12 +13,8 @@ export const CHORES: readonly Chore[] = ['backup', 'verification'];
  * nothing where the user may not write, as an auditor.
  */
 export async function recordSuccess(dataDir: string, chore: Chore): Promise<void> {
-  try {
-    await writeFileAtomic(fileOf(dataDir, chore), `${clock.date().toISOString()}\n`, { durable: true });
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) throw error;
-  }
+  const text = `${clock.date().toISOString()}\n`;
+  await writeFileAtomic(fileOf(dataDir, chore), text, { durable: true }).catch(ignoreNotWritable);
 }
 
 /** Returns the time of the last success on this node, RFC 3339; `null` if none is recorded. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { isPermissionError, notPermitted } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
+import { parseJson } from '../../tools/parse-json.ts';
 
 /** Path of the file with the URL of the operator port and its token. */
 export function controlFile(dataDir: string): string {
@@ -35,19 +36,11 @@ export async function readOperatorFile(
     return undefined;
   });
   if (text === undefined) return undefined;
-  const { url, token } = factsIn(text);
+  const { url, token } = Object(parseJson(text)) as Readonly<Record<string, unknown>>;
   if (typeof url !== 'string' || typeof token !== 'string' || !URL.canParse(url)) {
     throw new OperatorFileDamaged(file);
   }
   return { url, token };
-}
-
-function factsIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 function isNotFoundError(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { errorsOfCode } from '../coded-error.ts';
 import type { Credential } from '../../domain/client/client.ts';
+import { errorsOfCode } from '../coded-error.ts';
 import { random } from '../random.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);

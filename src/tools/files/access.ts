@@ -44,6 +44,11 @@ export function assertAccessible(...places: readonly string[]): void {
   if (barred !== undefined) throw notPermitted(barred, 'write to');
 }
 
+/** Ignores that the user of this process may not write somewhere. @throws the error if it is another one */
+export function ignoreNotWritable(error: unknown): void {
+  if (!isPermissionError(error) && (error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+}
+
 export function isPermissionError(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EACCES' || code === 'EPERM';

@@ -1,5 +1,6 @@
 import { type BodyTimeouts, collect, requestBody } from '../../../http/requests/request-body.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
+import { parseJson } from '../../../tools/parse-json.ts';
 import { ConsoleRefusal, type Route } from './route.ts';
 
 /** Maximum bytes of the body of a request. */
@@ -33,18 +34,9 @@ export async function readBody(
   const bytes = await collect(requestBody(ctx, MAX_BODY_BYTES, timeouts), MAX_BODY_BYTES, tooLarge);
   const text = bytes.toString('utf8');
   if (kind === 'form') return Object.fromEntries(new URLSearchParams(text));
-  const value = text === '' ? {} : parsed(text);
+  const value = text === '' ? {} : parseJson(text);
   if (value === Object(value)) return value;
   throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is no JSON object.');
-}
-
-/** Returns `undefined` for what is not JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function tooLarge(): ConsoleRefusal {
