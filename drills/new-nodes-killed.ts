@@ -12,10 +12,12 @@ import { everythingVerified } from './everything-verified.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { SERVICE_MAIN, ServiceProcess } from './service-process.ts';
+import { startWithoutSnapshots } from './unusable-snapshots.ts';
 
 const HELP = `Kills a service under load at random moments while it stores a snapshot of its views. Then removes the views again and
 again, as on a new node, and kills the service at random moments while it begins with the snapshot. After each kill it has to
-start; in the end the views have to be those of the log.
+start; in the end the views have to be those of the log. At last a new node of a release with a newer projection, and one
+whose store has lost the snapshot, have to say so and to fill their views from the log.
 
   node drills/new-nodes-killed.ts [--kills 15] [--seed 1]
 `;
@@ -61,9 +63,15 @@ async function drill(kills: number, random: () => number): Promise<Finding> {
   const { code, out, err } = await runScript(dataDir, 'rebuild', ['--all', '--check']);
   if (code !== 0) broken.push(`The views are not those of the log: ${out}${err}`);
   const dangling = await everythingVerified(dataDir);
+  await newest.end('SIGTERM');
+  const unusable = { dataDir, port, env: ENV, removeViews: () => removeViews(dataDir) };
+  broken.push(...(await startWithoutSnapshots(unusable)));
+  const again = await runScript(dataDir, 'rebuild', ['--all', '--check']);
+  if (again.code !== 0)
+    broken.push(`The views filled without a snapshot are not those of the log: ${again.out}${again.err}`);
   return {
-    tried: `A service under load was killed ${storing.kills} times while it stored a snapshot of its views, and new ones ${beginning.kills} times while they began with one.`,
-    held: 'Each next one started; the last new one began with the snapshot, and its views were those of the log.',
+    tried: `A service under load was killed ${storing.kills} times while it stored a snapshot of its views, and new ones ${beginning.kills} times while they began with one. Then one found it of an older projection, and one found none in the store.`,
+    held: 'Each next one started; the last new one began with the snapshot, and its views were those of the log. Without a usable one they said so and filled their views from the log.',
     broken: [...broken, ...load.ledger.faults, ...kept.lost, ...kept.doubled, ...kept.stuck, ...dangling],
     numbers: {
       killsStoring: storing.kills,

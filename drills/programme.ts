@@ -55,7 +55,7 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     what: 'Kills a service while it stores a snapshot of its views, and new ones while they begin with it.',
     full: ['--kills', '15'],
     short: SHORT,
-    limit: [300, 60],
+    limit: [300, 90],
   },
   {
     name: 'sigterm-under-load',
