@@ -9,6 +9,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';
 import { Server } from '../../src/http/server/server.ts';
+import { logIdentity } from '../../src/service/backends/view-directory.ts';
 import {
   assertTlsFiles,
   listenFault,
@@ -170,6 +171,18 @@ test('an EventStoreDB password that is invalid in a URL is refused without being
   });
   t.regex(error?.message ?? '', /^DEPOSIT_EVENT_LOG: .* write %25 for it\.$/);
   t.notRegex(error?.message ?? '', /zz/);
+});
+
+test('an EventStoreDB password may have a slash, and no part of it is printed', (t) => {
+  const connectionString = 'esdb://u:p/w@127.0.0.1:1,127.0.0.1:2?tls=true';
+  t.deepEqual(credentialsOf({ connectionString }), { username: 'u', password: 'p/w' });
+  const identity = logIdentity({ kind: 'eventstoredb', connectionString });
+  t.is(identity, 'eventstoredb 127.0.0.1:1,127.0.0.1:2');
+  for (const tls of ['true', 'false'])
+    t.throws(() => credentialsOf({ connectionString: `esdb://u:p@w@127.0.0.1:1?tls=${tls}` }), {
+      instanceOf: BadConnection,
+      message: 'DEPOSIT_EVENT_LOG: the user name or the password has an @: write %40 for it.',
+    });
 });
 
 test('the reason why a service cannot listen is one sentence with the setting, transient or permanent', async (t) => {

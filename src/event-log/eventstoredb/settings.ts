@@ -32,7 +32,11 @@ export class BadConnection extends errorsOfCode('BAD_CONFIG') {
  */
 export function credentialsOf({ connectionString, credentials }: EventStoreDbOptions): Credentials {
   if (credentials) return credentials;
-  const [, username, password] = /^[^/]*\/\/([^:@/]+):([^@/]+)@/.exec(connectionString) ?? [];
+  // As the client reads it: a user name without a colon, and a password without an @.
+  const [, username, password, rest = ''] = /^[^/]*\/\/([^:@]+):([^@]+)@(.*)$/.exec(connectionString) ?? [];
+  if (/^[^?]*@/.test(rest)) {
+    throw new BadConnection('the user name or the password has an @: write %40 for it.');
+  }
   if (username !== undefined && password !== undefined) {
     return { username: decoded(username), password: decoded(password) };
   }

@@ -79,6 +79,6 @@ function noView(name: string, folder: string, cause?: unknown): Error {
 /** Returns the place of a log, for comparison and display. */
 export function logIdentity(eventLog: EventLogConfig): string {
   if (eventLog.kind === 'sqlite') return 'sqlite';
-  const [, hosts] = /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
+  const [, hosts] = /^[^/]*\/\/(?:.*@)?([^/?]*)/.exec(eventLog.connectionString) ?? []; // a password may have a slash
   return `eventstoredb ${hosts}`;
 }
