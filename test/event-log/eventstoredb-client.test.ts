@@ -63,6 +63,15 @@ test('no warning of the client library repeats the password', (t) => {
   t.notRegex(warnings.join('\n'), /s3cret/);
 });
 
+test('a certificate file that cannot be read is the reason that is given', (t) => {
+  const reasonOf = (options: string) =>
+    t.throws(() => new EventStoreDbClient(`esdb://admin:s3cret@host:1?${options}`)).message;
+  t.regex(reasonOf('tlsCAFile=/nowhere/ca.crt'), /certificate file .* cannot be read \(ENOENT\)\.$/);
+  t.regex(reasonOf('userCertFile=/nowhere/user.crt&userKeyFile=/nowhere/user.key'), /\(ENOENT\)\.$/);
+  t.regex(reasonOf(`tlsCAFile=${import.meta.dirname}`), /\(EISDIR\)\.$/);
+  t.regex(reasonOf('tls=perhaps'), /is not an EventStoreDB connection string/);
+});
+
 type Run = {
   readonly streams: number;
   readonly linger: number;

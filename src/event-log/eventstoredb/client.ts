@@ -136,11 +136,12 @@ function parseConnectionString(connectionString: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException;
+    const { code, path, message } = error as NodeJS.ErrnoException;
+    const fileCode = message.endsWith('File was not found.') ? 'ENOENT' : code; // an invalid string has no code
     // oxlint-disable-next-line preserve-caught-error -- its message may repeat the password
     throw new BadConnection(
-      code && path
-        ? `The certificate file ${path} of EventStoreDB cannot be read (${code}).`
+      fileCode
+        ? `The certificate file ${path ?? 'in the connection string'} of EventStoreDB cannot be read (${fileCode}).`
         : 'The connection string is not an EventStoreDB connection string (esdb://host:2113?tls=true).',
     );
   } finally {
