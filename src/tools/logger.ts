@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { type DestinationStream, pino } from 'pino';
 import { clock } from './clock.ts';
 import { files } from './files.ts';
@@ -11,7 +12,7 @@ export interface Logger {
 }
 
 /** Creates a logger that writes JSON lines, to standard output by default. */
-export function createLogger(level: string, destination: DestinationStream = standardOutput()): Logger {
+export function createLogger(level: string, destination: DestinationStream = new StandardOutput()): Logger {
   const options = {
     level,
     base: null,
@@ -31,7 +32,14 @@ export function createLogger(level: string, destination: DestinationStream = sta
 /** Creates a stream that writes log lines for a person at a terminal: time, level, message, and fields in one line. */
 export async function terminalStream(): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
-  return pretty({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
+  const output = new StandardOutput();
+  const destination = new Writable({
+    write(text, _encoding, done) {
+      output.write(String(text));
+      done();
+    },
+  });
+  return pretty({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l', destination });
 }
 
 export const silentLogger: Logger = pino({ level: 'silent' });
@@ -46,36 +54,89 @@ const REDACTED = ['authorization', 'password', 'accessKey', 'secretKey', 'connec
 
 /** Milliseconds that an exit waits for lines that another thread is writing. */
 const EXIT_WAIT_MS = 100;
+/** Milliseconds before lines are offered again to a reader that is slow. */
+const RETRY_MS = 100;
+/** How often an exit offers the last lines to a reader that is slow. */
+const MAX_EXIT_TRIES = 50;
+
+const NOTHING = Buffer.alloc(0);
+const LINE_FEED = 0x0a;
 
 /**
- * Returns a stream that writes the lines of one turn of the event loop together, also those before an exit. A reader of
- * the lines that is slow must not stop the event loop, so another thread writes them.
+ * Writes the lines of one turn of the event loop together to standard output, also those before an exit. A reader of the
+ * lines that is slow must not stop the event loop, so another thread writes them. Lines that cannot be written are
+ * dropped, as on a full disk or after the reader has closed the pipe: the service continues without them.
  */
-function standardOutput(): DestinationStream {
-  const output = pino.destination({ sync: false });
-  let [lines, isWriting] = ['', false];
-  output.on('drain', () => {
-    isWriting = false;
-  });
-  const flush = (): void => {
-    if (lines === '') return;
-    isWriting = true;
-    output.write(lines);
-    lines = '';
-  };
-  process.on('exit', () => {
-    if (isWriting) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_WAIT_MS);
-    try {
-      output.flushSync();
-      if (lines !== '') files.writeSync(process.stdout.fd, lines);
-    } catch {
-      // the reader of the lines has gone
+class StandardOutput implements DestinationStream {
+  readonly #fd = process.stdout.fd;
+  #lines = '';
+  /** The bytes that are being written. */
+  #rest = NOTHING;
+  #isFlushing = false;
+  #isWriting = false;
+  /** Whether the last line that was written lacks its end. */
+  #isTorn = false;
+
+  constructor() {
+    process.on('exit', () => this.#flushAtExit());
+  }
+
+  write(line: string): void {
+    this.#lines += line;
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    clock.setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#takeLines();
+    this.#isFlushing = this.#rest.length > 0;
+    if (!this.#isFlushing) return;
+    this.#isWriting = true;
+    files.write(this.#fd, this.#rest, (error, count) => {
+      this.#isWriting = false;
+      this.#wrote(error, count);
+      if (isSlowReader(error)) clock.setTimeout(() => this.#flush(), RETRY_MS);
+      else this.#flush();
+    });
+  }
+
+  #takeLines(): void {
+    if (this.#rest.length > 0 || this.#lines === '') return;
+    this.#rest = Buffer.from(this.#isTorn ? `\n${this.#lines}` : this.#lines);
+    this.#lines = '';
+  }
+
+  #wrote(error: unknown, count: number): void {
+    if (isSlowReader(error)) return;
+    if (!error && count > 0) this.#isTorn = this.#rest[count - 1] !== LINE_FEED;
+    this.#rest = error ? NOTHING : this.#rest.subarray(count);
+  }
+
+  #flushAtExit(): void {
+    if (this.#isWriting) {
+      pause(EXIT_WAIT_MS);
+      this.#rest = NOTHING; // what the other thread has not written is lost
     }
-  });
-  return {
-    write: (line) => {
-      if (lines === '') clock.setImmediate(flush);
-      lines += line;
-    },
-  };
+    for (let tries = 0; tries < MAX_EXIT_TRIES; ) {
+      this.#takeLines();
+      if (this.#rest.length === 0) return;
+      try {
+        this.#wrote(null, files.writeSync(this.#fd, this.#rest));
+      } catch (error) {
+        this.#wrote(error, 0);
+        tries += 1;
+        if (isSlowReader(error)) pause(RETRY_MS);
+      }
+    }
+  }
+}
+
+function isSlowReader(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'EAGAIN';
+}
+
+/** Stops the thread, which is about to exit. */
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

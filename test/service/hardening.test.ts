@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { scryptSync } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
@@ -118,6 +118,24 @@ test('log lines of one turn are written together, also before an exit', async (t
     ],
   );
   t.true(writes[0]?.includes('fault'), 'both lines of the first turn');
+});
+
+test('log lines that cannot be written are dropped, also those before an exit', async (t) => {
+  const logger = path.join(import.meta.dirname, '../../src/tools/logger.ts');
+  const program = `
+    const { createLogger } = await import(${JSON.stringify(logger)});
+    const { info } = createLogger('info');
+    info({}, 'event');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    info({}, 'event');
+    process.exit(3);`;
+  await using full = await open('/dev/full', 'w'); // every write to it fails, as on a full disk
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', full.fd, 'inherit'],
+    timeout: 30_000,
+    killSignal: 'SIGKILL',
+  });
+  t.deepEqual(await once(child, 'close'), [3, null]);
 });
 
 test('the data folder is private to its owner, and commands need the token in it', async (t) => {

@@ -100,6 +100,18 @@ test('a service started by npm prints its start, address and stop, and messages 
   t.false((await out).includes(password));
 });
 
+test('a service continues after the reader of its messages for people has gone', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { child, ended, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  child.stderr.destroy();
+  await t.throwsAsync(err);
+  const welcomed = Promise.withResolvers<void>(); // the last event of a first start follows the first message
+  child.stdout.on('data', (chunk: Buffer) => chunk.includes('CollectionGranted') && welcomed.resolve());
+  await Promise.race([welcomed.promise, ended]);
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [0, null]);
+});
+
 test('an invalid argument exits with 2 and a message', async (t) => {
   const { ended, err } = started(t, ['--what'], { DEPOSIT_DATA_DIR: await temporaryFolder(t) });
   t.deepEqual(await ended, [2, null]);

@@ -62,6 +62,7 @@ const PROGRESS_INTERVAL_MS = 2000;
 
 /** Runs the service until it is asked to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
+  process.stderr.on('error', () => undefined); // its reader has gone: what is for people cannot be reported anywhere
   try {
     const { values } = parseArgs({ args: argv, options: { help: { type: 'boolean', short: 'h' } } });
     if (!values.help) return await run();
