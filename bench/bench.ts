@@ -10,14 +10,21 @@ import { pairsIn } from './frame/pairs-option.ts';
 import { addedSyncTime, runWithSlowSyncs } from './frame/slow-syncs.ts';
 import { everyGoal } from './goals/every-goal.ts';
 import { everyNodeGoal } from './nodes/every-node-goal.ts';
+import { everyPeerGoal } from './peer/every-peer-goal.ts';
+
+const hostGoals = [...everyGoal, ...everyPeerGoal(cacheFolder())];
 
 const HELP = `Measures how fast the service is against what is possible on this machine, both sides in one interleaved run.
 
-  npm run bench -- [G1 … G16 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
+  npm run bench -- [G1 … G16 | P1 P2 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
 
-${[...everyGoal, ...everyNodeGoal].map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
+${[...hostGoals, ...everyNodeGoal].map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
 
-all:           G1 to G16
+all:           G1 to G16, P1 and P2
+P1 and P2:     beside swh.deposit and the loader of Software Heritage, in the versions of bench/peer/python/requirements.txt,
+               which are installed once from PyPI. The server runs under gunicorn with two workers, on PostgreSQL, with the
+               cheapest password hasher; its storage is in memory, and its scheduler does nothing: unlike the service it
+               neither checks nor loads what it accepts. Without PostgreSQL or PyPI they are not measured.
 nodes:         N1 to N4: several nodes on the doubles of EventStoreDB and S3; on a MinIO, if MINIO_BIN names one or minio is
                on the path; and on the server that EVENTSTORE_URL names, whose log is filled with deposits
 
@@ -58,7 +65,7 @@ await runCommand(HELP, async (args) => {
 
 function goalsIn(names: readonly string[]): readonly Goal[] {
   if (names.includes('nodes')) return everyNodeGoal;
-  return names.includes('all') ? everyGoal : goalsNamed(names, [...everyGoal, ...everyNodeGoal]);
+  return names.includes('all') ? hostGoals : goalsNamed(names, [...hostGoals, ...everyNodeGoal]);
 }
 
 /** Returns the folder of what is downloaded or generated once for all runs. */

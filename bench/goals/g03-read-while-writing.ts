@@ -12,9 +12,7 @@ const [READERS, WRITERS, SECONDS] = [16, 4, 3];
 
 /**
  * Runs the service with syncs that take 2 ms longer. Readers send requests as fast as they are answered, with and
- * without concurrent writers that create deposits: a sync that blocks the main thread shows in the slowest answers. A
- * third run has the same writers at a second service. It shows how much of the cost is due to the shared cores of the
- * machine.
+ * without concurrent writers that create deposits: a sync that blocks the main thread shows in the slowest answers.
  */
 export const readWhileWriting: Goal = {
   id: 'G3',
@@ -27,27 +25,19 @@ export const readWhileWriting: Goal = {
     await prepareFolder(dataDir);
     await using service = await startBenched(dataDir, { env });
     const { url } = service;
-    const otherDir = path.join(bench.folder, 'other');
-    await prepareFolder(otherDir);
-    await using other = await startBenched(otherDir, { env });
     await using reading = new LoadProcess();
     await using writing = new LoadProcess();
     const creates = { url, clients: WRITERS, request: archiveCreate(zipLike(2048)), seconds: SECONDS };
     await writing.run({ ...creates, requests: 1 }); // the deposit that readers request
     const gets = { url, clients: READERS, request: statusGet(1), seconds: SECONDS };
     const written: number[] = [];
-    const withWritesTo = (writtenTo: string) => async () => {
-      const [read, created] = await Promise.all([
-        reading.run(gets),
-        writing.run({ ...creates, url: writtenTo }),
-      ]);
-      written.push(created.requests / created.seconds);
-      return read.p99;
-    };
     const found = await interleave(bench, 'G3', {
-      withWrites: withWritesTo(url),
+      withWrites: async () => {
+        const [read, created] = await Promise.all([reading.run(gets), writing.run(creates)]);
+        written.push(created.requests / created.seconds);
+        return read.p99;
+      },
       without: async () => (await reading.run(gets)).p99,
-      withOthers: withWritesTo(other.url),
     });
     return [
       {
@@ -57,13 +47,6 @@ export const readWhileWriting: Goal = {
         reference: { name: 'without writes', values: found.without },
         wanted: atMost(1.5),
         note: `${Math.round(median(written))} creates/s beside the readers`,
-      },
-      {
-        what: 'p99 of GET, the same writes to another service',
-        unit: 'ms',
-        ours: { name: 'with writes', values: found.withWrites },
-        reference: { name: 'writes to another service', values: found.withOthers },
-        wanted: undefined,
       },
     ];
   },

@@ -21,6 +21,8 @@ type Kind = {
   readonly wanted?: Bound;
   /** Bound of the ratio of the 99th percentiles. */
   readonly wantedP99?: Bound;
+  /** Deposits per second that arrive meanwhile. */
+  readonly arriving?: number;
 };
 
 const multipartFinal = completeCreate(helloZip, helloEntry);
@@ -29,12 +31,20 @@ const KINDS: readonly Kind[] = [
   { what: 'service document', request: serviceDocumentGet(), clients: 16, wanted: atLeast(10) },
   { what: 'list of 100', request: list, clients: 16, wanted: atLeast(10) },
   { what: 'list of 100', request: list, clients: 64, wanted: atLeast(10), wantedP99: atMost(1) },
+  { what: 'service document', request: serviceDocumentGet(), clients: 16, wanted: atLeast(10), arriving: 10 },
+  { what: 'list of 100', request: list, clients: 16, wanted: atLeast(10), arriving: 10 },
   { what: 'status', request: statusGet(1), clients: 16, peerStatus: 200 },
   { what: 'multipart final', request: multipartFinal, clients: 8 },
 ];
 
 type Server = { readonly url: string };
-type Sides = { readonly service: Server; readonly peer: Server; readonly load: LoadProcess };
+type Sides = {
+  readonly service: Server;
+  readonly peer: Server;
+  readonly load: LoadProcess;
+  /** Sends the deposits that arrive meanwhile. */
+  readonly depositors: LoadProcess;
+};
 
 /** Compares the rates of requests with those of the peer, on services that have accepted as many deposits. */
 export function peerRequests(cache: string): Goal {
@@ -47,6 +57,7 @@ export function peerRequests(cache: string): Goal {
       await prepareFolder(dataDir);
       await using service = await startBenched(dataDir);
       await using load = new LoadProcess();
+      await using depositors = new LoadProcess();
       for (const { url } of [service, peer]) {
         bench.tell(`P1: ${WARM_UP_DEPOSITS} deposits before`);
         await load.run({
@@ -58,22 +69,30 @@ export function peerRequests(cache: string): Goal {
         });
       }
       const found: Comparison[] = [];
-      for (const kind of KINDS) found.push(...(await compare(bench, { service, peer, load }, kind)));
+      for (const kind of KINDS)
+        found.push(...(await compare(bench, { service, peer, load, depositors }, kind)));
       return found;
     },
   };
 }
 
-async function compare(bench: Bench, { service, peer, load }: Sides, kind: Kind): Promise<Comparison[]> {
-  const { request, clients } = kind;
-  const what = `${kind.what}, ${clients} clients`;
+async function compare(
+  bench: Bench,
+  { service, peer, load, depositors }: Sides,
+  kind: Kind,
+): Promise<Comparison[]> {
+  const { request, clients, arriving: rate } = kind;
+  const what = `${kind.what}, ${clients} clients${rate === undefined ? '' : `, ${rate} deposits/s arriving`}`;
   const p99 = { service: [] as number[], peer: [] as number[] };
   const before = load.cpuSeconds;
   let requests = 0;
   const rateOf =
     (name: keyof typeof p99, { url }: Server, status: number) =>
     async () => {
+      const arriving =
+        rate && depositors.run({ url, clients: 4, request: multipartFinal, seconds: SECONDS, rate });
       const report = await load.run({ url, clients, request: { ...request, status }, seconds: SECONDS });
+      await arriving;
       p99[name].push(report.p99);
       requests += report.requests;
       return report.requests / report.seconds;
