@@ -60,18 +60,21 @@ export class CountedTries {
         if (await this.#begin('beside others')) return work();
         // Queues for exclusive access before its slot is released: otherwise another event would start there, and this
         // one would wait for it.
-        alone = slots.runExclusive(() => this.#runAlone(handle));
+        alone = slots.runExclusive((isAlone) => this.#runAlone(handle, isAlone));
         alone.catch(() => undefined); // after a stop the promise is no longer awaited
       }),
     );
     await (alone ?? delivery.acknowledge());
   }
 
-  async #runAlone(handle: (tryOnce: TryOnce) => Promise<void>): Promise<void> {
+  async #runAlone(handle: (tryOnce: TryOnce) => Promise<void>, isAlone: () => boolean): Promise<void> {
+    const { slots, owner, delivery } = this.#options;
     await handle(async (work) => {
-      if (await this.#begin('alone')) await work();
+      if (!(await this.#begin('alone'))) return;
+      // Attempts after the time in which it is alone are like those of others: the fault may last.
+      await (isAlone() ? work() : slots.run(owner, work));
     });
-    await this.#options.delivery.acknowledge();
+    await delivery.acknowledge();
   }
 
   /**

@@ -31,24 +31,40 @@ export class FairLimiter {
     });
     this.#startWaiting();
     await promise;
+    let isOverdue = false;
+    const late = (): void => {
+      isOverdue = true;
+      this.#overdue += 1;
+    };
     try {
-      await this.#runWithTimeout(work);
+      await this.#runWithTimeout(work, late);
     } finally {
+      if (isOverdue) this.#overdue -= 1;
       this.#release(owner);
       this.#startWaiting();
     }
   }
 
-  /** Runs work exclusively: starts once nothing else runs, and nothing else starts until it has ended. */
-  async runExclusive(work: () => Promise<void>): Promise<void> {
+  /**
+   * Runs work exclusively: starts once nothing else runs, and nothing else starts until it has ended, or has used up its
+   * timeout. After that it has no slot either: `work` gets a function that returns whether it is still exclusive.
+   */
+  async runExclusive(work: (isExclusive: () => boolean) => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#exclusiveWaiters.push(resolve);
     this.#startWaiting();
     await promise;
-    try {
-      await this.#runWithTimeout(work, () => (this.#isExclusive = false));
-    } finally {
+    let isExclusive = true;
+    const end = (): void => {
+      if (!isExclusive) return;
+      isExclusive = false;
+      this.#isExclusive = false;
       this.#free += 1;
+    };
+    try {
+      await this.#runWithTimeout(() => work(() => isExclusive), end);
+    } finally {
+      end();
       this.#startWaiting();
     }
   }
@@ -73,13 +89,10 @@ export class FairLimiter {
     this.#exclusiveWaiters.shift()?.();
   }
 
-  /** Runs work with the timeout. Calls `over` once: when the work has ended or the timeout has passed. */
-  async #runWithTimeout(work: () => Promise<void>, over = (): unknown => undefined): Promise<void> {
-    let isOverdue = false;
+  /** Runs work. Calls `late` if it takes longer than the timeout. */
+  async #runWithTimeout(work: () => Promise<void>, late: () => void): Promise<void> {
     const timer = clock.setTimeout(() => {
-      isOverdue = true;
-      this.#overdue += 1;
-      over();
+      late();
       this.#startWaiting();
     }, this.#timeoutMs);
     timer.unref(); // aborted work may never end after a stop
@@ -87,8 +100,6 @@ export class FairLimiter {
       await work();
     } finally {
       clock.clearTimeout(timer);
-      if (isOverdue) this.#overdue -= 1;
-      else over();
     }
   }
 

@@ -1,6 +1,8 @@
 import test from 'ava';
 import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
+import { CountedTries } from '../../src/reactors/counted-tries.ts';
+import { FairLimiter } from '../../src/reactors/fair-limiter.ts';
 import { EventLogParking } from '../../src/reactors/parking.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
@@ -42,6 +44,29 @@ test('a suspected poison event is processed exclusively', async (t) => {
   t.true([...concurrent.values()].flat().length > 0, 'the others are concurrent');
   const order = [...concurrent.keys()];
   t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'waiting exclusive work is not overtaken');
+});
+
+test('a suspect that a lasting fault delays uses no slot between its attempts, once it runs no longer alone', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-suspect', 'job-other');
+  const [suspect, other] = (await Array.fromAsync(log.readAll())) as [RecordedEvent, RecordedEvent];
+  const slots = new FairLimiter(1, 20);
+  const triesOf = (event: RecordedEvent, begin: Delivery['begin']) => {
+    const delivery = { event, begin, acknowledge: async () => undefined };
+    return new CountedTries({ delivery, slots, owner: event.stream, signal: new AbortController().signal });
+  };
+  const over = new AbortController();
+  const suspected = triesOf(suspect, async (how) => (how === 'alone' ? 3 : undefined)).run(
+    async (tryOnce) => {
+      do {
+        await tryOnce(async () => undefined);
+        await new Promise((resolve) => setTimeout(resolve, 5)); // the pause before the next attempt
+      } while (!over.signal.aborted);
+    },
+  );
+  await triesOf(other, async () => 1).run((tryOnce) => tryOnce(async () => over.abort()));
+  await suspected;
+  t.true(over.signal.aborted);
 });
 
 test('started work that a stop aborts is returned', async (t) => {

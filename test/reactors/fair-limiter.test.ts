@@ -68,10 +68,13 @@ test('work starts after a limited wait for long work, both exclusive and concurr
   await until(async () => works.begun.length === 3);
   t.deepEqual(works.begun, ['long', 'hermit', 'short']);
   works.add('later');
+  works.add('last');
   await works.end();
-  t.is(works.begun.length, 3, 'each still has one of the three permits');
+  t.deepEqual(works.begun.slice(3), ['later'], 'exclusive work has no permit any longer');
   await works.end('hermit');
-  t.is(works.begun.at(-1), 'later');
-  await works.end('long', 'short', 'later');
+  t.is(works.begun.length, 4, 'long work still has its permit');
+  await works.end('short');
+  t.is(works.begun.at(-1), 'last');
+  await works.end('long', 'later', 'last');
   await works.ended();
 });
