@@ -2,7 +2,7 @@ import { enableCompileCache } from 'node:module';
 import path from 'node:path';
 
 // Before the program handles signals, no work has begun that would need an orderly stop.
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const endAtOnce = (): void => process.exit(0);
 for (const signal of SIGNALS) process.on(signal, endAtOnce);
 

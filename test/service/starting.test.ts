@@ -100,7 +100,7 @@ test('a service started by npm prints its start, address and stop, and messages 
   t.false((await out).includes(password));
 });
 
-test('a service continues after the reader of its messages for people has gone', async (t) => {
+test('a service continues after the reader of its messages for people has gone, and stops in order by SIGHUP', async (t) => {
   const folder = await temporaryFolder(t);
   const { child, ended, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
   child.stderr.destroy();
@@ -108,7 +108,7 @@ test('a service continues after the reader of its messages for people has gone',
   const welcomed = Promise.withResolvers<void>(); // the last event of a first start follows the first message
   child.stdout.on('data', (chunk: Buffer) => chunk.includes('CollectionGranted') && welcomed.resolve());
   await Promise.race([welcomed.promise, ended]);
-  child.kill('SIGTERM');
+  child.kill('SIGHUP'); // as a terminal sends it that closes, together with both outputs
   t.deepEqual(await ended, [0, null]);
 });
 

@@ -117,13 +117,13 @@ export function warn(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
-const STOPPING = ['SIGINT', 'SIGTERM'] as const;
+const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** A signal within this time after the first one counts as the same: npm and the executable forward those of a terminal. */
 const SIGNAL_DEBOUNCE_MS = 1000;
 
 /**
- * Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM. A signal that arrives
- * a second or more later ends the process at once.
+ * Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM, or SIGHUP as its
+ * terminal closes. A signal that arrives a second or more later ends the process at once.
  */
 export function stopSignal(text: string): AbortSignal {
   const stop = new AbortController();

@@ -22,7 +22,7 @@ ${describeSettings()}
 
 OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables count as well.
 
-SIGTERM and SIGINT let running requests finish, stop the reactors and end with exit code 0.
+SIGTERM, SIGINT and SIGHUP let running requests finish, stop the reactors and end with exit code 0.
 Exit codes: 0 stopped as asked, 1 a temporary fault, 2 a fault that no restart repairs: wrong settings or usage, a data
 folder that is in use, a corrupt lock, log or archive store, a log or an archive store of a newer release.
 `;
@@ -140,7 +140,7 @@ function exitWhenAborted({ signal }: AbortController): (error: unknown) => undef
 /** Resolves at the first signal. A signal that arrives a second or more later ends the process at once. */
 function stopAsked(logger: Logger): Promise<'stopped'> {
   const { promise, resolve } = Promise.withResolvers<'stopped'>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     let isStopping = false;
     const stop = (): void => {
       if (isStopping) return; // npm forwards a signal that the terminal has also sent to the service: it is the same request
