@@ -115,6 +115,9 @@ test('a session ends after 30 minutes of inactivity and after 12 hours, and an a
   t.is(await statusWith(aged(29 * minute, 60 * minute)), 200);
   t.is(await statusWith(aged(31 * minute, 60 * minute)), 401);
   t.is(await statusWith(aged(minute, 721 * minute)), 401);
+  t.is(await statusWith(aged(-minute, -minute)), 200, 'the clock of another node is ahead');
+  t.is(await statusWith(aged(-31 * minute, -31 * minute)), 401, 'the clock was ahead, and has been set back');
+  t.is(await statusWith(aged(minute, -721 * minute)), 401);
   t.is(await statusWith(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`), 401);
   t.is(await statusWith(''), 401);
 });

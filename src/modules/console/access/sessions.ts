@@ -110,7 +110,7 @@ export class Sessions {
   #sessionOf(ctx: ServiceContext): Session | undefined {
     const text = this.#key.open(ctx.cookies.get(this.#cookie.name) ?? '');
     const session = text === undefined ? undefined : (JSON.parse(text) as Session); // as sealed below
-    const isUsed = session && clock.now() - session.seenAt < MAX_IDLE_MS && isYoung(session);
+    const isUsed = session && isWithin(MAX_IDLE_MS, session.seenAt) && isYoung(session);
     return isUsed && !this.#isEnded(session) ? session : undefined;
   }
 
@@ -119,7 +119,7 @@ export class Sessions {
   }
 
   #viewer({ kind, name, revision, signedInAt }: Session): Viewer | undefined {
-    const isFresh = clock.now() - signedInAt < FRESH_MS;
+    const isFresh = isWithin(FRESH_MS, signedInAt);
     if (kind === 'client') {
       const login = this.#credentials.currentLogin({ client: name, credentialRevision: revision });
       return login && { kind, name, role: 'depositor', scope: this.#scopeOf(name), isFresh };
@@ -141,7 +141,12 @@ export class Sessions {
 }
 
 function isYoung({ signedInAt }: Session): boolean {
-  return clock.now() - signedInAt < MAX_AGE_MS;
+  return isWithin(MAX_AGE_MS, signedInAt);
+}
+
+/** Whether the time is less than this many milliseconds ago, or ahead: the clock may have been set back since. */
+function isWithin(ms: number, time: number): boolean {
+  return Math.abs(clock.now() - time) < ms;
 }
 
 /** Returns what the cookies of one session share. */
