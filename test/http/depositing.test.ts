@@ -609,6 +609,27 @@ test('an archive with a generic type, or a part without one, is identified by it
   t.is((await alice.post('/1/software/', form, { ...formType, ...partial })).status, 201);
 });
 
+test('an archive is returned under its label only if that fits its bytes', async (t) => {
+  const { alice } = t.context;
+  const tarGz = gzipSync(helloTar);
+  const cases = [
+    [helloTar, 'gzip', 'x-tar'],
+    [helloTar, 'x-compressed-tar', 'x-tar'],
+    [helloTar, 'x-gtar', 'x-gtar'],
+    [helloZip, 'x-tar', 'zip'],
+    [tarGz, 'x-xz', 'gzip'],
+    [tarGz, 'zip', 'gzip'],
+    [tarGz, 'x-gzip', 'x-gzip'],
+    [tarGz, 'x-tar', 'x-tar'],
+  ] as const;
+  for (const [bytes, label, expected] of cases) {
+    const headers = { ...archiveHeaders('a', `application/${label}`), ...partial };
+    const created = await alice.post('/1/software/', bytes, headers);
+    const media = new URL(created.headers.get('location')?.replace('metadata', 'media') ?? '').pathname;
+    t.is((await alice.get(media)).headers.get('content-type'), `application/${expected}`, label);
+  }
+});
+
 test('a file name in any script is returned in the receipt and, in both forms, with the archive', async (t) => {
   const { alice } = t.context;
   const name = 'naïve 文.zip';

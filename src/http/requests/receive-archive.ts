@@ -3,7 +3,7 @@ import { sniffFormat } from '../../archives/format.ts';
 import type { ArchiveFormat } from '../../archives/inspection.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { ContentMismatch } from '../../object-store/object-store.ts';
-import { isArchiveType, TAR_TYPE, UNSPECIFIC_TYPES, ZIP_TYPE } from '../../sword/headers/media-type.ts';
+import { isArchiveType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { EndedUpload } from '../http-observer.ts';
@@ -49,18 +49,21 @@ function outcomeOf(error: unknown): EndedUpload['outcome'] {
   return error instanceof SwordError || error instanceof ContentMismatch ? 'refused' : 'failed';
 }
 
+/** Returns the label if it fits the bytes, else the type of their format. */
 function typeOf(format: ArchiveFormat, label: string): string {
-  if (UNSPECIFIC_TYPES.includes(label)) return TYPES[format];
-  if (format === 'zip') return ZIP_TYPE;
-  return label === ZIP_TYPE ? TAR_TYPE : label;
+  const [own, ...others] = TYPES[format];
+  return others.includes(label) ? label : own;
 }
 
-const TYPES: Readonly<Record<ArchiveFormat, string>> = {
-  zip: ZIP_TYPE,
-  tar: TAR_TYPE,
-  'tar.gz': 'application/gzip',
-  'tar.bz2': 'application/x-bzip2',
-  'tar.xz': 'application/x-xz',
+const ANY_TAR = [TAR_TYPE, 'application/x-gtar'] as const;
+
+/** Media types that fit the bytes of a format; its own is the first. */
+const TYPES: Readonly<Record<ArchiveFormat, readonly [string, ...string[]]>> = {
+  zip: [ZIP_TYPE],
+  tar: ANY_TAR,
+  'tar.gz': ['application/gzip', 'application/x-gzip', 'application/x-compressed-tar', ...ANY_TAR],
+  'tar.bz2': ['application/x-bzip2', 'application/x-bzip', ...ANY_TAR],
+  'tar.xz': ['application/x-xz', ...ANY_TAR],
 };
 
 /** Number of bytes that identify a tar, by the checksum of its first header. */
