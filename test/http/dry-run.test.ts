@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
@@ -14,6 +15,7 @@ import {
   final,
   formOf,
   formType,
+  helloTar,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
@@ -205,6 +207,18 @@ test.serial('a dry run is refused like the request itself', async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     broken.abort();
     t.is(await sending, 'broken off');
+  });
+});
+
+test.serial('a dry run with an Idempotency-Key of another request is refused like the request', async (t) => {
+  const { alice } = t.context;
+  const keyed = { ...archiveHeaders(), ...partial, 'Idempotency-Key': randomUUID() };
+  t.is((await alice.post(IRI, helloZip, keyed)).status, 200, 'of no request');
+  t.is((await alice.post('/1/software/', helloZip, keyed)).status, 201, 'a dry run uses no key');
+  await assertSwordError(t, await alice.post('/1/software/', helloTar, keyed), 409, 'Conflict', 'request');
+  await trying(t, async () => {
+    t.is((await alice.post(IRI, helloZip, keyed)).status, 200, 'of the same request');
+    await assertSwordError(t, await alice.post(IRI, helloTar, keyed), 409, 'Conflict', 'dry run');
   });
 });
 

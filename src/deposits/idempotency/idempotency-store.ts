@@ -64,9 +64,8 @@ export class IdempotencyStore {
     retries = new OutageRetries(),
   ): Promise<IdempotencyRecord> {
     const request = key.earlier ?? (await this.#record(key, { fingerprint, requestId }, newId, retries));
-    if (request.fingerprint === fingerprint) return request;
-    const text = 'The Idempotency-Key was used before, for a request with other content or on another IRI.';
-    throw new SwordError('Conflict', text, { verboseDescription: 'Use a new key for every new request.' });
+    assertSameRequest(request, fingerprint);
+    return request;
   }
 
   async #record(
@@ -93,6 +92,13 @@ export class IdempotencyStore {
       }
     }
   }
+}
+
+/** @throws {SwordError} 409: the key was used for another request. */
+export function assertSameRequest(earlier: IdempotencyRecord | undefined, fingerprint: string): void {
+  if (earlier === undefined || earlier.fingerprint === fingerprint) return;
+  const text = 'The Idempotency-Key was used before, for a request with other content or on another IRI.';
+  throw new SwordError('Conflict', text, { verboseDescription: 'Use a new key for every new request.' });
 }
 
 function streamOf(client: string, key: string): string {

@@ -2,6 +2,8 @@ import type { CollectionView } from '../../../projections/collections.ts';
 import type { ArchiveLimits, ArchiveReader } from '../../archives/inspection.ts';
 import { inspectArchive } from '../../deposits/check.ts';
 import type { ReceivedContent } from '../../deposits/client-write.ts';
+import { assertSameRequest } from '../../deposits/idempotency/idempotency-store.ts';
+import { requestFingerprint } from '../../deposits/idempotency/request-fingerprint.ts';
 import { collectionEntryValidator, type LoadedDepositsLookup } from '../../deposits/validate-entry.ts';
 import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
@@ -67,6 +69,7 @@ export class DryRuns {
     const write = await this.#checks.run({ ctx, rule: WRITES.create, collection }, validator);
     await using place = await this.#places.begin();
     const content = await write.receive({ store: place });
+    assertSameRequest(write.key?.earlier, requestFingerprint(write, content));
     return {
       requestId: ctx.state.requestId,
       title: content.entry?.facts.title ?? null,
