@@ -167,10 +167,13 @@ test('every document is available as JSON, except bytes, event streams and IRIs 
 test('refusals are as described, in XML and in JSON', async (t) => {
   const { described, service, alice, everything } = t.context;
   const stranger = anonymous(service);
-  for (const { id, isOpen, parameters } of described.operations.values()) {
+  const ofAnotherSite = { 'Sec-Fetch-Site': 'cross-site' };
+  for (const { id, isOpen, method, parameters } of described.operations.values()) {
     if (isOpen) continue;
     const own = pathOf(described, id, everything);
     await refused(t, id, stranger, { path: own }, 401, 'Unauthorized');
+    if (!['get', 'head', 'options'].includes(method))
+      await refused(t, id, alice, { path: own, headers: ofAnotherSite }, 403, 'Forbidden');
     if (!parameters.some((one) => one.name === 'collection')) continue;
     await refused(t, id, alice, { path: { ...own, collection: 'other' } }, 404, 'NotFound');
   }
