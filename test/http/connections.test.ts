@@ -41,6 +41,7 @@ function uploadHead(t: ExecutionContext<Context>, headers: Headers): string {
 function assertError(t: ExecutionContext, answer: RawAnswer, status: number, name: string, about = ''): void {
   t.is(answer.status, status, `${about} ${answer.body}`);
   t.regex(answer.head, /^content-type: application\/xml$/im, about);
+  t.regex(answer.head, /^date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/im, about);
   assertErrorDocument(t, answer.body, name, about);
 }
 
@@ -286,7 +287,9 @@ test.serial('a body shorter than its Content-Length is refused, and nothing is s
       await connection.send(uploadHead(t, { ...type, 'Content-Length': String(body.length + 1) }));
       await connection.send(body);
       connection.halfClose();
-      assertError(t, await connection.answers(1), 412, 'ErrorChecksumMismatch');
+      const answer = await connection.answers(1);
+      assertError(t, answer, 412, 'ErrorChecksumMismatch');
+      t.regex(answer.head, /^cache-control: no-store$/im);
     }
   });
 });

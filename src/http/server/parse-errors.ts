@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
 import { httpVersionNotSupported, targetTooLong } from '../middleware/request-target.ts';
@@ -118,6 +119,8 @@ function answerOnSocket(socket: Socket, [status, answer]: SocketAnswer, options:
   options.observer.refused(answer.code);
   const head = [
     `HTTP/1.1 ${status}`,
+    `Date: ${clock.date().toUTCString()}`,
+    'Cache-Control: no-store',
     'Content-Type: application/xml',
     'X-Content-Type-Options: nosniff',
     "Content-Security-Policy: default-src 'none'",
