@@ -72,10 +72,7 @@ export class ViewFolder {
 
   #point(pointer: Readonly<Record<string, unknown>>): void {
     const file = path.join(this.path, 'current.json');
-    const descriptor = files.openSync(`${file}.new`, 'w');
-    files.writeSync(descriptor, `${JSON.stringify(pointer)}\n`);
-    files.fsyncSync(descriptor);
-    files.closeSync(descriptor);
+    files.writeFileSync(`${file}.new`, `${JSON.stringify(pointer)}\n`, { flush: true });
     files.renameSync(`${file}.new`, file);
     syncName(file);
   }
