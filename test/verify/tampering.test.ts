@@ -341,7 +341,7 @@ test('an interrupted verification resumes, only on the same log', async (t) => {
         if (number === 3) resume.doAgain('deposit-9');
       },
     };
-    const watchers = [holding, resume.check()];
+    const watchers = [holding, resume];
     await t.throwsAsync(logPass(() => audit.events(), watchers)(silent()), { message: 'broken off' });
   };
   for (const text of ['', 'null', '{']) {
@@ -366,7 +366,7 @@ test('an interrupted verification resumes, only on the same log', async (t) => {
       yield record;
     }
   }
-  await logPass(unreadable, [away.check()])(silent());
+  await logPass(unreadable, [away])(silent());
   await away.done();
   t.like(await ResumePoint.interrupted(file), { events: 39 }, 'nor is it over where the log cannot be read');
 

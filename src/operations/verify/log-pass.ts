@@ -6,12 +6,12 @@ import type { Check, Report } from './report.ts';
 /** A check that sees every event once, in the order of the log. */
 export type LogCheck = {
   /** `number` counts the readable events of the log from 1. The pass waits for a returned promise. */
-  readonly see?: (event: RecordedEvent, number: number) => void | Promise<void>;
-  readonly miss?: (record: UnreadableRecord) => void;
+  see?(event: RecordedEvent, number: number): void | Promise<void>;
+  miss?(record: UnreadableRecord): void;
   /** Called after the last event; `whole` is false if the log could not be read to its end. */
-  readonly end?: (whole: boolean) => void | Promise<void>;
+  end?(whole: boolean): void | Promise<void>;
   /** Called after an error: resolves once all work of the check has settled. */
-  readonly settled?: () => Promise<void>;
+  settled?(): Promise<void>;
 };
 
 export type LogPassOptions = {
@@ -28,9 +28,9 @@ export function logPass(
   return async (report) => {
     try {
       const whole = await readAll(records(), checks, report, options);
-      for (const { end } of checks) await end?.(whole);
+      for (const check of checks) await check.end?.(whole);
     } finally {
-      for (const { settled } of checks) await settled?.();
+      for (const check of checks) await check.settled?.();
     }
   };
 }
@@ -48,11 +48,11 @@ async function readAll(
       if (record.kind === 'event') {
         number += 1;
         report.counts.events += 1;
-        for (const { see } of checks) await see?.(record.event, number);
+        for (const check of checks) await check.see?.(record.event, number);
         progress?.(number);
       } else {
         report.find(unreadable(record));
-        for (const { miss } of checks) miss?.(record);
+        for (const check of checks) check.miss?.(record);
       }
     }
     return true;

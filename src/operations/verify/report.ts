@@ -1,4 +1,4 @@
-import type { Position } from '../../event-log/event-log.ts';
+import type { Position, RecordedEvent } from '../../event-log/event-log.ts';
 
 /** A deviation that a check found. */
 export type Finding = {
@@ -92,3 +92,16 @@ export class Report {
 
 /** A part of a verification. */
 export type Check = (report: Report) => Promise<void>;
+
+/**
+ * Returns a finding about an event. `what` is a predicate, such as "has another hash"; a final full stop is removed.
+ */
+export function eventFinding(
+  { stream, revision, position, type }: RecordedEvent,
+  check: Finding['check'],
+  code: string,
+  what: string,
+): Finding {
+  const text = `The ${type} at revision ${revision} of ${stream} (position ${position}) ${what.replace(/\.$/, '')}.`;
+  return { check, code, text, stream, revision, position };
+}

@@ -1,4 +1,5 @@
 import { pluralize } from '../../domain/description.ts';
+import type { RecordedEvent } from '../../event-log/event-log.ts';
 import { coveredEvent } from '../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../modules/anchors/merkle-tree.ts';
 import { clock } from '../../tools/clock.ts';
@@ -41,7 +42,7 @@ const INTERVALS: Intervals = { saveEvery: 2000, markEvery: 500 };
  * Stores in a file up to which event everything is checked, so that an interrupted verification can continue there. The
  * log itself is read from its beginning each time, which proves that it is still the same.
  */
-export class ResumePoint {
+export class ResumePoint implements LogCheck {
   readonly #file: string | undefined;
   readonly #before: Interrupted | undefined;
   readonly #intervals: Intervals;
@@ -105,35 +106,33 @@ export class ResumePoint {
     this.#again.add(what);
   }
 
-  /** Returns the check that saves the progress. It must run after the checks that hold events. */
-  check(): LogCheck {
-    return {
-      see: async (event, number) => {
-        if (this.#file === undefined) return;
-        this.#tree.append(coveredEvent(event));
-        if (number === this.#before?.events && this.#tree.root() !== this.#before.root) {
-          throw new LogChanged(
-            `The first ${number} events are not those that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
-          );
-        }
-        if (number % this.#intervals.markEvery === 0 && this.#isWhole) {
-          this.#marks.push({ events: number, root: this.#tree.root() });
-        }
-        if (this.#saveError === undefined && clock.monotonic() - this.#savedAt > this.#intervals.saveEvery)
-          await this.#save(this.#file, number);
-      },
-      miss: () => {
-        this.#isWhole = false;
-      },
-      end: (whole) => {
-        this.#brokeOff = !whole;
-        const { events } = this.#before ?? { events: 0 };
-        if (!whole || this.#tree.size >= events) return;
-        throw new LogChanged(
-          `The log holds ${pluralize(this.#tree.size, 'event')}, fewer than the ${events} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
-        );
-      },
-    };
+  /** Saves the progress. It must run after the checks that hold events. */
+  async see(event: RecordedEvent, number: number): Promise<void> {
+    if (this.#file === undefined) return;
+    this.#tree.append(coveredEvent(event));
+    if (number === this.#before?.events && this.#tree.root() !== this.#before.root) {
+      throw new LogChanged(
+        `The first ${number} events are not those that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
+      );
+    }
+    if (number % this.#intervals.markEvery === 0 && this.#isWhole) {
+      this.#marks.push({ events: number, root: this.#tree.root() });
+    }
+    if (this.#saveError === undefined && clock.monotonic() - this.#savedAt > this.#intervals.saveEvery)
+      await this.#save(this.#file, number);
+  }
+
+  miss(): void {
+    this.#isWhole = false;
+  }
+
+  end(whole: boolean): void {
+    this.#brokeOff = !whole;
+    const { events } = this.#before ?? { events: 0 };
+    if (!whole || this.#tree.size >= events) return;
+    throw new LogChanged(
+      `The log holds ${pluralize(this.#tree.size, 'event')}, fewer than the ${events} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
+    );
   }
 
   /** Removes the file once the verification is complete. Keeps it if the log could not be read to its end. */

@@ -6,6 +6,7 @@ import { deposits } from '../../domain/aggregates.ts';
 import type { AuditedRecord, LogAudit } from '../../event-log/integrity/log-audit.ts';
 import { StreamHeads } from '../../event-log/integrity/stream-heads.ts';
 import { publicKeyOf } from '../../modules/anchors/anchor.ts';
+import type { StoreAudit } from '../../object-store/object-store.ts';
 import { openLogAudit } from '../../service/backends/open-event-log.ts';
 import { openStoreAudit } from '../../service/backends/open-object-store.ts';
 import { anchorsToCompare } from './anchor-sources.ts';
@@ -16,11 +17,10 @@ import { codecCheck } from './checks/codec.ts';
 import { depositIdCheck, IDS } from './checks/deposit-id.ts';
 import { eventIdCheck } from './checks/event-id.ts';
 import { identifierCheck } from './checks/identifier.ts';
-import { objectCheck } from './checks/object.ts';
-import { ObjectProofs } from './checks/object-check.ts';
+import { ObjectCheck } from './checks/object.ts';
+import { ObjectProofs } from './checks/object-proofs.ts';
 import { orphanObjects } from './checks/orphan-objects.ts';
 import { stuckCheck } from './checks/stuck.ts';
-import { fileIntegrity } from './file-integrity.ts';
 import { type LogCheck, logPass } from './log-pass.ts';
 import type { Check, Report } from './report.ts';
 import { type Interrupted, ResumePoint } from './resume-point.ts';
@@ -97,7 +97,7 @@ async function objectChecks(
   const limits = withoutLimits(config.archiveLimits);
   const sources = { log, store, reader, limits, concurrency: config.archiveWorkers + 1 };
   const watchers = [
-    objectCheck(report, store, proofs, resume),
+    new ObjectCheck(report, store, proofs, resume),
     identifierCheck(report, sources, resume),
     stuckCheck(report, config.stuckAfter),
   ];
@@ -106,10 +106,24 @@ async function objectChecks(
   return [
     fileIntegrity(log),
     fileIntegrity(store),
-    wholeLog(log, verification, [...watchers, resume.check()]),
+    wholeLog(log, verification, [...watchers, resume]),
     orphanObjects(store, proofs, (done) => progress?.('other objects read', done)),
     ...(views ? [viewsCheck(views, (events) => progress?.('events shown', events), signal)] : []),
   ];
+}
+
+/** Checks the files of a backend as far as it can itself: trees, indexes, schema, recorded end. */
+function fileIntegrity(engine: Pick<LogAudit | StoreAudit, 'structure'>): Check {
+  return async (report) => {
+    for (const { file, text } of await engine.structure()) {
+      report.find({
+        check: 'files',
+        code: 'FILE_DAMAGED',
+        text: `${file}: ${text.replace(/\.$/, '')}.`,
+        file,
+      });
+    }
+  };
 }
 
 function wholeLog(

@@ -1,8 +1,7 @@
 import { chainFaults } from '../../../event-log/integrity/chain-errors.ts';
 import { StreamHeads } from '../../../event-log/integrity/stream-heads.ts';
-import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
-import type { Report } from '../report.ts';
+import { eventFinding, type Report } from '../report.ts';
 
 /**
  * Recomputes the hash chain of every stream: revisions without a gap, each event sealed with the hash of its contents

@@ -6,9 +6,8 @@ import {
   parkings,
   people,
 } from '../../../domain/aggregates.ts';
-import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
-import type { Report } from '../report.ts';
+import { eventFinding, type Report } from '../report.ts';
 
 /** Finds events that this release cannot read. */
 export function codecCheck(report: Report): LogCheck {

@@ -1,8 +1,7 @@
 import { deposits } from '../../../domain/aggregates.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
-import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
-import type { Report } from '../report.ts';
+import { eventFinding, type Report } from '../report.ts';
 
 /** The stream of reserved deposit ids. */
 export const IDS = 'ids-deposit';

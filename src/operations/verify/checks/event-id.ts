@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { LogAudit } from '../../../event-log/integrity/log-audit.ts';
 import { DigestSet } from '../../../tools/digest-set.ts';
 import { random } from '../../../tools/random.ts';
-import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
-import type { Report } from '../report.ts';
+import { eventFinding, type Report } from '../report.ts';
 
 const KEY_BYTES = 8;
 

@@ -9,9 +9,8 @@ import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { LogAudit } from '../../../event-log/integrity/log-audit.ts';
 import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { Limiter } from '../../../tools/concurrency/limiter.ts';
-import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
-import type { Report } from '../report.ts';
+import { eventFinding, type Report } from '../report.ts';
 import type { ResumePoint } from '../resume-point.ts';
 
 export type IdentifierSources = {

@@ -4,11 +4,10 @@ import { referencedObjects } from '../../../domain/deposit/referenced-objects.ts
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { Limiter } from '../../../tools/concurrency/limiter.ts';
-import { eventFinding } from '../finding.ts';
 import type { LogCheck } from '../log-pass.ts';
-import type { Report } from '../report.ts';
+import { eventFinding, type Report } from '../report.ts';
 import type { ResumePoint } from '../resume-point.ts';
-import type { ObjectProofs } from './object-check.ts';
+import type { ObjectProofs } from './object-proofs.ts';
 
 const MAX_CONCURRENT = 8;
 
@@ -19,16 +18,7 @@ type Need = { readonly event: RecordedEvent; readonly stated: StatedFacts };
  * Verifies every object that an event references: reads and hashes it, and compares length and MD5 if the event states
  * them.
  */
-export function objectCheck(
-  report: Report,
-  store: Pick<StoreAudit, 'stat'>,
-  proofs: ObjectProofs,
-  resume: ResumePoint,
-): LogCheck {
-  return new ObjectCheck(report, store, proofs, resume).check();
-}
-
-class ObjectCheck {
+export class ObjectCheck implements LogCheck {
   readonly #report: Report;
   readonly #store: Pick<StoreAudit, 'stat'>;
   readonly #proofs: ObjectProofs;
@@ -44,15 +34,7 @@ class ObjectCheck {
     this.#resume = resume;
   }
 
-  check(): LogCheck {
-    return {
-      see: (event, number) => this.#see(event, number),
-      end: () => this.#work.finished(),
-      settled: () => this.#work.settled(),
-    };
-  }
-
-  async #see(event: RecordedEvent, number: number): Promise<void> {
+  async see(event: RecordedEvent, number: number): Promise<void> {
     for (const [sha256, stated] of objectsOf(event)) {
       if (/^[0-9a-f]{64}$/.test(sha256)) await this.#need(sha256, { event, stated }, number);
       else
@@ -63,6 +45,14 @@ class ObjectCheck {
           `names the object ${JSON.stringify(sha256)}, which is not a digest`,
         );
     }
+  }
+
+  end(): Promise<void> {
+    return this.#work.finished();
+  }
+
+  settled(): Promise<void> {
+    return this.#work.settled();
   }
 
   async #need(sha256: string, need: Need, number: number): Promise<void> {

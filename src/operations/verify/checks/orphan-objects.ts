@@ -1,7 +1,7 @@
 import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { mapConcurrent } from '../../../tools/concurrency/limiter.ts';
 import type { Check, Report } from '../report.ts';
-import type { ObjectProofs } from './object-check.ts';
+import type { ObjectProofs } from './object-proofs.ts';
 
 const MAX_CONCURRENT = 8;
 
