@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, getJson } from './api.ts';
+import { getJson, messageOf } from './api.ts';
 import { live } from './live.ts';
 
 /** Data of the server: what came last, and why it is not of now if it could not be read. */
@@ -26,10 +26,10 @@ export function useFetched<Data>(path: string, version = 0): Fetched<Data> {
       (data) => setState({ path, data, problem: undefined, isLoading: false }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
+        const problem = messageOf(error);
         setState((before) => {
           const data = before.path === path ? before.data : undefined; // not what another path answered
-          return { path, data, problem: error.message, isLoading: false };
+          return { path, data, problem, isLoading: false };
         });
       },
     );

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Filter } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { type Act, commandLine, type JobView } from '../../protocol/job.ts';
-import { ApiError, getJson, postJson } from '../api.ts';
+import { getJson, messageOf, postJson } from '../api.ts';
 import { Copyable } from './copy.ts';
 import { Dialog } from './dialog.ts';
 
@@ -85,9 +85,4 @@ function usePolled(
     }, POLL_MS);
     return () => clearTimeout(timer);
   }, [job]);
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  throw error;
 }

@@ -5,7 +5,7 @@ import { type DepositPage, type DepositRow, filterIn } from '../../protocol/depo
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
-import { ApiError, getJson } from '../api.ts';
+import { getJson, messageOf } from '../api.ts';
 import { useFetched } from '../fetched.ts';
 import { useChanges } from '../live.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
@@ -41,10 +41,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
   const actOnAll = (act: Act): void => {
     getJson<{ count: number }>(`/console/api/deposits/count?${matching}`).then(
       ({ count }) => setActing({ act, selected: { filter, count } }),
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        setActProblem(error.message);
-      },
+      (error: unknown) => setActProblem(messageOf(error)),
     );
   };
   return html`

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { ParkedRow, ParkedWork } from '../../protocol/parked-work.ts';
-import { ApiError, postJson } from '../api.ts';
+import { messageOf, postJson } from '../api.ts';
 import { useFetched, useTicks } from '../fetched.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Dialog } from '../parts/dialog.ts';
@@ -148,9 +148,4 @@ function quoted(text: string): string {
 
 function secondsSince(time: string): number {
   return Math.max(0, (Date.now() - Date.parse(time)) / 1000);
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  throw error;
 }
