@@ -54,10 +54,7 @@ function about({ config }: NodeResources, url: string) {
 }
 
 async function stateOf({ deliveries, projector }: NodeResources, { reactors }: Pick<Parts, 'reactors'>) {
-  const running = reactors
-    ? [...reactors.runners, ...(reactors.notifications ? [reactors.notifications.runner] : [])]
-    : [];
-  const runners = running.map(async ({ status, streamPrefix }) => {
+  const runners = (reactors?.allRunners ?? []).map(async ({ status, streamPrefix }) => {
     return { ...status, delivery: await withStatusTimeout(deliveries.status(status.name, streamPrefix)) };
   });
   return {

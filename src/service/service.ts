@@ -9,7 +9,6 @@ import { MODULES } from '../modules/modules.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { httpMetrics } from '../observability/http-metrics.ts';
 import { EventLogParking } from '../reactors/parking.ts';
-import { REACTORS_WITH_PARKING } from '../reactors/reactor-names.ts';
 import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { machineName } from '../tools/current-user.ts';
@@ -101,10 +100,7 @@ async function start(
     ...reactors?.readiness,
   };
   const parking = new EventLogParking(log);
-  const parked = async (): Promise<number> => {
-    const waiting = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parking.waiting(reactor)));
-    return waiting.flat().length;
-  };
+  const parked = () => parking.count();
   const handler = createHandler({ ...about, logger, readiness, parked }, clients?.options);
   server.serve(handler, { ...about, logger });
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
@@ -118,20 +114,7 @@ async function start(
     await Promise.all([drained, reactors?.stop(), ...others]);
     await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
   });
-  const { notified } = node;
-  observeService(metrics, {
-    config,
-    ...packageInfo(),
-    server,
-    readiness,
-    log,
-    anchoring,
-    snapshots,
-    projector,
-    notified,
-    clients,
-    reactors,
-  });
+  observeService(node, { server, readiness, anchoring, snapshots, clients, reactors });
   const moduleRoutes = Object.assign(
     {},
     ...(clients?.options.modules ?? []).map((one) => one.operatorRoutes),

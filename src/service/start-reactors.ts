@@ -1,5 +1,6 @@
 import { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import { packageInfo } from '../config/package-info.ts';
+import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { ReadinessChecks } from '../http/middleware/health.ts';
 import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
@@ -24,40 +25,12 @@ export function startReactors(
   viewsReady: Promise<void>,
   modules: readonly Module[] = MODULES,
 ) {
-  const { config, log, kept, store, deliveries, notified, logger, resources, fail } = node;
-  const workers = resources.use(
-    new ArchiveWorkers({
-      size: config.archiveWorkers,
-      overlayTime: config.archiveLimits.wallTime,
-      onAborted: (err, archives) => logger.warn({ archives, err }, 'check of an archive aborted'),
-    }),
-  );
-  const reader = observedReader(workers);
+  const { config, log, store, deliveries, notified, logger, resources } = node;
   const parking = new EventLogParking(log);
-  const { reactionPause: firstPause } = config;
-  const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
-  const { loaderIdentity: identity } = config;
-  const reactors = [
-    checker({
-      log,
-      kept,
-      store,
-      reader,
-      limits: config.archiveLimits,
-      identity,
-      logins: notified.logins,
-      views: node.projector,
-    }),
-    loader({ log, kept, store, reader, identity }),
-  ];
-  const runners = reactors.map((reactor) => new ReactorRunner(observedReactor(reactor), options));
-  for (const runner of runners) runner.start(fail);
-  const check = (name: string) => async (): Promise<void> => {
-    const lastError = deliveries.lastError(name);
-    if (lastError !== undefined) throw new Error(lastError);
-  };
+  const { runners, workers } = startRunners(node, parking);
   const about = { baseUrl, maker: packageInfo(), ready: viewsReady, observed: observedReactor };
   const notifications = modules.find(({ react }) => react)?.react?.(node, about);
+  const allRunners = notifications ? [...runners, notifications.runner] : runners;
   const sweep = new Sweep({
     log,
     store,
@@ -66,7 +39,7 @@ export function startReactors(
     views: notified,
     ready: viewsReady,
     logger,
-    runners: notifications ? [...runners, notifications.runner] : runners,
+    runners: allRunners,
     stuckAfter: config.stuckAfter,
     giveUpAfter: config.webhooks.giveUpAfter,
   });
@@ -80,14 +53,36 @@ export function startReactors(
     await workers[Symbol.asyncDispose]();
   };
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    stopping ??= stopAll();
-    return stopping;
-  };
+  const stop = (): Promise<void> => (stopping ??= stopAll());
   resources.defer(stop);
   const readiness: ReadinessChecks = {
-    ...Object.fromEntries(reactors.map(({ name }) => [name, check(name)])),
+    ...Object.fromEntries(runners.map(({ name }) => [name, () => assertReceives(deliveries, name)])),
     ...(notifications && { notifier: () => notifications.assertFollows() }),
   };
-  return { runners, readiness, deliveries, workers, notifications, sweep, stop };
+  return { runners, allRunners, readiness, deliveries, workers, notifications, sweep, stop };
+}
+
+/** Starts the checker and the loader, and the threads in which they read archives. */
+function startRunners(node: NodeResources, parking: EventLogParking) {
+  const { config, log, kept, store, deliveries, notified, logger, resources, projector, fail } = node;
+  const { archiveLimits: limits, loaderIdentity: identity, reactionPause: firstPause } = config;
+  const workers = resources.use(
+    new ArchiveWorkers({
+      size: config.archiveWorkers,
+      overlayTime: limits.wallTime,
+      onAborted: (err, archives) => logger.warn({ archives, err }, 'check of an archive aborted'),
+    }),
+  );
+  const parts = { log, kept, store, reader: observedReader(workers), identity };
+  const reactors = [checker({ ...parts, limits, logins: notified.logins, views: projector }), loader(parts)];
+  const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
+  const runners = reactors.map((reactor) => new ReactorRunner(observedReactor(reactor), options));
+  for (const runner of runners) runner.start(fail);
+  return { runners, workers };
+}
+
+/** Rejects with the reason why a group gets no events at the moment. */
+async function assertReceives(deliveries: ConsumerGroups, group: string): Promise<void> {
+  const lastError = deliveries.lastError(group);
+  if (lastError !== undefined) throw new Error(lastError);
 }

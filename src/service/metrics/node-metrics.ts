@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { packageInfo } from '../../config/package-info.ts';
 import { problemsOf, type ReadinessChecks } from '../../http/middleware/health.ts';
 import type { Server } from '../../http/server/server.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
@@ -7,19 +8,15 @@ import { files } from '../../tools/files.ts';
 import type { Projector } from '../../views/projector.ts';
 import { CHORES, lastSuccess } from '../backends/last-success.ts';
 
-export type ObservedConfig = Pick<Config, 'roles' | 'dataDir' | 'eventLog' | 'archiveStore'>;
-
-export type ObservedNode = {
-  readonly config: ObservedConfig;
-  readonly version: string;
+type ObservedNode = {
   readonly readiness: ReadinessChecks;
   readonly server: Pick<Server, 'connections'>;
 };
 
 /** Observes the configuration of the node, its readiness and its free disk space. */
-export function observeNode(metrics: Metrics, { config, version, readiness, server }: ObservedNode): void {
+export function observeNode(metrics: Metrics, config: Config, { readiness, server }: ObservedNode): void {
   const about = {
-    version,
+    version: packageInfo().version,
     node: process.version,
     roles: config.roles.join(),
     event_log: config.eventLog.kind,
@@ -67,7 +64,7 @@ function observeChores(metrics: Metrics, dataDir: string): void {
   });
 }
 
-function foldersOf({ dataDir, eventLog, archiveStore }: ObservedConfig): Record<string, string> {
+function foldersOf({ dataDir, eventLog, archiveStore }: Config): Record<string, string> {
   return {
     data: dataDir,
     ...(eventLog.kind === 'sqlite' && { event_log: path.dirname(eventLog.file) }),

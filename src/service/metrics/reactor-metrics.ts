@@ -14,19 +14,20 @@ import type { View } from '../../views/view.ts';
 /** The parts of a node that checks and loads. */
 export type ObservedReactors = {
   readonly runners: readonly Pick<ReactorRunner, 'name' | 'streamPrefix' | 'status'>[];
+  /** With the one of the notifier, if this service notifies clients. */
+  readonly allRunners: ObservedReactors['runners'];
   readonly deliveries: Pick<ConsumerGroups, 'status'>;
   readonly workers: Pick<ArchiveWorkers, 'load'>;
   readonly sweep: Pick<Sweep, 'begun' | 'unrecorded'>;
   /** `undefined` if this service notifies no clients. */
-  readonly notifications: { readonly status: NotificationStatus; readonly runner: ReactorRunner } | undefined;
+  readonly notifications: { readonly status: NotificationStatus } | undefined;
 };
 
 /** Observes the work of the reactors of this node, and what waits for reactors on any node. */
 export function observeReactors(metrics: Metrics, log: EventLog, reactors: ObservedReactors): void {
-  const { deliveries, notifications, runners, workers, sweep } = reactors;
-  const all = notifications ? [...runners, notifications.runner] : runners;
+  const { deliveries, notifications, runners, allRunners, workers, sweep } = reactors;
   observeRunners(metrics, runners);
-  observeLags(metrics, deliveries, all);
+  observeLags(metrics, deliveries, allRunners);
   if (notifications) observeNotifications(metrics, notifications);
   const parked = metrics.gauge(
     'reactor_parked_events',
@@ -34,7 +35,7 @@ export function observeReactors(metrics: Metrics, log: EventLog, reactors: Obser
     ['reactor'],
   );
   const parking = new EventLogParking(log);
-  for (const { name: reactor } of all) {
+  for (const { name: reactor } of allRunners) {
     metrics.onScrape(`${reactor}_parked`, async () =>
       parked.set({ reactor }, (await parking.waiting(reactor)).length),
     );

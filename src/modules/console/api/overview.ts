@@ -1,6 +1,5 @@
 import { lagAfter } from '../../../event-log/consumer-groups/lag.ts';
 import { EventLogParking } from '../../../reactors/parking.ts';
-import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
 import { clock } from '../../../tools/clock.ts';
 import { rowOf } from '../listing/deposit-query.ts';
 import type { OverviewData } from '../protocol/overview.ts';
@@ -34,11 +33,10 @@ export function overviewRoutes({ depositsOf, log, projector }: ConsoleParts): re
   ];
 
   async function service(): Promise<OverviewData['service']> {
-    const waiting = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parking.waiting(reactor)));
     const { count = 0, oldest } = await lagAfter(log, projector.position, '');
     const seconds = oldest === undefined ? 0 : Math.round((clock.now() - Date.parse(oldest)) / 1000);
     return {
-      parked: waiting.flat().length,
+      parked: await parking.count(),
       views: seconds >= MAX_LAG_SECONDS ? { events: count, seconds } : null,
       problem: projector.lastError ?? null,
     };
