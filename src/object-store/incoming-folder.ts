@@ -1,9 +1,10 @@
 import path from 'node:path';
+import { unlessMissing } from '../tools/files/access.ts';
 import { DurableFolders } from '../tools/files/durable-directory.ts';
 import { files } from '../tools/files.ts';
 import { random } from '../tools/random.ts';
 import { IncomingFile } from './incoming-file.ts';
-import { hasCode, orUnavailable } from './store-errors.ts';
+import { orUnavailable } from './store-errors.ts';
 
 /** The folder of bodies until they are verified; files left after a crash are swept. */
 export class IncomingFolder {
@@ -58,10 +59,6 @@ export class IncomingFolder {
 }
 
 async function isOlder(file: string, than: Date): Promise<boolean> {
-  try {
-    return (await files.stat(file)).mtimeMs < than.getTime();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
-    throw error;
-  }
+  const found = await files.stat(file).catch(unlessMissing(undefined));
+  return found !== undefined && found.mtimeMs < than.getTime();
 }

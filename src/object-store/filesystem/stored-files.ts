@@ -1,9 +1,10 @@
 import type { Dirent, Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { unlessMissing } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { type ListedObject, ObjectMissing } from '../object-store.ts';
-import { hasCode, orUnavailable, orUnreadable } from '../store-errors.ts';
+import { orUnavailable, orUnreadable } from '../store-errors.ts';
 
 const READ_BYTES = 128 * 1024;
 
@@ -96,25 +97,11 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
 }
 
 async function openIfThere(file: string): Promise<FileHandle | undefined> {
-  try {
-    return await files.open(file, 'r');
-  } catch (error) {
-    if (isNotFoundError(error)) return undefined;
-    throw error;
-  }
+  return await files.open(file, 'r').catch(unlessMissing(undefined, 'ENOTDIR'));
 }
 
 /** Resolves to the file's metadata if it is a regular file: opening a pipe could block forever. */
 async function statIfThere(file: string): Promise<Stats | undefined> {
-  try {
-    const found = await files.stat(file);
-    return found.isFile() ? found : undefined;
-  } catch (error) {
-    if (isNotFoundError(error)) return undefined;
-    throw error;
-  }
-}
-
-function isNotFoundError(error: unknown): boolean {
-  return hasCode(error, 'ENOENT', 'ENOTDIR');
+  const found = await files.stat(file).catch(unlessMissing(undefined, 'ENOTDIR'));
+  return found?.isFile() ? found : undefined;
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { unlessMissing } from '../../tools/files/access.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { makeKeyFile } from '../../tools/files/key-file.ts';
 import { files } from '../../tools/files.ts';
@@ -90,11 +91,4 @@ async function bytesIn(file: string): Promise<Buffer | undefined> {
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await files.readdir(folder, { withFileTypes: true }).catch(unlessMissing([]));
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-}
-
-function unlessMissing<Value>(otherwise: Value): (error: NodeJS.ErrnoException) => Value {
-  return (error) => {
-    if (error.code === 'ENOENT') return otherwise;
-    throw error;
-  };
 }

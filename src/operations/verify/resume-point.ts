@@ -4,7 +4,7 @@ import { coveredEvent } from '../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../modules/anchors/merkle-tree.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
-import { ignoreNotWritable } from '../../tools/files/access.ts';
+import { ignoreNotWritable, unlessMissing } from '../../tools/files/access.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 import { parseJson } from '../../tools/parse-json.ts';
@@ -70,13 +70,9 @@ export class ResumePoint implements LogCheck {
 
   /** Reads the state of an interrupted run; `undefined` without one. */
   static async interrupted(file: string): Promise<Interrupted | undefined> {
-    try {
-      const found = parseJson(await files.readFile(file, 'utf8')) as Interrupted | null | undefined;
-      return found?.version === VERSION ? found : undefined; // written here, whole
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+    const text = await files.readFile(file, 'utf8').catch(unlessMissing(''));
+    const found = parseJson(text) as Interrupted | null | undefined;
+    return found?.version === VERSION ? found : undefined; // written here, whole
   }
 
   /** Whether nothing but such a state is lost if the file is replaced and removed. Empty ones may be left by power cuts. */

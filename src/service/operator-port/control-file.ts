@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { errorsOfCode } from '../../tools/coded-error.ts';
-import { isPermissionError, notPermitted } from '../../tools/files/access.ts';
+import { isPermissionError, notPermitted, unlessMissing } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { parseJson } from '../../tools/parse-json.ts';
 
@@ -30,10 +30,10 @@ export async function readOperatorFile(
   dataDir: string,
 ): Promise<{ readonly url: string; readonly token: string } | undefined> {
   const file = controlFile(dataDir);
-  const text = await files.readFile(file, 'utf8').catch((error: unknown) => {
+  const missing = unlessMissing(undefined, 'ENOTDIR'); // after any other error, it is unknown whether a service runs
+  const text = await files.readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (isPermissionError(error)) throw notPermitted(file, 'read', error);
-    if (!isNotFoundError(error)) throw error; // it is unknown whether a service runs
-    return undefined;
+    return missing(error);
   });
   if (text === undefined) return undefined;
   const { url, token } = Object(parseJson(text)) as Readonly<Record<string, unknown>>;
@@ -41,9 +41,4 @@ export async function readOperatorFile(
     throw new OperatorFileDamaged(file);
   }
   return { url, token };
-}
-
-function isNotFoundError(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }

@@ -44,6 +44,20 @@ export function assertAccessible(...places: readonly string[]): void {
   if (barred !== undefined) throw notPermitted(barred, 'write to');
 }
 
+/**
+ * Returns a handler for the errors of a promise. It returns `otherwise` if the path does not exist, which some errors
+ * report with other codes, and throws any other error.
+ */
+export function unlessMissing<Value>(
+  otherwise: Value,
+  ...otherCodes: readonly string[]
+): (error: NodeJS.ErrnoException) => Value {
+  return (error) => {
+    if (['ENOENT', ...otherCodes].includes(error.code ?? '')) return otherwise;
+    throw error;
+  };
+}
+
 /** Ignores that the user of this process may not write somewhere. @throws the error if it is another one */
 export function ignoreNotWritable(error: unknown): void {
   if (!isPermissionError(error) && (error as NodeJS.ErrnoException).code !== 'EROFS') throw error;

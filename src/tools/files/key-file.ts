@@ -1,17 +1,13 @@
 import path from 'node:path';
 import { files } from '../files.ts';
 import { random } from '../random.ts';
+import { unlessMissing } from './access.ts';
 import { syncFolder } from './durable-directory.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Resolves to the text of a key file; `undefined` when the file does not exist. */
 export async function readKeyFile(file: string): Promise<string | undefined> {
-  try {
-    return await files.readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return await files.readFile(file, 'utf8').catch(unlessMissing(undefined));
 }
 
 /**
