@@ -20,6 +20,7 @@ import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { changeFile } from '../../src/object-store/filesystem/file-change.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { FilesystemStoreAudit } from '../../src/object-store/filesystem/filesystem-store-audit.ts';
 import { LastRowRecord } from '../../src/object-store/filesystem/last-row.ts';
@@ -65,6 +66,28 @@ test('large objects are files under their digest, small ones are rows', async (t
     files.filter((file) => !path.basename(file).startsWith('small.sqlite')),
     [fileOf(folder, sha256)],
   );
+});
+
+test('an object whose folder is on another disk is copied there, or leaves nothing', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [from, file] = [path.join(folder, 'incoming'), path.join(folder, 'object')];
+  const place = (failures: object): boolean =>
+    runInWorld({ files: { ...FILES_OF_NODE, ...failures } }, () =>
+      changeFile({ kind: 'place-file', from, file }),
+    );
+  const failing = (code: string) => (): never => {
+    throw Object.assign(new Error(code), { code });
+  };
+  await writeFile(from, 'bytes');
+  const full = { renameSync: failing('EXDEV'), fsyncSync: failing('ENOSPC') };
+  t.throws(() => place(full), { code: 'ENOSPC' });
+  t.deepEqual(await readdir(folder), ['incoming']);
+  t.true(place({ renameSync: failing('EXDEV') }));
+  t.deepEqual(await readdir(folder), ['object']);
+  t.is(await readFile(file, 'utf8'), 'bytes');
+  await writeFile(from, 'others');
+  t.throws(() => place({ renameSync: failing('EACCES') }), { code: 'EACCES' });
+  t.is(await readFile(file, 'utf8'), 'bytes');
 });
 
 test('small objects put concurrently are each stored unchanged', async (t) => {

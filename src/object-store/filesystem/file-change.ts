@@ -26,8 +26,25 @@ export function changeFile(change: FileChange): boolean {
 function place(from: string, file: string): true {
   const now = clock.date();
   files.utimesSync(from, now, now);
-  files.renameSync(from, file);
+  try {
+    files.renameSync(from, file);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    copy(from, file); // an operator has moved the folder to another disk, with a link in its place
+    files.unlinkSync(from);
+  }
   return true;
+}
+
+/** Copies the file durably. Other processes verify what a crash leaves of it, and `gc` removes it. */
+function copy(from: string, file: string): void {
+  try {
+    files.copyFileSync(from, file);
+    touch(file);
+  } catch (error) {
+    files.rmSync(file, { force: true });
+    throw error;
+  }
 }
 
 /**
