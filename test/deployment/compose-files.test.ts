@@ -222,10 +222,14 @@ test('each proxy of one service uses the address on which its unit listens', (t)
   }
 });
 
-test('the load balancer waits as long for requests in progress as the nodes do', (t) => {
+test('containers of the service are stopped no earlier than its unit, and the load balancer with them', (t) => {
+  const unit = readFileSync(path.join(root, 'deploy/deposit.service'), 'utf8');
+  const seconds = /^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1];
+  for (const file of FILES)
+    for (const [name, { stop_grace_period }] of ourServicesOf(file))
+      t.is(stop_grace_period, `${seconds}s`, `${name} in ${file}`);
   const { services } = composeFile('docker-compose.cluster.yml', variables);
-  for (const name of ['load-balancer', 'http-1', 'http-2'])
-    t.is(services[name]?.stop_grace_period, '30s', name);
+  t.is(services['load-balancer']?.stop_grace_period, `${seconds}s`);
 });
 
 test('the nodes of the event log know each other and have certificates with their names', (t) => {
