@@ -109,6 +109,9 @@ test('a status that may still change has Retry-After', async (t) => {
   t.is(child(entry, `${DEPOSIT}deposit_status`).text, 'partial');
   t.not(child(entry, `${DEPOSIT}deposit_status_detail`).text, '');
   t.deepEqual(texts(entry, `${DEPOSIT}deposit_ref_id`), []);
+  const other = await alice.get(`/1/software/${partialId}/status/`, { 'If-Match': '"0-0"' });
+  t.is(other.headers.get('retry-after'), null, 'of another revision');
+  await assertSwordError(t, other, 412, 'ETagNotMatched');
 });
 
 test('the content of a deposit shows its date in human- and machine-readable form', async (t) => {

@@ -31,6 +31,7 @@ const SUCCESS_HEADERS = [
   'Location',
   'Packaging',
   'Repr-Digest',
+  'Retry-After', // of a status; that of an error is set afterwards
 ];
 
 /** Media types of the error document. */
