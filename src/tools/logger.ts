@@ -56,8 +56,6 @@ const REDACTED = ['authorization', 'password', 'accessKey', 'secretKey', 'connec
 const EXIT_WAIT_MS = 100;
 /** Milliseconds before lines are offered again to a reader that is slow. */
 const RETRY_MS = 100;
-/** Characters of lines that wait for a slow reader, above which further lines are dropped. */
-const MAX_WAITING = 16 * 1024 * 1024;
 /** How often an exit offers the last lines to a reader that is slow. */
 const MAX_EXIT_TRIES = 50;
 
@@ -67,8 +65,7 @@ const LINE_FEED = 0x0a;
 /**
  * Writes the lines of one turn of the event loop together to standard output, also those before an exit. A reader of the
  * lines that is slow must not stop the event loop, so another thread writes them. Lines that cannot be written are
- * dropped, as on a full disk or after the reader has closed the pipe: the service continues without them. So are those
- * that a reader that has stopped would let grow without end.
+ * dropped, as on a full disk or after the reader has closed the pipe: the service continues without them.
  */
 class StandardOutput implements DestinationStream {
   readonly #fd = process.stdout.fd;
@@ -85,7 +82,6 @@ class StandardOutput implements DestinationStream {
   }
 
   write(line: string): void {
-    if (this.#lines.length > MAX_WAITING) return;
     this.#lines += line;
     if (this.#isFlushing) return;
     this.#isFlushing = true;
