@@ -3,6 +3,7 @@ import type { ClientWebhook } from '../../projections/client-webhooks.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
+import { stuckDeposits } from '../../src/reactors/sweep/stuck-deposits.ts';
 import { UnsentNotifications } from '../../src/reactors/sweep/unsent-notifications.ts';
 import { foldStream } from '../../src/views/fold.ts';
 import type { View } from '../../src/views/view.ts';
@@ -26,15 +27,30 @@ function searched() {
         status === equal?.['status'] && updatedAt >= String(from?.value) && updatedAt <= String(upTo?.value),
     );
   const views = { webhooks, statuses: { ...nothing, find }, recorded: nothing, deleted: nothing };
-  const unsent = new UnsentNotifications({ log, giveUpAfter: 72 * HOUR, views: views as never });
+  const unreadable: number[] = [];
+  const onUnreadable = (depositId: number): void => void unreadable.push(depositId);
+  const options = { log, giveUpAfter: 72 * HOUR, views: views as never, onUnreadable };
+  const unsent = new UnsentNotifications(options);
   const create = async (depositId: number, now: string): Promise<void> => {
     await handleCommand(log, deposits, depositId, createDeposit({ depositId, now }), anyContext({ now }));
     const view = await foldStream(depositStatus, log.readStream(`deposit-${depositId}`));
     if (view) rows.push(view);
   };
+  /** Adds a deposit to the view whose stream this release cannot read. */
+  const createUnreadable = async (depositId: number): Promise<void> => {
+    const stored = { id: crypto.randomUUID(), type: 'OfALaterRelease', data: {}, metadata: {} };
+    await log.append(`deposit-${depositId}`, 'none', [stored]);
+    rows.push(...rows.slice(0, 1).map((row) => ({ ...row, depositId })));
+  };
+  const stuck = async (limit: string): Promise<string[]> => {
+    const statuses = { ...nothing, find } as never;
+    const { signal } = new AbortController();
+    const all = await Array.fromAsync(stuckDeposits(log, statuses, limit, onUnreadable, signal));
+    return all.map(({ event }) => event.stream);
+  };
   const found = async (limit: string): Promise<string[]> =>
     (await Array.fromAsync(unsent.find(limit, new AbortController().signal))).map(({ stream }) => stream);
-  return { create, found };
+  return { create, createUnreadable, found, stuck, unreadable, log };
 }
 
 test('an unsent notification is found until it is recorded, once in each run', async (t) => {
@@ -50,4 +66,17 @@ test('an unsent notification is found also after a run with a fast clock', async
   t.deepEqual(await found(at(48 * HOUR)), []);
   await create(1, at(-HOUR));
   t.deepEqual(await found(at(-1000)), ['deposit-1']);
+});
+
+test('a deposit whose stream cannot be read hides no other one', async (t) => {
+  const { create, createUnreadable, found, stuck, unreadable, log } = searched();
+  await create(1, at(-HOUR / 4));
+  await createUnreadable(2);
+  await create(3, at(-HOUR / 4));
+  t.deepEqual(await found(at(-1000)), ['deposit-1', 'deposit-3']);
+  t.deepEqual(await found(at(-1000)), ['deposit-1', 'deposit-3']);
+  t.deepEqual(await stuck(at(-1000)), ['deposit-1', 'deposit-3']);
+  t.deepEqual(unreadable, [2, 2, 2]);
+  await log[Symbol.asyncDispose]();
+  await t.throwsAsync(found(at(-1000)), { code: 'EVENT_LOG_UNAVAILABLE' });
 });

@@ -3,6 +3,7 @@ import { deposits } from '../../domain/aggregates.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { View } from '../../views/view.ts';
 import { pagedByTime } from './paged-view.ts';
+import { type OnUnreadable, unlessUnreadable } from './unless-unreadable.ts';
 
 /** The statuses that a reactor must end, with the name of the reactor and the events that start its work. */
 export const AWAITED = {
@@ -29,15 +30,20 @@ export function countStuck(
  * view names candidates; the stream decides.
  */
 export async function* stuckDeposits(
-  log: Pick<EventLog, 'readStream'>,
+  log: Pick<EventLog, 'readStream' | 'head'>,
   statuses: View<DepositStatusView>,
   limit: string,
+  onUnreadable: OnUnreadable,
   signal: AbortSignal,
 ): AsyncGenerator<StuckDeposit> {
   for (const status of Object.keys(AWAITED) as AwaitedStatus[]) {
     const range = { equal: { status }, field: 'updatedAt', from: '', upTo: limit } as const;
     for await (const { depositId } of pagedByTime(statuses, range, signal)) {
-      const stuck = await awaitedEvent(log, depositId);
+      const stuck = await unlessUnreadable(
+        log,
+        () => awaitedEvent(log, depositId),
+        (error) => onUnreadable(depositId, error),
+      );
       if (stuck && stuck.since <= limit) yield stuck;
     }
   }

@@ -9,6 +9,7 @@ import type { EventLogParking } from '../parking.ts';
 import type { ReactorRunner } from '../reactor-runner.ts';
 import type { NotificationViews } from './notification-views.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
+import type { OnUnreadable } from './unless-unreadable.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
 
 export type SweepOptions = {
@@ -48,12 +49,14 @@ export class Sweep implements AsyncDisposable {
   readonly #options: SweepOptions;
   readonly #stop = new AbortController();
   readonly #unsent: UnsentNotifications;
+  readonly #onUnreadable: OnUnreadable = (depositId, err) =>
+    this.#options.logger.warn({ depositId, err }, 'deposit not swept: its stream cannot be read');
   readonly #running: Promise<void>;
   #begun = 0;
 
   constructor(options: SweepOptions) {
     this.#options = options;
-    this.#unsent = new UnsentNotifications(options);
+    this.#unsent = new UnsentNotifications({ ...options, onUnreadable: this.#onUnreadable });
     this.#running = this.#run();
   }
 
@@ -111,8 +114,8 @@ export class Sweep implements AsyncDisposable {
     const limit = new Date(clock.now() - stuckAfter).toISOString();
     const before = this.#begun;
     const positions = await this.#groupPositions();
-    for await (const { reactor, event } of stuckDeposits(log, views.statuses, limit, signal))
-      await this.#begin(reactor, event, positions);
+    const stuck = stuckDeposits(log, views.statuses, limit, this.#onUnreadable, signal);
+    for await (const { reactor, event } of stuck) await this.#begin(reactor, event, positions);
     for await (const event of this.#unsent.find(limit, signal))
       await this.#begin('notifier', event, positions);
     const [begun, { count: unrecorded }] = [this.#begun - before, this.unrecorded];

@@ -8,12 +8,14 @@ import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/e
 import { clock } from '../../tools/clock.ts';
 import type { NotificationViews } from './notification-views.ts';
 import { pagedByTime } from './paged-view.ts';
+import { type OnUnreadable, unlessUnreadable } from './unless-unreadable.ts';
 
 export type UnsentOptions = {
   readonly log: EventLog;
   readonly views: Pick<NotificationViews, 'webhooks' | 'recorded' | 'deleted' | 'statuses'>;
   /** Milliseconds after which a notification is no longer sent. */
   readonly giveUpAfter: number;
+  readonly onUnreadable: OnUnreadable;
 };
 
 /** An event may be recorded later than its time says, since clocks differ and appends are repeated. */
@@ -59,7 +61,14 @@ export class UnsentNotifications {
       const key = `${candidate.depositId}/${candidate.revision}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      const event = await this.#unsent(candidate);
+      const event = await unlessUnreadable(
+        this.#options.log,
+        () => this.#unsent(candidate),
+        (error) => {
+          open.push(candidate);
+          this.#options.onUnreadable(candidate.depositId, error);
+        },
+      );
       if (!event) continue;
       open.push(candidate);
       yield event;
