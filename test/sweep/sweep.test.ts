@@ -1,13 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
-import { parkedEvents } from '../../src/reactors/parking.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { ObjectMissing, ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
+import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
+import { Sweep } from '../../src/reactors/sweep/sweep.ts';
 import { openDeliveries } from '../../src/service/backends/open-event-log.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
 import { deposit, notify, temporaryKey, WAY } from '../../testing/service/notified-service.ts';
 import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
@@ -131,6 +138,50 @@ test('a sweep ignores events skipped by an operator', async (t) => {
   await until(async () => (await statusOf(alice, sweeping, other)) === 'done');
   await new Promise((resolve) => setTimeout(resolve, 3 * SOON));
   t.is(await statusOf(alice, sweeping, id), 'deposited');
+});
+
+test('a parked event whose object is not available delays no retry of another one', async (t) => {
+  await using log = new MemoryEventLog();
+  const parking = new EventLogParking(log);
+  const [away, back] = ['a'.repeat(64), 'b'.repeat(64)];
+  for (const [index, object] of [away, back].entries()) {
+    const event = {
+      id: randomUUID(),
+      stream: `deposit-${index}`,
+      revision: 1,
+      metadata: {},
+    } as RecordedEvent;
+    await parking.park('checker', event, new ObjectMissing(object), 1);
+  }
+  let isReady = false;
+  const store = {
+    get: async (sha256: string) => {
+      if (!isReady || sha256 === away) throw new ObjectStoreUnavailable('Some drives are away.');
+      return { body: Readable.from([]) };
+    },
+    ready: async () => {
+      if (!isReady) throw new ObjectStoreUnavailable('All drives are away.');
+    },
+  };
+  const { lines, logger } = keptLines();
+  const nothing = { find: () => [], values: () => [].values() };
+  await using _sweep = new Sweep({
+    log,
+    store: store as never,
+    parking,
+    deliveries: { status: async () => ({ position: undefined, waiting: 0, oldest: undefined }) } as never,
+    views: { statuses: nothing, webhooks: nothing } as never,
+    ready: Promise.resolve(),
+    runners: [{ name: 'checker', streamPrefix: 'deposit-' }] as never,
+    logger,
+    stuckAfter: 1,
+    giveUpAfter: 1,
+  });
+  await until(async () => lines.some(({ msg }) => msg === 'sweep failed, retrying later'));
+  t.is((await parking.waiting('checker')).length, 2);
+  isReady = true;
+  await until(async () => (await parking.waiting('checker')).length === 1);
+  t.is((await parking.waiting('checker'))[0]?.object, away);
 });
 
 test('two concurrent sweeps record one outcome each', async (t) => {

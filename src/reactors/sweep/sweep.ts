@@ -160,7 +160,7 @@ function whenAborted(signal: AbortSignal): Promise<void> {
 
 export type ReadableAgainOptions = {
   readonly parking: Pick<EventLogParking, 'waiting' | 'retry'>;
-  readonly store: Pick<ObjectStore, 'get'>;
+  readonly store: Pick<ObjectStore, 'get' | 'ready'>;
   readonly reactors: readonly string[];
 };
 
@@ -183,8 +183,9 @@ async function retryReadable(
   }
 }
 
+/** @throws {ObjectStoreUnavailable} the store can be used for no object */
 async function isReadable(
-  store: Pick<ObjectStore, 'get'>,
+  store: ReadableAgainOptions['store'],
   sha256: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -194,6 +195,8 @@ async function isReadable(
     return true;
   } catch (error) {
     if (error instanceof ObjectError) return false;
-    throw error;
+    signal.throwIfAborted();
+    await store.ready();
+    return false; // the store is available, but not this object, as when some of its drives are away
   }
 }
