@@ -29,7 +29,10 @@ export const webConsole: Module = {
         };
         return async (ctx, next) => {
           if (!isConsolePath(ctx.path) || !mayReach(ctx.req, config)) return next();
-          opened ??= open();
+          opened ??= open().catch((error: unknown) => {
+            opened = undefined; // the next request opens it again: a full disk or a wrong key may have been the reason
+            throw error;
+          });
           return (await opened).answer(ctx);
         };
       },
@@ -39,7 +42,11 @@ export const webConsole: Module = {
           return codes.issue(request);
         },
       },
-      stop: () => void opened?.then((one) => one[Symbol.dispose]()),
+      stop: () =>
+        void opened?.then(
+          (one) => one[Symbol.dispose](),
+          () => undefined, // reported to the requests that wait for it
+        ),
     };
   },
 };

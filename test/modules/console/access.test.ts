@@ -1,12 +1,15 @@
 import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Role } from '../../../src/domain/person/person.ts';
 import { mayReach } from '../../../src/modules/console/access/reach.ts';
 import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
 import { type Permission, permits } from '../../../src/modules/console/protocol/permissions.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../../testing/browser/sign-in.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { RunningService, until } from '../../../testing/service/running-service.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
@@ -120,6 +123,19 @@ test('a session ends after 30 minutes of inactivity and after 12 hours, and an a
   t.is(await statusWith(aged(minute, -721 * minute)), 401);
   t.is(await statusWith(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`), 401);
   t.is(await statusWith(''), 401);
+});
+
+test('a console that could not be opened is opened by the next request', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'keys', 'console-aes256.key');
+  await mkdir(path.dirname(file), { mode: 0o700 });
+  await writeFile(file, 'no key', { mode: 0o600 });
+  const service = await RunningService.startIn(folder);
+  t.teardown(() => service[Symbol.asyncDispose]());
+  const status = async () => (await fetch(new URL('/console/sign-in', service.url))).status;
+  t.deepEqual([await status(), await status()], [500, 500]);
+  await rm(file);
+  t.is(await status(), 200);
 });
 
 test('only a page of this console can change anything', async (t) => {
