@@ -55,9 +55,11 @@ const REDACTED = ['authorization', 'password', 'accessKey', 'secretKey', 'connec
 /** Milliseconds that an exit waits for lines that another thread is writing. */
 const EXIT_WAIT_MS = 100;
 /** Milliseconds before lines are offered again to a reader that is slow. */
-const RETRY_MS = 100;
+const RETRY_MS = 20;
+/** Characters of lines that may wait for a slow reader. */
+const MAX_WAITING = 4 * 1024 ** 2;
 /** How often an exit offers the last lines to a reader that is slow. */
-const MAX_EXIT_TRIES = 50;
+const MAX_EXIT_TRIES = 250;
 
 const NOTHING = Buffer.alloc(0);
 const LINE_FEED = 0x0a;
@@ -65,7 +67,8 @@ const LINE_FEED = 0x0a;
 /**
  * Writes the lines of one turn of the event loop together to standard output, also those before an exit. A reader of the
  * lines that is slow must not stop the event loop, so another thread writes them. Lines that cannot be written are
- * dropped, as on a full disk or after the reader has closed the pipe: the service continues without them.
+ * dropped, as on a full disk or after the reader has closed the pipe, and so are those that would use too much memory while
+ * the reader does not read: the service continues without them.
  */
 class StandardOutput implements DestinationStream {
   readonly #fd = process.stdout.fd;
@@ -82,6 +85,7 @@ class StandardOutput implements DestinationStream {
   }
 
   write(line: string): void {
+    if (this.#lines.length > MAX_WAITING) return;
     this.#lines += line;
     if (this.#isFlushing) return;
     this.#isFlushing = true;

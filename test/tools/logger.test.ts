@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { clock } from '../../src/tools/clock.ts';
@@ -30,4 +31,29 @@ test('a reader that is slow stops no work, and gets every line', async (t) => {
   await exited;
   t.is(lines.length, 2001);
   t.true(JSON.parse(lines.at(-1) ?? '').longest < 1500, lines.at(-1));
+});
+
+const MANY_LINES = `
+  const { createLogger } = await import(process.argv[1]);
+  const logger = createLogger('info');
+  const text = 'x'.repeat(10_000);
+  for (let line = 0; line < 30_000; line += 1) {
+    logger.info({ line, text }, 'request');
+    if (line % 100 === 0) await new Promise(setImmediate);
+  }
+  process.send(process.memoryUsage().rss);
+  process.disconnect();
+`;
+
+test('lines that are not read use little memory', async (t) => {
+  const logger = new URL('../../src/tools/logger.ts', import.meta.url).href;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', MANY_LINES, logger], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const [rss] = (await once(child, 'message')) as [number];
+  const written = text(child.stdout as Readable);
+  t.true(rss < 250 * 1024 ** 2, `${rss} bytes`);
+  const lines = (await written).trimEnd().split('\n');
+  t.true(lines.length > 100, 'what waits is still written');
+  t.notThrows(() => lines.map((line) => JSON.parse(line) as object));
 });
