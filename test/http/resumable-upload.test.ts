@@ -448,6 +448,17 @@ test('an archive is added or replaced by naming an upload, by its id and with th
   ]);
 });
 
+test('an upload whose name is not UTF-8 is used only with another name', async (t) => {
+  const { alice, uploads } = t.context;
+  const name = Buffer.from('h\xe9llo.zip', 'latin1').toString('base64');
+  const upload = await uploads.whole(helloZip, { 'Upload-Metadata': `filename ${name}` });
+  const unnamed = { Upload: upload, 'Content-Type': 'application/zip', ...partial };
+  const refused = await alice.post('/1/software/', null, unnamed);
+  t.regex(await assertSwordError(t, refused, 400, 'ErrorBadRequest'), /no file name/);
+  const named = await alice.post('/1/software/', null, { ...archiveHeaders(), ...unnamed });
+  t.is(named.status, 201);
+});
+
 test('a refused request leaves the upload unchanged', async (t) => {
   const { alice, service, uploads } = t.context;
   const zip = { ...archiveHeaders(), ...partial };

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { headerText } from '../../../sword/headers/raw-header.ts';
 import { badRequest, quoted, SwordError } from '../../../sword/sword-error.ts';
@@ -52,17 +53,20 @@ export function parseUploadChecksum(headers: IncomingHttpHeaders): Checksum | un
 
 const DIGEST_BYTES: Readonly<Record<Checksum['algorithm'], number>> = { sha1: 20, sha256: 32, md5: 16 };
 
-/** The header as it was sent, and the values by their keys, as UTF-8. */
+/** The header as it was sent, and the values by their keys, without those that are not UTF-8. */
 export type UploadMetadata = { readonly text: string | null; readonly values: ReadonlyMap<string, string> };
 
 export function parseUploadMetadata(text: string | null): UploadMetadata {
   const values = new Map<string, string>();
+  const keys = new Set<string>();
   for (const pair of text === null ? [] : text.split(',')) {
     const [, key = '', base64 = ''] = PAIR.exec(pair.trim()) ?? [];
-    if (key === '' || values.has(key)) {
+    if (key === '' || keys.has(key)) {
       throw badRequest(`Upload-Metadata is malformed at ${quoted(pair)}: send each key once, with base64.`);
     }
-    values.set(key, Buffer.from(base64, 'base64').toString('utf8'));
+    keys.add(key);
+    const value = Buffer.from(base64, 'base64');
+    if (isUtf8(value)) values.set(key, value.toString('utf8'));
   }
   return { text, values };
 }
