@@ -159,11 +159,13 @@ export class EventLogUnavailable extends errorsOfCode('EVENT_LOG_UNAVAILABLE') {
 export class EventLogUnusable extends CodedError<'LOG_DAMAGED' | 'LOG_FORMAT_UNKNOWN'> {}
 
 /**
- * Returns the error of a read that ended before a revision that the stream is known to have. The error is
- * transient.
+ * A read ended before a revision that the stream is known to have: for a moment, as with a leader that was deposed, or
+ * for good, as after an operator has deleted the stream in the engine.
  */
-export function staleRead(stream: string, revision: ExpectedRevision, atLeast: number): EventLogUnavailable {
-  return new EventLogUnavailable(
+export class StaleRead extends EventLogUnavailable {}
+
+export function staleRead(stream: string, revision: ExpectedRevision, atLeast: number): StaleRead {
+  return new StaleRead(
     `Stale read of ${stream}: it ended at revision ${revision}, but revision ${atLeast} is known.`,
   );
 }

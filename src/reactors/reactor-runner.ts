@@ -4,7 +4,7 @@ import {
   type GroupStart,
   ISOLATION_TIMEOUT_MS,
 } from '../event-log/consumer-groups/consumer-group.ts';
-import type { RecordedEvent } from '../event-log/event-log.ts';
+import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { ObjectError, ObjectMissing } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
 import { backoffDelay } from '../tools/concurrency/backoff.ts';
@@ -43,7 +43,7 @@ export type RunnerStatus = {
 const MAX_QUEUED_STREAMS = 5000;
 /** Attempts of work that fails with an error that is not transient. */
 const MAX_TRIES = 5;
-/** Attempts of work that misses an object: about four minutes, in which a store may show it again. */
+/** Attempts of work that misses an object or an event: about four minutes, in which it may be shown again. */
 const MISSING_TRIES = 15;
 /** How long running work may continue when the runner stops; aborted work is delivered again. */
 const STOP_TIMEOUT_MS = 3000;
@@ -246,7 +246,8 @@ export class ReactorRunner {
     const { error } = failure;
     const tries = error instanceof DeadlyEvent ? error.begun : failure.tries;
     const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
-    const second = error instanceof DeadlyEvent ? failure : await this.#work.run(event, giveUp, () => 1);
+    const second =
+      error instanceof DeadlyEvent ? failure : await this.#work.run(event, giveUp, triesToGiveUp);
     const toPark = error instanceof ObjectError ? failure : second;
     if (!toPark) return;
     const park = (): Promise<void> =>
@@ -263,5 +264,9 @@ export class ReactorRunner {
 
 function maxAttempts(error: unknown): number {
   if (error instanceof DeadlyEvent) return 1;
-  return error instanceof ObjectMissing ? MISSING_TRIES : MAX_TRIES;
+  return error instanceof ObjectMissing || error instanceof StaleRead ? MISSING_TRIES : MAX_TRIES;
+}
+
+function triesToGiveUp(error: unknown): number {
+  return error instanceof StaleRead ? MISSING_TRIES : 1;
 }

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../event-log/event-log.ts';
+import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { backoffDelay } from '../tools/concurrency/backoff.ts';
@@ -42,7 +42,7 @@ export class RepeatedWork {
   /**
    * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error,
    * and the number of all attempts.
-   * Transient errors do not count.
+   * Transient errors do not count, except stale reads.
    * @throws the reason of the signal
    */
   async run(
@@ -59,9 +59,9 @@ export class RepeatedWork {
         return undefined;
       } catch (error) {
         signal.throwIfAborted();
-        if (!isTransient(error)) failures += 1;
+        if (mayLast(error)) failures += 1;
         this.#warn(event, error, failures);
-        if (!isTransient(error) && failures >= tries(error)) return { error, tries: tried };
+        if (mayLast(error) && failures >= tries(error)) return { error, tries: tried };
         await clock.sleep(backoffDelay(tried, pauses), signal);
       }
     }
@@ -74,4 +74,9 @@ export class RepeatedWork {
     this.#lastError = { at: clock.date().toISOString(), stream, message };
     logger.warn({ reactor, stream, type, position, failures, err }, 'reaction failed');
   }
+}
+
+/** Whether no later attempt may succeed. */
+function mayLast(error: unknown): boolean {
+  return !isTransient(error) || error instanceof StaleRead;
 }

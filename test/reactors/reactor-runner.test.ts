@@ -1,7 +1,7 @@
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
-import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, staleRead } from '../../src/event-log/event-log.ts';
 import { ObjectError, ObjectMissing, ObjectUnreadable } from '../../src/object-store/object-store.ts';
 import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
@@ -110,6 +110,26 @@ test('a long queue of one owner does not block others', async (t) => {
     begun.filter((name) => name !== 'job-calm-1'),
     begun.filter((name) => name.startsWith('job-busy')),
   );
+});
+
+test('an event that its stream does not show for minutes, as after its deletion, is parked', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-gone');
+  await work(log, 'job-stale');
+  const tries = new Map<string, number>();
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    const count = (tries.get(stream) ?? 0) + 1;
+    tries.set(stream, count);
+    if (stream === 'job-gone' || count < 10) throw staleRead(stream, 'none', 0);
+  };
+  const giveUp = async ({ stream }: RecordedEvent): Promise<void> => {
+    throw staleRead(stream, 'none', 0);
+  };
+  const parked = () => parkedEvents(log, 'tested');
+  const look = () => until(async () => (await parked()).length === 1 && tries.get('job-stale') === 10);
+  await running(log, await temporaryFolder(t), { react, giveUp }, look);
+  t.like((await parked())[0], { stream: 'job-gone', tries: 15 });
+  t.regex((await parked())[0]?.reason ?? '', /^Stale read of job-gone/);
 });
 
 test('a transient fault is retried until it is over, and never given up', async (t) => {
