@@ -273,6 +273,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
     content: null,
   });
   t.like(JSON.parse(asJson(statusDocument(orbitals, language))), {
+    author: { name: orbitals.author },
     deposit_id: 42,
     deposit_status: 'done',
     deposit_status_detail: 'The deposit has been loaded.',
@@ -282,6 +283,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
     deposit_swh_id_context: orbitals.loaded.refIdContext,
   });
   t.like(JSON.parse(asJson(contentDocument(orbitals, language))), {
+    author: { name: orbitals.author },
     deposit_id: 42,
     deposit_date: 'Sept. 26, 2017, 10:32 a.m.',
     deposit_status: 'done',

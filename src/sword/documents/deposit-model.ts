@@ -29,8 +29,7 @@ export function headFacts(deposit: Pick<DepositModel, 'depositId' | 'uuid' | 'ti
 
 /** Returns what Atom requires of an entry without content: its author and a link to it (RFC 4287, 4.1.2). */
 export function atomFacts({ author }: Pick<DepositModel, 'author'>, iri: string): Fact[] {
-  const { elements = [] } = authorFact(author);
-  return [onlyXml(...elements, element('link', '', { rel: 'alternate', href: iri }))];
+  return [authorFact(author), onlyXml(element('link', '', { rel: 'alternate', href: iri }))];
 }
 
 export function titleOf({ title, depositId }: Pick<DepositModel, 'title' | 'depositId'>): string {
