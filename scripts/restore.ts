@@ -35,6 +35,7 @@ import {
   openStore,
 } from '../src/service/backends/open-backends.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
+import { beginRestore, endRestore } from '../src/service/backends/unfinished-restore.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
@@ -87,6 +88,7 @@ await runCommand(HELP, async (args) => {
   const wanted = () => restored(first(total, source.readAll({ signal })), earlier);
   await copyEvents(wanted(), target, {
     engine: config.eventLog.kind,
+    onAccepted: () => beginRestore(config.dataDir),
     progress: (step, events) => bars.at(`events ${step}`, events, total),
     signal,
   });
@@ -104,6 +106,7 @@ await runCommand(HELP, async (args) => {
     signal,
   });
   await store.setId((await boundStore(target)) as string); // appended above
+  await endRestore(config.dataDir);
   const keyProblems = await restoreKeys(folder, config);
   for (const problem of keyProblems) warn(problem);
   const code = reportCopied(objects, 'Not restored');

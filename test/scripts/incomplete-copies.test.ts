@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
@@ -87,6 +87,33 @@ test('an object missing from a backup is reported by restore', async (t) => {
   const restored = await runScript(elsewhere, 'restore', [backup]);
   t.is(restored.code, 1);
   t.regex(restored.err, new RegExp(`^Not restored: ${wanted.sha256}\\..* An event names it\\.$`, 'm'));
+});
+
+test('a service does not start on what an interrupted restore has left, until that is finished', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  const archives = path.join(backup, 'archives');
+  await rename(archives, `${archives}-away`); // so that the restore ends between the events and the objects
+  await service.register('bob');
+  await service.stop();
+  t.regex((await runScript(service.folder, 'restore', ['--take-over', backup])).err, /^The target has more/);
+  await service.startAgain(); // nothing was restored into it
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
+  const refused = {
+    code: 'RESTORE_UNFINISHED',
+    message: /was interrupted: run the same "deposit-service restore"/,
+  };
+  await t.throwsAsync(
+    RunningService.startIn(elsewhere).then(() => undefined),
+    refused,
+  );
+  await rename(`${archives}-away`, archives);
+  const restored = await runScript(elsewhere, 'restore', [backup]);
+  t.is(restored.code, 0, restored.err);
+  await using started = await RunningService.startIn(elsewhere);
+  t.truthy(started.url);
 });
 
 test('restore --verify compares the digests of existing objects, and replaces corrupt ones', async (t) => {

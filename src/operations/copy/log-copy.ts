@@ -14,6 +14,8 @@ export type CopyOptions = {
   readonly engine?: keyof typeof APPENDS_AT_ONCE;
   /** `total` is an estimate, if there is one. */
   readonly progress?: (step: 'compared' | 'copied', events: number, total?: number) => void;
+  /** Awaited once the target is accepted, before anything is appended to it. */
+  readonly onAccepted?: () => Promise<void>;
   /** Aborts the copy. The target stays consistent; a repeated copy continues after its last event. */
   readonly signal?: AbortSignal;
 };
@@ -76,6 +78,7 @@ export async function copyEvents(
   const source = events[Symbol.asyncIterator]();
   try {
     const found = await compareBeginning(source, target, options);
+    await options.onAccepted?.();
     const copied = await appendRest(source, target, options);
     return { found, copied };
   } finally {
