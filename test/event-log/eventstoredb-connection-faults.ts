@@ -72,6 +72,20 @@ function reading(): void {
     }
   });
 
+  test.serial('a stream that was deleted permanently is empty, and refuses appends', async (t) => {
+    const { double, log } = await logOnDouble(t);
+    const deleted = {
+      kind: 'refuse',
+      code: status.FAILED_PRECONDITION,
+      exception: 'stream-deleted',
+      trailers: { 'stream-name': 'deposit-1' },
+    } as const;
+    double.faults.set('read', deleted);
+    t.deepEqual(await listOf(log.readStream('deposit-1')), []);
+    double.faults.set('append', deleted);
+    await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), { code: 'APPEND_REFUSED' });
+  });
+
   test.serial('a stream is read past pages with only events of other streams', async (t) => {
     const { double, log } = await logOnDouble(t);
     await log.append('deposit-1', 'none', newEvents(1));

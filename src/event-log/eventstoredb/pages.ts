@@ -142,9 +142,12 @@ type Seen = {
 
 type Found = { readonly seen: readonly Seen[]; readonly atEnd: boolean };
 
+/** Types of errors that say that a stream has no events. */
+const WITHOUT_EVENTS: ReadonlySet<string | undefined> = new Set(['stream-not-found', 'stream-deleted']);
+
 /**
- * Resolves to the events of one bounded read; none when there is no such stream. Reads have no deadline of
- * their own.
+ * Resolves to the events of one bounded read; none when there is no such stream, also after it was deleted permanently.
+ * Reads have no deadline of their own.
  */
 async function collectEvents(
   source: ReturnType<Start>,
@@ -160,7 +163,7 @@ async function collectEvents(
       events.push(...more);
     }
   } catch (error) {
-    if (factsOf(error).type === 'stream-not-found') return [];
+    if (WITHOUT_EVENTS.has(factsOf(error).type)) return [];
     throw error;
   }
 }

@@ -16,7 +16,12 @@ export type FaultyCall =
 
 export type Fault =
   /** Nothing is done and a gRPC status is answered. */
-  | { readonly kind: 'refuse'; readonly code: status; readonly exception?: string }
+  | {
+      readonly kind: 'refuse';
+      readonly code: status;
+      readonly exception?: string;
+      readonly trailers?: Readonly<Record<string, string>>;
+    }
   /** Nothing is done, and the leader is named, which may be this server. */
   | { readonly kind: 'not leader' }
   /** Nothing is done and nothing is ever answered. */
@@ -68,7 +73,7 @@ export class FaultSwitches {
 export async function suffer(fault: Fault | undefined, leader: Address): Promise<Refusal | undefined> {
   switch (fault?.kind) {
     case 'refuse':
-      return refusal(fault.code, fault.exception);
+      return refusal(fault.code, fault.exception, fault.trailers);
     case 'not leader':
       return notLeader(leader);
     case 'hang':
