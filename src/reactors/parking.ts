@@ -5,6 +5,7 @@ import {
   eventToRetry,
   type ParkedEvent,
   type Parking,
+  type ParkingCommand,
   ParkingRefusal,
   parkedOrSkipped,
   waitingEvents,
@@ -23,6 +24,10 @@ export class EventLogParking {
   readonly #log: EventLog;
   /** The decisions read so far, by reactor. */
   readonly #known = new Map<string, StreamState<Parking>>();
+  /** The last result of {@link parkedOrSkipped} by reactor, with the decisions that it was found in. */
+  readonly #ids = new Map<string, { readonly state: Parking; readonly ids: ReadonlySet<string> }>();
+  /** Settles when no decision is being stored; never rejects. */
+  #storing: Promise<unknown> = Promise.resolve();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -44,7 +49,7 @@ export class EventLogParking {
     } as const;
     // The same event may be parked again after a retry: each time needs a command id of its own.
     const context = { ...commandContext(event, reactor, 'park'), commandId: random.uuid() };
-    await handleCommand(this.#log, parkings, reactor, command, context);
+    await this.#decide(command, context);
   }
 
   /** Returns the stream of the decisions about the parked events of a reactor. */
@@ -58,8 +63,8 @@ export class EventLogParking {
   async eventToRetry(event: RecordedEvent): Promise<RecordedEvent | undefined> {
     const { type, data } = parkings.codec.read(event);
     if (type !== 'ParkedRetried') return undefined;
-    const decisions = await this.#decisions(data.reactor, event.revision);
-    const parked = eventToRetry(decisions, data.eventId, event.revision);
+    const { state } = await this.#decisions(data.reactor, event.revision);
+    const parked = eventToRetry(state, data.eventId, event.revision);
     if (!parked) return undefined;
     for await (const original of this.#log.readStream(parked.stream, { from: parked.revision, limit: 1 }))
       return original;
@@ -68,12 +73,17 @@ export class EventLogParking {
 
   /** Returns the ids of the events that wait for an operator, or that an operator has skipped for good. */
   async parkedOrSkipped(reactor: string): Promise<ReadonlySet<string>> {
-    return parkedOrSkipped(await this.#decisions(reactor));
+    const { state } = await this.#decisions(reactor);
+    const known = this.#ids.get(reactor);
+    if (known && known.state === state) return known.ids;
+    const ids = parkedOrSkipped(state);
+    this.#ids.set(reactor, { state, ids });
+    return ids;
   }
 
   /** Returns the events that wait for an operator. */
   async waiting(reactor: string): Promise<readonly ParkedEvent[]> {
-    return waitingEvents(await this.#decisions(reactor));
+    return waitingEvents((await this.#decisions(reactor)).state);
   }
 
   /** Returns how many events of all reactors wait for an operator. */
@@ -84,18 +94,32 @@ export class EventLogParking {
 
   async retry({ reactor, eventId }: ParkedEvent, context: CommandContext): Promise<void> {
     try {
-      await handleCommand(this.#log, parkings, reactor, { type: 'RetryParked', reactor, eventId }, context);
+      await this.#decide({ type: 'RetryParked', reactor, eventId }, context);
     } catch (error) {
       if (!(error instanceof ParkingRefusal)) throw error; // else another node or an operator was faster
     }
   }
 
+  /**
+   * Stores a decision, one after the other: of several at a time, each that lost the race for the revision would read all
+   * decisions again.
+   */
+  #decide(command: ParkingCommand, context: CommandContext): Promise<void> {
+    const { reactor } = command;
+    const stored = this.#storing.then(async () => {
+      const from = await this.#decisions(reactor);
+      this.#known.set(reactor, await handleCommand(this.#log, parkings, reactor, command, context, { from }));
+    });
+    this.#storing = stored.catch(() => undefined);
+    return stored;
+  }
+
   /** Returns all decisions about the parked events of a reactor; reads only the new ones. */
-  async #decisions(reactor: string, atLeast?: number): Promise<Parking> {
+  async #decisions(reactor: string, atLeast?: number): Promise<StreamState<Parking>> {
     const from = this.#known.get(reactor);
     const loaded = await load(this.#log, parkings, reactor, { from, atLeast });
     this.#known.set(reactor, loaded);
-    return loaded.state;
+    return loaded;
   }
 }
 

@@ -445,5 +445,44 @@ test('only new decisions about parked events are read for the next event', async
   const found = await Promise.all(decisions.map((decision) => parking.eventToRetry(decision)));
   t.deepEqual(found, jobs);
   for (const decision of decisions.slice(0, 1)) await parking.eventToRetry(decision);
-  t.deepEqual(begun, [0, 0, 4]);
+  t.deepEqual(begun, [2, 2, 4]);
+});
+
+test('decisions about many parked events read none of the others again', async (t) => {
+  await using log = new MemoryEventLog();
+  const streams = Array.from({ length: 50 }, (_, index) => `job-${index}`);
+  for (const stream of streams) await work(log, stream);
+  const readStream = log.readStream.bind(log);
+  let read = 0;
+  log.readStream = async function* (stream, options) {
+    for await (const event of readStream(stream, options)) {
+      read += 1;
+      yield event;
+    }
+  };
+  const parking = new EventLogParking(log);
+  const park = (job: RecordedEvent) => parking.park('tested', job, failing('DEADLY'), 5);
+  await Promise.all((await Array.fromAsync(log.readAll())).map(park));
+  const parked = await parking.waiting('tested');
+  t.is(parked.length, streams.length);
+  const actor = { kind: 'service', name: 'sweep' } as const;
+  for (const { eventId } of parked) t.true((await parking.parkedOrSkipped('tested')).has(eventId));
+  for (const [index, event] of parked.entries()) {
+    const commandId = `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`;
+    await parking.retry(event, { commandId, actor, now: '2026-01-01T00:00:00Z', correlationId: commandId });
+  }
+  t.deepEqual(await parking.waiting('tested'), []);
+  t.is(read, 0);
+});
+
+test('an event that another node has retried is parked again', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-1');
+  const [job] = (await Array.fromAsync(log.readAll())) as [RecordedEvent];
+  const parking = new EventLogParking(log);
+  await parking.park('tested', job, failing('DEADLY'), 5);
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
+  for await (const _ of operator.retryParked('tested', await parkedEvents(log, 'tested')));
+  await parking.park('tested', job, failing('DEADLY'), 5);
+  t.is((await parkedEvents(log, 'tested')).length, 1);
 });
