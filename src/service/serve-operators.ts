@@ -7,6 +7,7 @@ import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { enginePlaces } from './backends/open-backends.ts';
 import { CONFIRM_TIMEOUT_MS } from './nodes/confirmations.ts';
 import type { NodeResources } from './open-node.ts';
+import type { ServiceState } from './operator-port/control-client.ts';
 import { identityOf } from './operator-port/directory-id.ts';
 import { OperatorServer } from './operator-port/operator-server.ts';
 import type { startReactors } from './start-reactors.ts';
@@ -30,7 +31,9 @@ export async function serveOperators(node: NodeResources, url: string, parts: Pa
   const startedAt = clock.date().toISOString();
   const routes = {
     ...parts.moduleRoutes,
-    'GET /state': async () => ({ ...about(node, url), startedAt, ...(await stateOf(node, parts)) }),
+    'GET /state': async (): Promise<ServiceState> => {
+      return { ...about(node, url), startedAt, ...(await stateOf(node, parts)) };
+    },
     'POST /applied': async (wanted: unknown) => {
       const { position } = wanted as { readonly position: Position };
       return { applied: await projector.passed(position, CONFIRM_TIMEOUT_MS) };

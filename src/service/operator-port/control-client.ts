@@ -1,7 +1,13 @@
+import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log/event-log.ts';
+import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
+import type { RunnerStatus } from '../../reactors/reactor-runner.ts';
+import type { Sweep } from '../../reactors/sweep/sweep.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { outgoing } from '../../tools/outgoing.ts';
+import type { Projector } from '../../views/projector.ts';
+import type { EnginePlaces } from '../backends/open-backends.ts';
 import { controlFile, readOperatorFile } from './control-file.ts';
 import { type DirectoryId, identityOf } from './directory-id.ts';
 
@@ -31,54 +37,26 @@ const [STATE_TIMEOUT_MS, APPLIED_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 10_000, 
 const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';
 const MAY_GO_ON = 'It may still execute the command; run it again later.';
 
-/** The state that a running service reports. */
+/** The state that a running service reports. Over the port, what is `undefined` is absent. */
 export type ServiceState = {
   readonly version: string;
   readonly pid: number;
   readonly url: string;
   readonly roles: readonly string[];
-  /** Locations of its log and its archives. */
-  readonly engines: { readonly eventLog: string; readonly archiveStore: string };
+  readonly engines: EnginePlaces;
   /** Absent in older releases. */
   readonly dataFolder?: DirectoryId;
   /** RFC 3339. */
   readonly startedAt: string;
-  readonly views: readonly {
-    readonly name: string;
-    readonly position?: string;
-    /** Number of events that were applied to the view since the start. */
-    readonly events: number;
-  }[];
+  readonly views: Projector['reached'];
   /** The reason why the views get no events at the moment. */
   readonly following: string | null;
   /** `null` on a node that sends no notifications. */
-  readonly notifications: {
-    readonly waiting: number;
-    readonly taken: number;
-    readonly failed: number;
-    readonly tooOld: number;
-    readonly keyProblem: string | null;
-  } | null;
+  readonly notifications: NotificationStatus | null;
   /** `null` on a node that does not check and load; absent in older releases. */
-  readonly sweep?: {
-    /** Number of work items that were started without a delivery, since the start. */
-    readonly begun: number;
-    /** Deposits whose notifications have no recorded outcome and are too old to be sent. */
-    readonly unrecorded: { readonly count: number; readonly depositIds: readonly number[] };
-  } | null;
-  readonly reactors: readonly {
-    readonly name: string;
-    readonly underWay: number;
-    readonly done: number;
-    readonly failures: number;
-    readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
-    /** `null` while the log does not answer. */
-    readonly delivery: {
-      readonly position?: string;
-      readonly waiting: number;
-      readonly oldest?: string;
-    } | null;
-  }[];
+  readonly sweep?: Pick<Sweep, 'begun' | 'unrecorded'> | null;
+  /** `delivery` is `null` while the log does not answer. */
+  readonly reactors: readonly (RunnerStatus & { readonly delivery: GroupStatus | null })[];
 };
 
 /** Client of the service that runs on a data folder, for commands. */

@@ -2,18 +2,7 @@ import { humanDate } from './deposit-date.ts';
 import { atomFacts, type DepositModel, headFacts } from './deposit-model.ts';
 import { type Document, depositFields, type RenderContext, text } from './document.ts';
 
-export type ContentDocument = Pick<
-  DepositModel,
-  | 'depositId'
-  | 'uuid'
-  | 'collection'
-  | 'title'
-  | 'author'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'status'
-  | 'statusDetail'
->;
+export type ContentDocument = Omit<DepositModel, 'archive' | 'loaded'>;
 
 /** Describes the document of the CONT-FILE-IRI. */
 export function contentDocument(document: ContentDocument, { iris }: Pick<RenderContext, 'iris'>): Document {

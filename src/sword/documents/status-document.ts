@@ -1,18 +1,7 @@
 import { atomFacts, type DepositModel, headFacts } from './deposit-model.ts';
 import { type Document, depositFields, type RenderContext } from './document.ts';
 
-export type StatusDocument = Pick<
-  DepositModel,
-  | 'depositId'
-  | 'uuid'
-  | 'collection'
-  | 'title'
-  | 'author'
-  | 'updatedAt'
-  | 'status'
-  | 'statusDetail'
-  | 'loaded'
-> & {
+export type StatusDocument = Omit<DepositModel, 'createdAt' | 'archive'> & {
   /** The client's own identifier: of the metadata, else the slug; `null` without either. */
   readonly externalId: string | null;
   /** `null` until the deposit is complete. */
