@@ -24,17 +24,23 @@ type Options = {
 
 /** Resolves to the JSON at a path of the console. @throws {ApiError} */
 export async function getJson<Answer>(path: string, options: Options = {}): Promise<Answer> {
-  return (await send('GET', path, undefined, options)) as Answer; // the server is of the same release
+  return jsonIn(await send('GET', path, undefined, options));
+}
+
+/** Resolves to the bytes at a path of the console. @throws {ApiError} */
+export async function getBytes(path: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await send('GET', path, undefined, { signal });
+  return new Uint8Array(await answer.arrayBuffer());
 }
 
 /** Sends JSON, and resolves to the JSON of the answer. @throws {ApiError} */
 export async function postJson<Answer>(path: string, body: unknown = {}): Promise<Answer> {
-  return (await send('POST', path, body, {})) as Answer;
+  return jsonIn(await send('POST', path, body, {}));
 }
 
-async function send(method: string, path: string, body: unknown, options: Options): Promise<unknown> {
+async function send(method: string, path: string, body: unknown, options: Options): Promise<Response> {
   const headers = {
-    Accept: 'application/json',
+    Accept: 'application/json', // also of errors where bytes are asked for
     'X-Console': '1',
     ...(options.background && { 'X-Console-Background': '1' }),
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -50,10 +56,14 @@ async function send(method: string, path: string, body: unknown, options: Option
     throw new ApiError('NO_ANSWER', 'The service does not answer.', 0);
   });
   if (answer.status === 401 && path !== '/console/enter') signIn();
-  const text = await answer.text();
-  if (answer.ok) return text === '' ? undefined : JSON.parse(text);
-  const { code, message } = errorIn(text);
+  if (answer.ok) return answer;
+  const { code, message } = errorIn(await answer.text());
   throw new ApiError(code, message, answer.status);
+}
+
+async function jsonIn<Answer>(answer: Response): Promise<Answer> {
+  const text = await answer.text();
+  return (text === '' ? undefined : JSON.parse(text)) as Answer; // the server is of the same release
 }
 
 /** Leads to the sign-in, and back to this page. */
