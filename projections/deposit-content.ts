@@ -1,14 +1,8 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import {
-  type Archives,
-  noArchives,
-  withArchive,
-  withArchiveReplaced,
-  withoutArchive,
-  withoutArchives,
-} from '../src/domain/deposit/archive-list.ts';
+import { type Archives, noArchives } from '../src/domain/deposit/archive-list.ts';
 import type { DepositEvent, MetadataEntry } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
+import { archiveChanges } from './archive-changes.ts';
 import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
 /** The content of a deposit, for its receipt, its content document and its EM-IRI. */
@@ -36,23 +30,9 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
       const known = { depositId, uuid, client, collection, createdAt, title: null, entries: [] };
       return { ...initialStatus(event), ...known, ...noArchives };
     },
-    ArchiveAdded: (view, event) => view && withChange(view, event, withArchive(view, event.data.archive)),
-    ArchivesReplaced: (view, event) =>
-      view && withChange(view, event, withArchive(withoutArchives(view), event.data.archive)),
-    ArchivesRemoved: (view, event) => view && withChange(view, event, withoutArchives(view)),
-    ArchiveReplaced: (view, event) =>
-      view && withChange(view, event, withArchiveReplaced(view, event.data.number, event.data.archive)),
-    ArchiveRemoved: (view, event) => view && withChange(view, event, withoutArchive(view, event.data.number)),
-    MetadataAdded: (view, event) => {
-      const { entry } = event.data;
-      const title = view?.title ?? entry.facts.title;
-      return view && withChange(view, event, { title, entries: [...view.entries, objectOf(entry)] });
-    },
-    MetadataUpdated: (view, event) => {
-      const { entry } = event.data;
-      const title = view?.title ?? entry.facts.title;
-      return view && withChange(view, event, { title, entries: [...view.entries, objectOf(entry)] });
-    },
+    ...archiveChanges<DepositContentView>((archive) => archive),
+    MetadataAdded: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry)),
+    MetadataUpdated: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry)),
     MetadataReplaced: (view, event) => {
       const { entry } = event.data;
       return view && withChange(view, event, { title: entry.facts.title, entries: [objectOf(entry)] });
@@ -60,6 +40,14 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
     ...statusChanges<DepositContentView>(),
   },
 };
+
+/** Returns the fields with one more entry; the title is that of the first entry that has one. */
+function withEntry(
+  { title, entries }: DepositContentView,
+  entry: MetadataEntry,
+): Pick<DepositContentView, 'title' | 'entries'> {
+  return { title: title ?? entry.facts.title, entries: [...entries, objectOf(entry)] };
+}
 
 function objectOf({ sha256, length, encoding }: MetadataEntry): EntryObject {
   return { sha256, length, encoding };

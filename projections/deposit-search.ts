@@ -1,14 +1,8 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import {
-  type Archives,
-  noArchives,
-  withArchive,
-  withArchiveReplaced,
-  withoutArchive,
-  withoutArchives,
-} from '../src/domain/deposit/archive-list.ts';
+import { type Archives, noArchives } from '../src/domain/deposit/archive-list.ts';
 import type { DepositEvent, EntryFacts, Reason } from '../src/domain/deposit/events.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
+import { archiveChanges } from './archive-changes.ts';
 import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
 /** A row in the list of all deposits, and the texts by which it is found. */
@@ -74,13 +68,7 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
       const lookups = { changed: '', words: '', terms: '', labels: [] };
       return { ...initialStatus(event), ...known, ...noArchives, ...later, ...loaded, ...lookups };
     },
-    ArchiveAdded: (view, event) => view && withChange(view, event, withArchive(view, event.data.archive)),
-    ArchivesReplaced: (view, event) =>
-      view && withChange(view, event, withArchive(withoutArchives(view), event.data.archive)),
-    ArchivesRemoved: (view, event) => view && withChange(view, event, withoutArchives(view)),
-    ArchiveReplaced: (view, event) =>
-      view && withChange(view, event, withArchiveReplaced(view, event.data.number, event.data.archive)),
-    ArchiveRemoved: (view, event) => view && withChange(view, event, withoutArchive(view, event.data.number)),
+    ...archiveChanges<DepositSearchView>((archive) => archive),
     MetadataAdded: (view, event) => view && withChange(view, event, withFacts(view, event.data.entry.facts)),
     MetadataUpdated: (view, event) =>
       view && withChange(view, event, withFacts(view, event.data.entry.facts)),

@@ -1,15 +1,8 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import {
-  type Archives,
-  type NumberedArchive,
-  noArchives,
-  withArchive,
-  withArchiveReplaced,
-  withoutArchive,
-  withoutArchives,
-} from '../src/domain/deposit/archive-list.ts';
-import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
-import type { Projection, Recorded } from '../src/views/projection.ts';
+import { type Archives, type NumberedArchive, noArchives } from '../src/domain/deposit/archive-list.ts';
+import type { DepositEvent } from '../src/domain/deposit/events.ts';
+import type { Projection } from '../src/views/projection.ts';
+import { archiveChanges } from './archive-changes.ts';
 import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
 /** The data of the Statement of a deposit. It is folded from the stream on request; no node stores it. */
@@ -38,24 +31,9 @@ export const depositStatement: Projection<DepositStatementView, DepositEvent> = 
       const { depositId, uuid, client, collection } = event.data;
       return { ...initialStatus(event), depositId, uuid, client, collection, title: null, ...noArchives };
     },
-    ArchiveAdded: (view, event) =>
-      view && withChange(view, event, withArchive(view, depositedArchive(event.data.archive, event))),
-    ArchivesReplaced: (view, event) =>
-      view &&
-      withChange(
-        view,
-        event,
-        withArchive(withoutArchives(view), depositedArchive(event.data.archive, event)),
-      ),
-    ArchivesRemoved: (view, event) => view && withChange(view, event, withoutArchives(view)),
-    ArchiveReplaced: (view, event) =>
-      view &&
-      withChange(
-        view,
-        event,
-        withArchiveReplaced(view, event.data.number, depositedArchive(event.data.archive, event)),
-      ),
-    ArchiveRemoved: (view, event) => view && withChange(view, event, withoutArchive(view, event.data.number)),
+    ...archiveChanges<DepositStatementView, DepositedArchive>((archive, { occurredAt, revision }) => {
+      return { ...archive, depositedOn: occurredAt, revision };
+    }),
     MetadataAdded: (view, event) =>
       view && withChange(view, event, { title: view.title ?? event.data.entry.facts.title }),
     MetadataUpdated: (view, event) =>
@@ -65,10 +43,3 @@ export const depositStatement: Projection<DepositStatementView, DepositEvent> = 
     ...statusChanges<DepositStatementView>(),
   },
 };
-
-function depositedArchive(
-  archive: Archive,
-  { occurredAt, revision }: Recorded,
-): Omit<DepositedArchive, 'number'> {
-  return { ...archive, depositedOn: occurredAt, revision };
-}

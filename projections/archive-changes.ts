@@ -1,0 +1,44 @@
+import {
+  type Archives,
+  type NumberedArchive,
+  withArchive,
+  withArchiveReplaced,
+  withoutArchive,
+  withoutArchives,
+} from '../src/domain/deposit/archive-list.ts';
+import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
+import type { Projection, Recorded } from '../src/views/projection.ts';
+import { type StatusFields, withChange } from './status-changes.ts';
+
+/**
+ * Returns the handlers of the events that change the archives of a deposit. `keptOf` returns what the view contains of an
+ * archive, without its number.
+ */
+export function archiveChanges<
+  View extends StatusFields & Archives<Kept>,
+  Kept extends NumberedArchive = NumberedArchive,
+>(
+  keptOf: (archive: Archive, event: Recorded) => Omit<Kept, 'number'>,
+): Pick<Projection<View, DepositEvent>['when'], ArchiveChange> {
+  const changed = (view: View, event: Recorded, archives: Archives<Kept>): View =>
+    withChange(view, event, archives as Partial<View>);
+  return {
+    ArchiveAdded: (view, event) =>
+      view && changed(view, event, withArchive(view, keptOf(event.data.archive, event))),
+    ArchivesReplaced: (view, event) =>
+      view && changed(view, event, withArchive(withoutArchives(view), keptOf(event.data.archive, event))),
+    ArchivesRemoved: (view, event) => view && changed(view, event, withoutArchives(view)),
+    ArchiveReplaced: (view, event) => {
+      const { number, archive } = event.data;
+      return view && changed(view, event, withArchiveReplaced(view, number, keptOf(archive, event)));
+    },
+    ArchiveRemoved: (view, event) => view && changed(view, event, withoutArchive(view, event.data.number)),
+  };
+}
+
+type ArchiveChange =
+  | 'ArchiveAdded'
+  | 'ArchivesReplaced'
+  | 'ArchivesRemoved'
+  | 'ArchiveReplaced'
+  | 'ArchiveRemoved';
