@@ -1,7 +1,7 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
-import { beginningOf } from '../src/operations/command/argument-values.ts';
+import { beginningOf, limitOf } from '../src/operations/command/argument-values.ts';
 import { readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
@@ -45,12 +45,12 @@ await runCommand(
       ...(collection !== undefined && { collection }),
       ...(status !== undefined && { status }),
     };
-    const since = values.since === undefined ? undefined : timeIn(values.since);
-    const limit = limitIn(values.limit);
+    const since = values.since === undefined ? undefined : beginningOf('since', values.since);
+    const limit = limitOf(values.limit);
     using view = openView(readConfig(), depositStatus);
     const query = {
       equal,
-      ...(since !== undefined && { from: { field: 'updatedAt', value: since } }),
+      ...(since !== undefined && { from: { field: 'updatedAt', value: new Date(since).toISOString() } }),
     };
     for (const deposit of depositsOfView<DepositStatusView>(view, query, limit))
       say(values.json ? jsonLine(deposit) : line(deposit));
@@ -69,16 +69,4 @@ function line(deposit: DepositStatusView): string {
   ];
   const below = texts.flatMap((text) => wrapLines(`| ${text}`, 4, WIDTH));
   return [columnsOf(row) <= WIDTH ? row : head, ...below].join('\n');
-}
-
-function timeIn(text: string): string {
-  const time = beginningOf(text);
-  if (time === undefined)
-    throw new UsageError(`--since ${text} is neither a time as in 2026-03-01T10:00:00Z nor a date.`);
-  return new Date(time).toISOString();
-}
-
-function limitIn(text = '100'): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is not a whole number.`);
-  return Number(text) || Infinity;
 }

@@ -1,14 +1,13 @@
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
-import { beginningOf } from '../src/operations/command/argument-values.ts';
+import { beginningOf, limitOf } from '../src/operations/command/argument-values.ts';
 import { readArguments, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
 import { jsonLine } from '../src/operations/command/json-line.ts';
 import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
 import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
-import { type FoundEvent, searchLog } from '../src/operations/search/search-log.ts';
+import { searchShown } from '../src/operations/search/deposits-with.ts';
+import type { FoundEvent } from '../src/operations/search/search-log.ts';
 import { termIn } from '../src/operations/search/search-term.ts';
-import { openExistingStore } from '../src/service/backends/open-backends.ts';
-import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Searches the event log for an identifier, or for events, and names their deposits.
 
@@ -62,23 +61,17 @@ await runCommand(
       client,
       actor,
       reason,
-      since: timeIn('since', values.since),
-      until: timeIn('until', values.until),
+      since: values.since === undefined ? undefined : beginningOf('since', values.since),
+      until: values.until === undefined ? undefined : beginningOf('until', values.until),
       acceptedLater: values['accepted-later'],
     };
     if (Object.values(conditions).every((condition) => condition === undefined))
       throw new UsageError('WHAT or a condition is missing.');
-    const limit = limitIn(values.limit);
+    const limit = limitOf(values.limit);
     const config = readConfig();
     await using log = await openLogReadOnly(config);
-    await using stores = new AsyncDisposableStack();
     const found = { events: 0, deposits: new Set<number>() };
-    using bars = new ProgressBars();
-    const options = {
-      openStore: async () => stores.use(await openExistingStore(config)),
-      progress: (events: number) => bars.at('events read', events),
-    };
-    for await (const match of searchLog(log, conditions, options)) {
+    for await (const match of searchShown(log, config, conditions)) {
       say(values.json ? jsonLine(jsonOf(match)) : lineOf(match));
       found.events += 1;
       if (match.depositId !== null) found.deposits.add(match.depositId);
@@ -114,17 +107,4 @@ function jsonOf({ event, depositId, fields }: FoundEvent): object {
     correlationId: correlationOf(event),
     fields,
   };
-}
-
-function timeIn(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const time = beginningOf(text);
-  if (time === undefined)
-    throw new UsageError(`--${option} ${text} is neither a time as in 2026-03-01T10:00:00Z nor a date.`);
-  return time;
-}
-
-function limitIn(text = '100'): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is not a whole number.`);
-  return Number(text) || Infinity;
 }

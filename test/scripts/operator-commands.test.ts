@@ -462,10 +462,10 @@ test('rates are of one run of a service, and the widest status fits into 100 col
 });
 
 test('times and deposit numbers have the same strict syntax as elsewhere', (t) => {
-  t.is(beginningOf('2026-03-01'), Date.UTC(2026, 2, 1));
+  t.is(beginningOf('since', '2026-03-01'), Date.UTC(2026, 2, 1));
   t.is(momentOf('2026-03-01T10:00:00.5+01:00'), Date.UTC(2026, 2, 1, 9, 0, 0, 500));
   for (const text of ['7', '2026', '2026-02-31', '2026-02-30T10:00:00Z', '2026-03-01T10:00', 'soon', '']) {
-    t.is(beginningOf(text), undefined, text);
+    t.throws(() => beginningOf('since', text), { message: /^--since .*neither a time/ }, text);
   }
   t.is(momentOf('2026-03-01'), undefined);
   t.deepEqual(['1', '42', '9007199254740991'].map(wholeNumber), [1, 42, 9_007_199_254_740_991]);

@@ -32,7 +32,15 @@ export function momentOf(text: string): number | undefined {
   return TIME.test(text) && parseGitDate(text) ? Date.parse(text.toUpperCase()) : undefined;
 }
 
-/** Parses an RFC 3339 time, or a date as its beginning in UTC. */
-export function beginningOf(text: string): number | undefined {
-  return DATE.test(text) ? momentOf(`${text}T00:00:00Z`) : momentOf(text);
+/** Parses the RFC 3339 time of an option, or a date as its beginning in UTC. @throws {UsageError} */
+export function beginningOf(option: string, text: string): number {
+  const time = momentOf(DATE.test(text) ? `${text}T00:00:00Z` : text);
+  if (time !== undefined) return time;
+  throw new UsageError(`--${option} ${text} is neither a time as in 2026-03-01T10:00:00Z nor a date.`);
+}
+
+/** Parses `--limit`, the maximum number of lines; 0 is for all. @throws {UsageError} */
+export function limitOf(text = '100'): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is not a whole number.`);
+  return Number(text) || Infinity;
 }
