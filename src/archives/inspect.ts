@@ -7,27 +7,35 @@ import { MemberCollector } from './member-collector.ts';
 import { TarReader } from './tar/tar.ts';
 import { TarMembers } from './tar/tar-members.ts';
 import { readZip } from './zip/zip.ts';
+import type { Assistant } from './zip/zip-batches.ts';
 
 /**
- * Reads the archive to its end, in this thread. @param sha256 digest that its bytes are expected to have.
+ * Reads the archive to its end, in this thread and in those of the assistant. @param sha256 digest that its bytes are
+ * expected to have.
  * @throws the error of the file system, when the archive cannot be opened or read.
  */
 export async function readArchive(
   source: LocalSource,
   sha256: string,
   limits: ArchiveLimits,
+  assistant?: Assistant,
 ): Promise<Reading> {
   using bytes = ArchiveBytes.open(source);
-  const inspection = await inspectBytes(bytes, sha256, limits);
+  const inspection = await inspectBytes(bytes, sha256, limits, assistant);
   return { inspection, found: bytes.digest() };
 }
 
-async function inspectBytes(bytes: ArchiveBytes, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
+async function inspectBytes(
+  bytes: ArchiveBytes,
+  sha256: string,
+  limits: ArchiveLimits,
+  assistant?: Assistant,
+): Promise<Inspection> {
   const format = bytes.format();
   if (format === 'unknown') return { outcome: 'refused', format: null, faults: [unknownFormat] };
   const contents = new MemberCollector(limits);
   try {
-    await (format === 'zip' ? readZip(bytes, limits, contents) : readTar(bytes, format, contents));
+    await (format === 'zip' ? readZip(bytes, limits, contents, assistant) : readTar(bytes, format, contents));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     contents.faults.add(error.code, error.message);

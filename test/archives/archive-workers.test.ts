@@ -9,6 +9,12 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { type Inspection, defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
+import {
+  OfferedBatches,
+  PortAssistant,
+  readSentBatch,
+  type SentBatch,
+} from '../../src/archives/workers/assistance.ts';
 import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
@@ -74,6 +80,99 @@ test('the start time of a worker does not count as time of its job', async (t) =
   const entry = new URL(`data:text/javascript,${encodeURIComponent(slow)}`);
   await using pool = new WorkerPool<string, string>(entry, { size: 1, queueLength: 1, worker: {} });
   t.is(await pool.run('a job', 100), 'a job');
+});
+
+/** A pool of two threads whose jobs take the milliseconds that they say. */
+function napping(): WorkerPool<number, number> {
+  const program = `import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', (ms) => setTimeout(() => parentPort.postMessage(ms), ms));
+    parentPort.postMessage('begun');`;
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+  return new WorkerPool(entry, { size: 2, queueLength: 9, worker: {} });
+}
+
+test('only a started thread that no other job wants is idle', async (t) => {
+  await using pool = napping();
+  const runIfIdle = () => pool.runIfIdle(1, 60_000, {});
+  t.is(runIfIdle(), undefined, 'no thread was started');
+  await Promise.all([pool.run(1, 60_000), pool.run(1, 60_000)]);
+  t.is(pool.started, 2);
+  const job = pool.run(1, 60_000);
+  const idle = runIfIdle();
+  t.is(runIfIdle(), undefined, 'the job and the first part have both threads');
+  const waiting = pool.run(1, 60_000);
+  t.is(await idle, 1);
+  await Promise.all([job, waiting]);
+  await pool[Symbol.asyncDispose]();
+  t.is(runIfIdle(), undefined, 'the pool was closed');
+});
+
+const offeredBatch = () => {
+  const member = { rawName: 'a', method: 0, crc: 0xe8b7be43, packed: 1, unpacked: 1, isLink: false };
+  return { bytes: new Uint8Array(Buffer.from('a')), members: [member] };
+};
+
+/** Returns an assistant with one other thread, in which `read` begins to read a batch. */
+function assistantOf(read: (batch: SentBatch) => Promise<string> | undefined) {
+  const offered = new OfferedBatches(read);
+  return { offered, assistant: new PortAssistant({ port: offered.port, threads: 1 }) };
+}
+
+test('a batch is read by its own thread if no other one is idle', async (t) => {
+  const { offered, assistant } = assistantOf(() => undefined);
+  using _offered = offered;
+  t.like(await assistant.read(offeredBatch()), [{ hashed: { length: 1, sha256: hash('sha256', 'a') } }]);
+});
+
+test('a batch waits for an earlier one of the same archive, and then only for an idle thread', async (t) => {
+  const ends: (() => void)[] = [];
+  const read = (batch: SentBatch) => {
+    if (ends.length > 0) return undefined;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    ends.push(() => resolve(readSentBatch(batch)));
+    return promise;
+  };
+  const { offered, assistant } = assistantOf(read);
+  using _offered = offered;
+  const order: string[] = [];
+  const first = assistant.read(offeredBatch()).then(() => order.push('first'));
+  t.true(assistant.isFree);
+  const second = assistant.read(offeredBatch()).then(() => order.push('second'));
+  t.false(assistant.isFree);
+  while (ends.length === 0) await setTimeout(1);
+  await setTimeout(20);
+  t.deepEqual(order, []);
+  ends[0]?.();
+  await Promise.all([first, second]);
+  t.deepEqual(order, ['first', 'second']);
+});
+
+test('a batch of which another thread dies is not read at all', async (t) => {
+  const { assistant } = assistantOf(() => Promise.reject(new Error('The worker failed.')));
+  await t.throwsAsync(assistant.read(offeredBatch()), { code: 'ASSISTANT_DIED' });
+});
+
+/** A zip that is large enough to be read by several threads; its members hardly shrink. */
+const large = zipOf(
+  Array.from({ length: 80 }, (_, index) => ({
+    name: `f/${index}`,
+    data: Buffer.concat(
+      Array.from({ length: 2000 }, (_, part) => hash('sha256', `${index} ${part}`, 'buffer')),
+    ),
+  })),
+);
+
+test('a large zip is read by all idle threads, with the result of one', async (t) => {
+  await using workers = new ArchiveWorkers();
+  await Promise.all([workers.overlay([]), workers.overlay([])]);
+  let most = 0;
+  const inspecting = workers.inspect({ kind: 'bytes', bytes: large }, hash('sha256', large), limits);
+  const watch = setInterval(() => (most = Math.max(most, workers.load.busy)), 0);
+  const inspection = accepted(await inspecting);
+  clearInterval(watch);
+  t.is(most, 2);
+  t.like(await inspect(large), { listing: inspection.listing, files: 80 });
+  t.like(workers.load, { busy: 0, waiting: 0 });
 });
 
 test('listings are overlaid in a worker', async (t) => {

@@ -1,10 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import StreamZip from 'node-stream-zip';
+import { readArchive } from '../../src/archives/inspect.ts';
+import { defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
+import { readBatch } from '../../src/archives/zip/zip-batch.ts';
+import type { Assistant } from '../../src/archives/zip/zip-batches.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { type ZipSpec, zipOf } from '../../testing/archives/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
@@ -296,5 +300,59 @@ test('a zip with any byte changed is either accepted or refused, and never crash
       changed[at]! ^= change;
       t.regex((await inspect(changed)).outcome, /accepted|refused/);
     }
+  }
+});
+
+/** Members of some megabytes: many batches, a large member between them, links, directories, and bad members. */
+function manyMembers(isBad: (index: number) => boolean): ZipSpec[] {
+  const text = 'text '.repeat(4000);
+  const files = Array.from({ length: 600 }, (_, index) => {
+    const file = { name: `f/${index}`, data: `${index} ${text}` };
+    return isBad(index) ? { ...file, crc: 1 } : file;
+  });
+  const large = { name: 'large', data: Buffer.alloc(2 * 1024 ** 2, 'large'), ...(isBad(150) && { crc: 1 }) };
+  const links = ['/etc/passwd', '../out'].map((data, index) => ({ name: `l${index}`, data, mode: 0o120777 }));
+  return [...files.slice(0, 200), large, ...links, { name: 'empty/' }, ...files.slice(200)];
+}
+
+/** Reads each batch late, and later ones first. Returns the number of batches as well. */
+async function inspectAssisted(bytes: Buffer): Promise<{ inspection: Inspection; batches: number }> {
+  const late: (() => void)[] = [];
+  let batches = 0;
+  const assistant: Assistant = {
+    get isFree() {
+      return late.length < 3;
+    },
+    read: (batch) => {
+      batches += 1;
+      const copy = { ...batch, bytes: Buffer.from(batch.bytes) };
+      batch.bytes.fill(0); // they belong to the assistant
+      return new Promise((resolve) => {
+        late.unshift(() => resolve(readBatch(copy)));
+        setTimeout(() => late.shift()?.(), 1);
+      });
+    },
+  };
+  const source = { kind: 'bytes', bytes } as const;
+  const { inspection } = await readArchive(source, hash('sha256', bytes), defaultArchiveLimits, assistant);
+  return { inspection, batches };
+}
+
+test('a zip that an assistant reads in parts is accepted with the same listing and warnings', async (t) => {
+  const bytes = zipOf(manyMembers(() => false));
+  const { inspection, batches } = await inspectAssisted(bytes);
+  t.true(batches > 3, `${batches} batches`);
+  t.like(inspection, { outcome: 'accepted', files: 603 });
+  t.deepEqual(inspection, await inspect(bytes));
+});
+
+test('faults of a zip that an assistant reads in parts are those of one thread, in their order', async (t) => {
+  const bad = manyMembers((index) => index % 50 === 0);
+  const trailing = bad.map((each) => (each.name === 'f/550' ? { ...each, after: Buffer.alloc(30) } : each));
+  for (const specs of [bad, trailing]) {
+    const bytes = zipOf(specs);
+    const { inspection } = await inspectAssisted(bytes);
+    t.is(inspection.outcome === 'refused' && inspection.faults.length, 13);
+    t.deepEqual(inspection, await inspect(bytes));
   }
 });

@@ -3,6 +3,7 @@ import type { LocalSource } from '../../object-store/object-store.ts';
 import type { ArchiveLimits, OverlayListing } from '../inspection.ts';
 import type { WantedMember } from '../members/member-output.ts';
 import type { EntryQuery, ManifestSource } from '../tree/manifest-reads.ts';
+import type { Assistance, SentBatch } from './assistance.ts';
 
 /** A check or a load: its result is the reply. */
 export type CheckJob =
@@ -11,8 +12,13 @@ export type CheckJob =
       readonly source: LocalSource;
       readonly sha256: string;
       readonly limits: ArchiveLimits;
+      /** Other threads that read parts of a large archive. */
+      readonly assistance?: Assistance | undefined;
     }
   | { readonly kind: 'overlay'; readonly listings: readonly OverlayListing[] };
+
+/** A part of a check: its result is the reply. */
+export type BatchJob = { readonly kind: 'batch'; readonly batch: SentBatch };
 
 /** A search for an entry in a manifest: its result is the reply. */
 export type FindOrder = {
@@ -49,7 +55,7 @@ export type ReadOrder =
  * A job for a worker thread. The bytes that are read are sent through the port, one chunk per requesting message;
  * closing the port aborts the job.
  */
-export type ArchiveJob = CheckJob | ((FindOrder | ReadOrder) & { readonly port: MessagePort });
+export type ArchiveJob = CheckJob | BatchJob | ((FindOrder | ReadOrder) & { readonly port: MessagePort });
 
 /** The reply to a job: its result, or an error, of which only these fields pass between threads. */
 export type ArchiveReply =

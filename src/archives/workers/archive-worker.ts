@@ -10,6 +10,7 @@ import type { TreeEntry } from '../tree/deposit-tree.ts';
 import { directoryBytes, findEntry, manifestPieces, readTreePlan } from '../tree/manifest-reads.ts';
 import { mergeListings } from '../tree/merge-archives.ts';
 import type { ArchiveJob, ArchiveReply, ReadOrder } from './archive-job.ts';
+import { PortAssistant, readSentBatch } from './assistance.ts';
 import { ChunkSender } from './chunk-sender.ts';
 import { BEGUN } from './worker-pool.ts';
 
@@ -24,7 +25,7 @@ if ((workerData as { isBackground: boolean }).isBackground) lowerThreadPriority(
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
 parentPort?.postMessage(BEGUN);
 
-type Result = Reading | Overlay | TreeEntry | undefined;
+type Result = Reading | string | Overlay | TreeEntry | undefined;
 
 async function answer(job: ArchiveJob): Promise<void> {
   const reply = await work(job).catch((error: Error & { code?: string; syscall?: string }) => {
@@ -40,9 +41,13 @@ async function answer(job: ArchiveJob): Promise<void> {
 
 async function work(job: ArchiveJob): Promise<{ result: Result }> {
   if (job.kind === 'inspect') {
-    const reading = await readArchive(job.source, job.sha256, job.limits);
+    const { assistance } = job;
+    const assistant = assistance && new PortAssistant(assistance);
+    const reading = await readArchive(job.source, job.sha256, job.limits, assistant);
+    assistance?.port.close();
     return { result: { ...reading, inspection: withTree(reading.inspection, job.sha256) } };
   }
+  if (job.kind === 'batch') return { result: readSentBatch(job.batch) };
   if (job.kind === 'overlay') return { result: mergeListings(job.listings) };
   const sender = new ChunkSender(job.port);
   if (job.kind === 'find')
@@ -85,8 +90,9 @@ function withTree(inspection: Inspection, sha256: string): Inspection {
 
 /** Returns the buffers to transfer instead of copy: they can be tens of megabytes long. */
 function documentsOf(result: Result): ArrayBuffer[] {
-  const outcome = result && 'inspection' in result ? result.inspection : result;
-  if (!outcome || !('outcome' in outcome) || outcome.outcome !== 'accepted') return [];
+  if (typeof result !== 'object') return [];
+  const outcome = 'inspection' in result ? result.inspection : result;
+  if (!('outcome' in outcome) || outcome.outcome !== 'accepted') return [];
   if (!('listing' in outcome)) return [outcome.manifest.buffer as ArrayBuffer];
   const documents = [outcome.listing, ...(outcome.tree ? [outcome.tree.manifest] : [])];
   return [...new Set(documents.map(({ buffer }) => buffer as ArrayBuffer))];

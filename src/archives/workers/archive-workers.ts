@@ -16,6 +16,7 @@ import {
 } from '../inspection.ts';
 import type { TreeEntry } from '../tree/deposit-tree.ts';
 import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from './archive-job.ts';
+import { OfferedBatches } from './assistance.ts';
 import { JobAborted, type JobOptions, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 export type ArchiveWorkersOptions = {
@@ -30,6 +31,9 @@ export type ArchiveWorkersOptions = {
   /** Called for every aborted check, with the SHA-256 of its archives, for the operator's log. */
   readonly onAborted?: (error: JobAborted, archives: readonly string[]) => void;
 };
+
+/** Bytes of an archive from which on idle threads read parts of it. */
+const ASSISTED_LENGTH = 4 * 1024 ** 2;
 
 /**
  * Reads archives and manifests in worker threads: hostile bytes can crash or occupy only one of them. The jobs are checks
@@ -68,8 +72,13 @@ export class ArchiveWorkers implements ArchiveReader {
     limits: ArchiveLimits,
     owner?: string,
   ): Promise<Inspection> {
-    const milliseconds = await wallTime(source, limits);
-    const read = await this.#check({ kind: 'inspect', source, sha256, limits }, milliseconds, owner);
+    const length = await lengthOf(source);
+    const milliseconds = limits.wallTime + Math.ceil(length / limits.wallBytesPerMs);
+    const threads = this.#pool.started - 1; // the archive needs one of them
+    using offered = threads > 0 && length >= ASSISTED_LENGTH ? this.#assist(milliseconds, owner) : undefined;
+    const assistance = offered && { port: offered.port, threads };
+    const job = { kind: 'inspect', source, sha256, limits, assistance } as const;
+    const read = await this.#check(job, milliseconds, owner, offered ? [offered.port] : []);
     if ('fault' in read) return { outcome: 'refused', format: null, faults: [read.fault] };
     return trustReading(read.result as Reading, sha256); // as for this kind of job
   }
@@ -130,6 +139,15 @@ export class ArchiveWorkers implements ArchiveReader {
     await this.#pool[Symbol.asyncDispose]();
   }
 
+  /** Has idle threads read parts of an archive. */
+  #assist(milliseconds: number, owner = ''): OfferedBatches {
+    return new OfferedBatches((batch) => {
+      const options = { owner, transfer: [batch.bytes.buffer] };
+      const reply = this.#pool.runIfIdle({ kind: 'batch', batch }, milliseconds, options);
+      return reply?.then((answer) => resultOf(answer) as string); // as for this kind of job
+    });
+  }
+
   /** Resolves to the result of the job, or to a fault of its archives if it was aborted. */
   async #check(
     job: CheckJob,
@@ -152,19 +170,21 @@ export class ArchiveWorkers implements ArchiveReader {
   }
 
   async #run(job: ArchiveJob, milliseconds: number, options: JobOptions): Promise<unknown> {
-    const reply = await this.#pool.run(job, milliseconds, options);
-    if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
-    return reply.result;
+    return resultOf(await this.#pool.run(job, milliseconds, options));
   }
 }
 
 // The extension of this file: the sources run unchanged, but a published package has JavaScript.
 const entry = new URL(`./archive-worker${extname(import.meta.filename)}`, import.meta.url);
 
-/** Resolves to the time limit in milliseconds; rejects for an archive that cannot be read. */
-async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<number> {
-  const length = source.kind === 'bytes' ? source.bytes.length : (await files.stat(source.path)).size;
-  return limits.wallTime + Math.ceil(length / limits.wallBytesPerMs);
+/** Rejects for an archive that cannot be read. */
+async function lengthOf(source: LocalSource): Promise<number> {
+  return source.kind === 'bytes' ? source.bytes.length : (await files.stat(source.path)).size;
+}
+
+function resultOf(reply: ArchiveReply): unknown {
+  if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
+  return reply.result;
 }
 
 /** Returns the buffers of listings that occupy a whole buffer: small ones may share the buffer pool. */

@@ -93,6 +93,21 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     return await reply;
   }
 
+  /**
+   * Like `run`, but returns `undefined` if another job waits or no started thread is idle: none is started for it.
+   */
+  runIfIdle(job: Job, milliseconds: number, options: JobOptions): Promise<Reply> | undefined {
+    const { held, waiting } = this.#threads;
+    const awaited = held - this.#busy.size; // jobs that are about to take an idle thread, or to start one
+    const isIdle = !this.#closed && waiting === 0 && this.#idle.length > awaited;
+    return isIdle ? this.run(job, milliseconds, options) : undefined;
+  }
+
+  /** The number of threads that were started and have not ended. */
+  get started(): number {
+    return this.#idle.length + this.#busy.size;
+  }
+
   /** The maximum number of threads, the number of busy ones, and the number of waiting jobs. */
   get load(): PoolLoad {
     return { size: this.#options.size, busy: this.#threads.held, waiting: this.#threads.waiting };

@@ -11,16 +11,20 @@ export const stored = 0;
 export const deflated = 8;
 
 const pieceLength = 256 * 1024;
-const largeMember = 1024 ** 2;
+/** Most bytes of a small member, packed or unpacked. */
+export const largestSmall = 1024 ** 2;
+
+/** The fields of an entry with which its data is unpacked and verified. */
+export type PackedMember = Pick<ZipEntry, 'rawName' | 'method' | 'crc' | 'packed' | 'unpacked'>;
 
 /** Whether an entry is unpacked in memory at once. */
-export function isSmall({ packed, unpacked }: ZipEntry): boolean {
-  return packed <= largeMember && unpacked <= largeMember;
+export function isSmall({ packed, unpacked }: PackedMember): boolean {
+  return packed <= largestSmall && unpacked <= largestSmall;
 }
 
 /** The data of one entry is bad; the next one can still be read. */
 export class BadMember extends CodedError<FaultCode> {
-  constructor(code: FaultCode, entry: ZipEntry, what: string) {
+  constructor(code: FaultCode, entry: PackedMember, what: string) {
     super(code, `The member “${sanitizeName(entry.rawName)}” is corrupt: ${what}.`);
   }
 }
@@ -30,7 +34,7 @@ export class BadMember extends CodedError<FaultCode> {
  * event loop.
  * @throws {BadMember}
  */
-export function unpack(data: Buffer, entry: ZipEntry): Buffer {
+export function unpack(data: Buffer, entry: PackedMember): Buffer {
   const unpacked = entry.method === stored ? data : inflate(data, entry);
   assertUnpacked(entry, unpacked.length, crc32(unpacked));
   return unpacked;
@@ -40,7 +44,7 @@ export function unpack(data: Buffer, entry: ZipEntry): Buffer {
  * Hashes a large entry, in chunks of bounded size.
  * @throws {BadMember}
  */
-export async function hashLarge(pieces: Iterable<Buffer>, entry: ZipEntry): Promise<Hashed> {
+export async function hashLarge(pieces: Iterable<Buffer>, entry: PackedMember): Promise<Hashed> {
   const hash = new MemberHash(entry.unpacked);
   let crc = 0;
   let length = 0;
@@ -54,7 +58,7 @@ export async function hashLarge(pieces: Iterable<Buffer>, entry: ZipEntry): Prom
   return hash.digest();
 }
 
-function inflate(data: Buffer, entry: ZipEntry): Buffer {
+function inflate(data: Buffer, entry: PackedMember): Buffer {
   const maxOutputLength = entry.unpacked + 1;
   try {
     // One output buffer of the right size, instead of chunks to be concatenated. `info` returns the number of
@@ -72,7 +76,7 @@ function inflate(data: Buffer, entry: ZipEntry): Buffer {
 }
 
 /** Yields the data of a large entry in chunks of bounded size; verifies neither length nor CRC. */
-export async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
+export async function* inflated(pieces: Iterable<Buffer>, entry: PackedMember): AsyncGenerator<Buffer> {
   const engine = createInflateRaw({ chunkSize: pieceLength });
   const writing = feed(pieces, engine);
   try {
@@ -86,7 +90,7 @@ export async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): Asyn
   }
 }
 
-function assertConsumed(entry: ZipEntry, consumed: number): void {
+function assertConsumed(entry: PackedMember, consumed: number): void {
   if (consumed === entry.packed) return;
   throw new BadMember(
     'TRAILING_BYTES',
@@ -95,7 +99,7 @@ function assertConsumed(entry: ZipEntry, consumed: number): void {
   );
 }
 
-function assertUnpacked(entry: ZipEntry, length: number, crc: number): void {
+function assertUnpacked(entry: PackedMember, length: number, crc: number): void {
   if (length !== entry.unpacked) {
     throw new BadMember(
       'SIZE_MISMATCH',
@@ -107,7 +111,7 @@ function assertUnpacked(entry: ZipEntry, length: number, crc: number): void {
     throw new BadMember('CRC_MISMATCH', entry, 'its CRC does not match the one in its header (mismatch)');
 }
 
-function tooLong(entry: ZipEntry): BadMember {
+function tooLong(entry: PackedMember): BadMember {
   return new BadMember(
     'SIZE_MISMATCH',
     entry,
@@ -116,7 +120,7 @@ function tooLong(entry: ZipEntry): BadMember {
 }
 
 /** Turns zlib's errors about the data into a fault; returns other errors unchanged. */
-function asBadMember(error: unknown, entry: ZipEntry): unknown {
+function asBadMember(error: unknown, entry: PackedMember): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ERR_BUFFER_TOO_LARGE') return tooLong(entry);
   if (code === 'Z_BUF_ERROR') return new BadMember('TRUNCATED', entry, 'its compressed data is truncated');

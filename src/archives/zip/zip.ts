@@ -1,12 +1,11 @@
-import { MinorGc } from '../../tools/gc-hint.ts';
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { corrupt } from '../faults.ts';
 import type { ArchiveLimits } from '../inspection.ts';
-import { fillMember, type MemberCollector } from '../member-collector.ts';
-import { hashMember } from '../members/member-hash.ts';
+import type { MemberCollector } from '../member-collector.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
-import { BadMember, hashLarge, isSmall, stored, unpack } from './zip-data.ts';
+import { type Assistant, ZipBatches } from './zip-batches.ts';
+import { hashLarge, isSmall, stored } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { type PlacedEntry, placeEntry } from './zip-entry.ts';
@@ -25,14 +24,17 @@ export async function readZip(
   bytes: ArchiveBytes,
   limits: ArchiveLimits,
   contents: MemberCollector,
+  assistant?: Assistant,
 ): Promise<void> {
   const window = new ByteWindow(bytes);
-  const garbage = new MinorGc();
+  const batches = new ZipBatches(contents, bytes.length, assistant);
   // In reverse, so that each one can be freed after it was read.
   const extents = extentsIn(bytes, limits, contents).toReversed();
-  for (let extent = extents.pop(); extent !== undefined; extent = extents.pop()) {
-    await readEntry(bytes, window, extent, contents);
-    garbage.add(extent.entry.unpacked);
+  try {
+    for (let extent = extents.pop(); extent !== undefined; extent = extents.pop())
+      await readEntry(bytes, window, extent, batches);
+  } finally {
+    await batches.finish();
   }
 }
 
@@ -68,19 +70,19 @@ async function readEntry(
   bytes: ArchiveBytes,
   window: ByteWindow,
   extent: Extent,
-  contents: MemberCollector,
+  batches: ZipBatches,
 ): Promise<void> {
   const { entry, placed } = extent;
   const data = findData(window, extent);
-  try {
-    if (placed === undefined) return;
-    if (isSmall(entry)) {
-      readSmall(window.take(data.start, data.end), entry, placed, contents);
-    } else await readLarge(bytes.borrowedPieces(data.start, data.end), entry, placed);
-  } catch (error) {
-    if (!(error instanceof BadMember)) throw error;
-    contents.faults.add(error.code, error.message);
+  if (placed === undefined) return;
+  if (!isSmall(entry)) {
+    const pieces = () => bytes.borrowedPieces(data.start, data.end);
+    return await batches.addLarge(() => hashLarge(pieces(), entry), placed);
   }
+  // Some writers mark a directory as deflated and omit its data, which must be empty.
+  const isOmitted = placed.kind === 'directory' && entry.packed === 0;
+  const packed = isOmitted ? { ...entry, method: stored } : entry;
+  await batches.add(window.take(data.start, data.end), packed, placed);
 }
 
 /** Returns the range of the entry's data, after verifying its local header and its data descriptor. */
@@ -99,23 +101,6 @@ function findData(window: ByteWindow, { entry, end }: Extent): { start: number; 
   const descriptor = Buffer.from(window.take(dataEnd, end));
   assertSameHeaders(entry, window.take(offset, start), descriptor);
   return { start, end: dataEnd };
-}
-
-function readSmall(data: Buffer, entry: ZipEntry, placed: PlacedEntry, contents: MemberCollector): void {
-  if (placed.kind === 'directory') return checkNothing(data, entry);
-  const unpacked = unpack(data, entry);
-  fillMember(placed.member, hashMember(unpacked));
-  if (placed.kind === 'link') contents.checkLink(placed.path, unpacked.toString('latin1'));
-}
-
-/** Verifies that the data of a directory is empty. Some writers mark it as deflated and omit it. */
-function checkNothing(data: Buffer, entry: ZipEntry): void {
-  unpack(data, entry.packed === 0 ? { ...entry, method: stored } : entry);
-}
-
-async function readLarge(pieces: Iterable<Buffer>, entry: ZipEntry, placed: PlacedEntry): Promise<void> {
-  const hashed = await hashLarge(pieces, entry);
-  if (placed.kind !== 'directory') fillMember(placed.member, hashed);
 }
 
 function overlap({ rawName }: ZipEntry) {
