@@ -294,6 +294,16 @@ test.serial(
   },
 );
 
+test.serial('a part that declares unchanged bytes is stored as it is', async (t) => {
+  const { alice } = t.context;
+  const open = await begun(alice);
+  for (const encoding of ['binary', '8bit', '7BIT']) {
+    const form = relatedOf([[[...payload, `Content-Transfer-Encoding: ${encoding}`], helloZip]]);
+    t.is((await alice.put(`${open}media/`, form, related())).status, 204, encoding);
+    t.deepEqual(await bytesOf(await alice.get(`${open}media/`)), helloZip, encoding);
+  }
+});
+
 test.serial('a body with mixed line endings is refused', async (t) => {
   const { alice, service } = t.context;
   const { contentType, body } = swordClients['third Python client']({
