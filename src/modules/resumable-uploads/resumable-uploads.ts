@@ -159,6 +159,8 @@ export class ResumableUploads implements AsyncDisposable {
 
   /** Removes expired uploads and surplus used ones. Never rejects: failures are retried by the next sweep. */
   async sweep(): Promise<void> {
+    // A time in the future is of a clock that was ahead and has been set back.
+    for (const upload of this.#uploads.values()) if (upload.touchedAt > clock.now()) upload.touch();
     const surplus = new Set(this.#surplusUsed());
     const isRemovable = (upload: Upload): boolean => surplus.has(upload) || this.#isPast(upload);
     for (const upload of this.#uploads.values().toArray()) {

@@ -92,6 +92,25 @@ test('space reserved without a byte in 60 seconds is released, and the upload ca
   );
 });
 
+test('an upload of a clock that was ahead reserves its space no longer than others, and expires', async (t) => {
+  await withUploads(
+    t,
+    async ({ create, send, wait, uploads }) => {
+      const upload = await create('a');
+      wait(-365 * 86_400);
+      await uploads.sweep();
+      await t.throwsAsync(create('b'), BUSY);
+      wait(61);
+      await send(await create('b'), 1000);
+      t.is(uploads.find(upload.id, upload.record), upload);
+      wait(86_400);
+      await uploads.sweep();
+      t.is(uploads.find(upload.id, upload.record), undefined);
+    },
+    { totalSize: 1000 },
+  );
+});
+
 test('a client that sends one byte a minute holds only its share', async (t) => {
   await withUploads(t, async ({ create, send, wait }) => {
     const all: Upload[] = [];
