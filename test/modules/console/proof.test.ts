@@ -10,6 +10,7 @@ import { hashOf } from '../../../src/event-log/integrity/hash-chain.ts';
 import { anchorIn, signAnchor } from '../../../src/modules/anchors/anchor.ts';
 import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../../src/modules/anchors/merkle-tree.ts';
+import { proofRoutes } from '../../../src/modules/console/api/proofs.ts';
 import { isSignedByItsKey, publicKeysIn } from '../../../src/modules/console/proof/anchor.ts';
 import { collectEvidence, type EvidenceSource } from '../../../src/modules/console/proof/collect.ts';
 import { digest, joined } from '../../../src/modules/console/proof/digests.ts';
@@ -22,6 +23,9 @@ import { verifierPage } from '../../../src/modules/console/server/verifier-page.
 import { openLog, openStore } from '../../../src/service/backends/open-backends.ts';
 import { directoryBodyOf } from '../../../src/swhid/directory.ts';
 import { gitObjectId } from '../../../src/swhid/git-object.ts';
+import { FILES_OF_NODE } from '../../../src/tools/files.ts';
+import { runInWorld } from '../../../src/tools/outside-world.ts';
+import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 import { rewriteStream } from '../../../testing/event-log/tampering.ts';
 import { auditedService, configOf } from '../../verify/audited-service.ts';
 
@@ -266,6 +270,18 @@ test('the offline verifier is one file with the documented SHA-256, and cannot s
   t.true(html.includes(`script-src 'sha256-${hash('sha256', script, 'base64')}'`));
   t.true(html.includes("default-src 'none'") && html.includes("connect-src 'none'"));
   t.notRegex(html, /\bimport\b\s*[({'"]|https?:|src=|href=/);
+});
+
+test('a verifier whose sources could not be read is made by the next request', async (t) => {
+  const route = proofRoutes({ log: new MemoryEventLog() }).find(({ path }) => path.endsWith('/verifier'));
+  const ctx = { body: '', attachment: () => undefined };
+  const request = { ctx, params: {}, query: new URLSearchParams(), body: undefined };
+  const answer = async () => route?.answer(request as never);
+  const readFile = () => Promise.reject(new Error('EMFILE'));
+  const files = { ...FILES_OF_NODE, readFile } as typeof FILES_OF_NODE;
+  await t.throwsAsync(runInWorld({ files }, answer), { message: 'EMFILE' });
+  await answer();
+  t.is(ctx.body, (await verifierPage()).html);
 });
 
 /** Returns the outcome of each step. */

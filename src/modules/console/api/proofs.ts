@@ -41,7 +41,10 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
       path: '/console/api/verifier',
       permission: 'session',
       answer: async ({ ctx }) => {
-        verifier ??= verifierPage();
+        verifier ??= verifierPage().catch((error: unknown) => {
+          verifier = undefined; // its sources may be readable for the next request
+          throw error;
+        });
         ctx.body = (await verifier).html;
         ctx.type = 'application/octet-stream';
         ctx.attachment('deposit-verifier.html');
