@@ -40,7 +40,7 @@ export type NotificationStatus = WebhookSenderStatus & {
   /** Deposits with waiting notifications, on all nodes, and those that this node is delivering. */
   readonly waiting: number;
   readonly underWay: number;
-  /** Number of events that were too old when processed, and therefore were not sent. */
+  /** Number of notifications that expired: too old when their event was processed, or not accepted for too long. */
   readonly tooOld: number;
   /** Reason why secrets of webhooks cannot be opened, so that their clients are not notified. */
   readonly keyProblem: string | null;
@@ -110,7 +110,7 @@ export class NotificationService implements AsyncDisposable {
   get status(): NotificationStatus {
     return {
       notifier: this.runner.status,
-      tooOld: this.#notifier.tooOld,
+      tooOld: this.#notifier.tooOld + this.#retries.expired,
       keyProblem: this.#keyHealth.problem ?? null,
       ...this.#sender.status,
       ...this.#retries.status,

@@ -100,20 +100,20 @@ export class PendingNotifications {
     }
     if (failure) last = await this.#recordFailure(depositId, revisions.length > 0 ? 0 : attempt, failure);
     if (forbidden === undefined) return last;
-    return (await this.giveUp(depositId, forbidden, () => true)) ?? last;
+    return (await this.giveUp(depositId, forbidden, () => true))?.position ?? last;
   }
 
-  /** Gives up the notifications for which `isOver` returns true. */
+  /** Gives up the notifications for which `isOver` returns true. Resolves to their number, if there is any. */
   async giveUp(
     depositId: number,
     reason: string,
     isOver: (notification: HeldNotification) => boolean,
-  ): Promise<Position | undefined> {
+  ): Promise<{ readonly count: number; readonly position: Position } | undefined> {
     const { state } = await load(this.#log, notifications, depositId);
     const revisions = state.held.filter(isOver).map(({ revision }) => revision);
     if (revisions.length === 0) return undefined;
     const outcome = await this.#execute({ type: 'GiveUp', depositId, revisions, reason });
-    return outcome.position;
+    return { count: revisions.length, position: outcome.position };
   }
 
   /** Sends the notifications in order, until one fails or the deadline passes. */

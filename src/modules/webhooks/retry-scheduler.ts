@@ -44,6 +44,7 @@ export class RetryScheduler {
   readonly #inFlight = new Map<number, { readonly client: string; readonly work: Promise<void> }>();
   #running: Promise<void> | undefined;
   #expiredAt = -Infinity;
+  #expired = 0;
 
   constructor(options: RetrySchedulerOptions) {
     this.#options = options;
@@ -54,6 +55,11 @@ export class RetryScheduler {
     let waiting = 0;
     for (const [client, count] of this.#options.undelivered.counts()) if (client !== '') waiting += count;
     return { waiting, underWay: this.#inFlight.size };
+  }
+
+  /** Number of notifications since the start that this node has given up because they had waited too long. */
+  get expired(): number {
+    return this.#expired;
   }
 
   start(): void {
@@ -105,7 +111,7 @@ export class RetryScheduler {
         this.#begin(
           client,
           depositId,
-          deliveries.giveUp(depositId, NO_WEBHOOK, () => true),
+          deliveries.giveUp(depositId, NO_WEBHOOK, () => true).then((given) => given?.position),
         );
       return;
     }
@@ -181,7 +187,8 @@ export class RetryScheduler {
         if (this.#inFlight.has(depositId)) continue;
         const text = `Not delivered within ${hours(giveUpAfter)}. ${reason}`;
         try {
-          await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
+          const given = await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
+          this.#expired += given?.count ?? 0;
         } catch (error) {
           return this.#warn(error, { client, depositId });
         }

@@ -387,6 +387,8 @@ test.serial(
     );
     t.like(JSON.parse(listed.out), { deposit_id: id, held: [], given_up: [{ revision: 0 }] });
     t.is(receiver.received.length, tries, 'no further attempt is made');
+    const metrics = await Exposition.of(service.folder);
+    t.is(metrics.value('deposit_notifications_total', { outcome: 'too_old' }), 1, 'an alert needs it');
     receiver.manners = () => 204;
     const retried = await client('--retry', String(id));
     t.is(retried.out, `deposit ${id}: 1 notification is tried now.\n`, retried.err);
