@@ -89,6 +89,7 @@ export class NotificationService implements AsyncDisposable {
       deliveries: new PendingNotifications(log, this.#webhooks, this.#sender, settings),
       sender: this.#sender,
       webhooks: this.#webhooks,
+      projector,
       undelivered: notified.undelivered,
       queries: projector.queriesOf(undeliveredNotifications),
       logger,

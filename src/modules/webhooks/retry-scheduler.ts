@@ -1,9 +1,11 @@
 import type { UndeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
+import { notifications } from '../../domain/aggregates.ts';
 import { pluralize } from '../../domain/description.ts';
 import type { Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
+import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
 import { type CircuitBreaker, MAX_PAUSE_MS } from './circuit-breaker.ts';
 import type { PendingNotifications } from './pending-notifications.ts';
@@ -14,7 +16,8 @@ export type RetrySchedulerOptions = {
   readonly deliveries: PendingNotifications;
   readonly sender: WebhookSender;
   readonly webhooks: Webhooks;
-  /** View of the projector. */
+  readonly projector: Pick<Projector, 'listen'>;
+  /** View of that projector. */
   readonly undelivered: View<UndeliveredNotifications>;
   /** Position of the log that queries of that view reflect. */
   readonly queries: Pick<ReachedByQueries, 'isCurrent' | 'passed'>;
@@ -24,6 +27,8 @@ export type RetrySchedulerOptions = {
 };
 
 const POLL_INTERVAL_MS = 500;
+/** Maximum milliseconds between two looks at the notifications of a client of which none can be delivered. */
+const MAX_REST_MS = 10_000;
 const MAX_EXPIRY_INTERVAL_MS = 60_000;
 const EXPIRY_BATCH = 1000;
 const MAX_CONCURRENT = 64;
@@ -31,6 +36,9 @@ const VIEW_TIMEOUT_MS = 2000;
 /** Milliseconds that a stop waits for deliveries in progress, and then for recording that they were aborted. */
 const [STOP_TIMEOUT_MS, ABORT_GRACE_MS] = [2000, 1000];
 const NO_WEBHOOK = 'The client no longer has a webhook.';
+
+/** Until when a client is not looked at, by `clock.now()`, and whether its circuit breaker allowed deliveries before. */
+type Rest = { readonly until: number; readonly hadPermits: boolean };
 
 /**
  * Delivers held notifications: in order for each deposit, concurrently for a client as far as its circuit breaker
@@ -42,12 +50,18 @@ export class RetryScheduler {
   readonly #stop = new AbortController();
   readonly #abort = new AbortController();
   readonly #inFlight = new Map<number, { readonly client: string; readonly work: Promise<void> }>();
+  /** Clients of which nothing could be delivered at the last look: each look takes queries, and there may be thousands. */
+  readonly #resting = new Map<string, Rest>();
+  readonly #stopListening: () => void;
   #running: Promise<void> | undefined;
   #expiredAt = -Infinity;
   #expired = 0;
 
   constructor(options: RetrySchedulerOptions) {
     this.#options = options;
+    this.#stopListening = options.projector.listen((events) => {
+      for (const { stream } of events) if (stream.startsWith(notifications.prefix)) this.#wake(stream);
+    });
   }
 
   /** Number of deposits with waiting notifications, and of those that this node is delivering. */
@@ -67,6 +81,7 @@ export class RetryScheduler {
   }
 
   async stop(): Promise<void> {
+    this.#stopListening();
     this.#stop.abort();
     await this.#running;
     const ended = Promise.all(this.#inFlight.values().map(({ work }) => work));
@@ -98,8 +113,30 @@ export class RetryScheduler {
   #fillAll(): void {
     const underWay = Map.groupBy(this.#inFlight.values(), ({ client }) => client);
     const countOf = (client: string): number => underWay.get(client)?.length ?? 0;
-    for (const client of this.#waitingClients().toSorted((a, b) => countOf(a) - countOf(b)))
-      this.#fill(client);
+    for (const client of this.#waitingClients().toSorted((a, b) => countOf(a) - countOf(b))) {
+      if (this.#inFlight.size >= MAX_CONCURRENT) return;
+      if (!this.#isResting(client)) this.#fill(client);
+    }
+  }
+
+  /** Looks at a client again: the notifications of one of its deposits have changed. */
+  #wake(stream: string): void {
+    const changed = this.#options.undelivered.get(stream.slice(notifications.prefix.length));
+    if (changed) this.#resting.delete(changed.client);
+  }
+
+  #isResting(client: string): boolean {
+    const rest = this.#resting.get(client);
+    if (!rest) return false;
+    const left = rest.until - clock.now(); // beyond the maximum if the clock was set back
+    return left > 0 && left <= MAX_REST_MS && rest.hadPermits === this.#permitsOf(client) > 0;
+  }
+
+  /** Number of deliveries that may begin for the client, by its circuit breaker. */
+  #permitsOf(client: string): number {
+    const { webhooks, sender } = this.#options;
+    const webhook = webhooks.current(client);
+    return webhook ? sender.breakerOf(webhook).permits : MAX_CONCURRENT;
   }
 
   /** Starts as many deliveries as the client's circuit breaker allows. */
@@ -117,6 +154,7 @@ export class RetryScheduler {
     }
     const breaker = sender.breakerOf(webhook);
     if (breaker.permits === 0) this.#reopenIfWanted(client, breaker);
+    if (breaker.permits === 0) this.#rest(client, Infinity);
     for (const depositId of this.#due(
       client,
       Math.min(breaker.permits, MAX_CONCURRENT - this.#inFlight.size),
@@ -143,7 +181,16 @@ export class RetryScheduler {
       ...this.#options.undelivered.find({ ...waiting, from: at(MAX_PAUSE_MS) }),
     ];
     const others = due.map(({ depositId }) => depositId).filter((id) => !this.#inFlight.has(id));
+    if (others.length < permits) {
+      const [next] = this.#options.undelivered.find({ ...waiting, from: at(1), limit: 1 });
+      this.#rest(client, next ? Date.parse(next.dueAt) : Infinity);
+    }
     return others.slice(0, permits);
+  }
+
+  #rest(client: string, until: number): void {
+    const hadPermits = this.#permitsOf(client) > 0;
+    this.#resting.set(client, { until: Math.min(until, clock.now() + MAX_REST_MS), hadPermits });
   }
 
   #reopenIfWanted(client: string, breaker: CircuitBreaker): void {

@@ -241,6 +241,7 @@ test('a client is served although slow receivers of eight others use every place
     deliveries: { deliver },
     sender: { breakerOf: ({ client }: { client: string }) => breakers.get(client) },
     webhooks: { current: (client: string) => ({ client }) },
+    projector: { listen: () => () => undefined },
     undelivered: { counts: () => new Map([...waiting].map(([name, { size }]) => [name, size])), find },
     queries: { isCurrent: () => true, passed: async () => true },
     logger: silentLogger,
@@ -259,4 +260,41 @@ test('a client is served although slow receivers of eight others use every place
   await until(async () => underWay.size === 64);
   const ofLast = [...underWay.keys()].filter((id) => id >= 800);
   t.true(ofLast.length > 1, `${ofLast.length} deliveries of the last client`);
+});
+
+test('clients of which nothing is due are looked at once, not for each delivery of others', async (t) => {
+  const idle = Array.from({ length: 100 }, (_, number) => `idle-${number}`);
+  const busy = Array.from({ length: 8 }, (_, number) => `busy-${number}`);
+  const dueAt = new Date(Date.now() + 3_600_000).toISOString();
+  const underWay: (() => void)[] = [];
+  let [looks, sent] = [0, 0];
+  type Query = { equal: { waitingFor: string }; upTo?: unknown; from?: { value: string }; limit: number };
+  const find = ({ equal, upTo, from, limit }: Query) => {
+    if (busy.includes(equal.waitingFor))
+      return upTo ? Array.from({ length: limit }, () => ({ depositId: (sent += 1) })) : [];
+    looks += 1;
+    return from && from.value < dueAt ? [{ depositId: 0, dueAt }] : [];
+  };
+  const breakers = new Map([...idle, ...busy].map((name) => [name, new CircuitBreaker(SETTINGS)]));
+  const scheduler = new RetryScheduler({
+    deliveries: {
+      deliver: () => new Promise<undefined>((resolve) => underWay.push(() => resolve(undefined))),
+    },
+    sender: { breakerOf: ({ client }: { client: string }) => breakers.get(client) },
+    webhooks: { current: (client: string) => ({ client }) },
+    projector: { listen: () => () => undefined },
+    undelivered: { counts: () => new Map([...idle, ...busy].map((name) => [name, 1])), find },
+    queries: { isCurrent: () => true, passed: async () => true },
+    logger: silentLogger,
+    giveUpAfter: Infinity,
+  } as never);
+  scheduler.start();
+  for (let ended = 0; ended < 16; ended += 1) {
+    await until(async () => underWay.length === 64);
+    underWay.shift()?.();
+  }
+  const stopped = scheduler.stop();
+  for (const end of underWay) end();
+  await stopped;
+  t.true(looks <= 4 * idle.length, `${looks} queries about ${idle.length} clients`);
 });
