@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { RecordedEvent } from '../../../src/event-log/event-log.ts';
 import type { LiveChange } from '../../../src/modules/console/protocol/live-change.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
@@ -99,6 +101,27 @@ test('an open event stream stops naming deposits of a collection when its grant 
   t.false(await isNamed());
   await service.administration.grant('erin', 'software');
   t.true(await isNamed());
+  abort.abort();
+});
+
+test('an open event stream passes over an event of a newer release', async (t) => {
+  const { service, dora } = t.context;
+  const abort = new AbortController();
+  const { cookie } = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
+  const live = new URL('/console/api/live', service.url);
+  const changes = changesOf(await fetch(live, { headers: { Cookie: cookie }, signal: abort.signal }));
+  const id = await depositOf(dora, { title: 'Sorrel', collection: 'papers', status: 'partial' });
+  const { log, failed } = service.service;
+  const stream = `deposit-${id}`;
+  const events = await Array.fromAsync(log.readStream(stream));
+  const { metadata, revision } = events.at(-1) as RecordedEvent;
+  const newer = { id: randomUUID(), type: 'DepositAdmired', data: { depositId: id }, metadata };
+  await log.append(stream, revision, [newer]);
+  const next = await Promise.race([failed, depositOf(dora, { collection: 'papers', status: 'partial' })]);
+  for await (const { depositId, type } of changes) {
+    t.not(type, 'DepositAdmired');
+    if (depositId === next) break;
+  }
   abort.abort();
 });
 

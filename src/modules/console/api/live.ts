@@ -41,6 +41,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
 
   function publish(event: RecordedEvent): void {
     if (!event.stream.startsWith(deposits.prefix)) return;
+    if (!deposits.codec.versions.has(event.type)) return; // of a newer release: views pass over it as well
     const view = everything.get(event.stream.slice(deposits.prefix.length));
     const { actor } = event.metadata as { actor: LiveChange['actor'] }; // every event of this service names its actor
     const change: LiveChange = {
