@@ -412,6 +412,20 @@ test('every sentence of the interface is found in a file that the index lists un
   }
 });
 
+test('the page about operation lists every message that the service logs', (t) => {
+  const page = readFileSync(path.join(root, 'docs/operations.md'), 'utf8');
+  const call =
+    /\blogger\s*\.(?:debug|info|warn|error)\([^;]*?(?<quote>['`])(?<message>[^'`]+)\k<quote>,?\s*\)/g;
+  const messages = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(call)].map(
+      ({ groups }) => groups?.['message'] ?? '',
+    ),
+  );
+  t.true(messages.length > 35 && messages.includes('webhook delivery failed'));
+  const unlisted = messages.filter((message) => !page.includes(message.replace(/^\$\{\w+\} /, '')));
+  t.deepEqual(unlisted, []);
+});
+
 test('the pages name only files that exist', (t) => {
   const isHistory = (page: string) => page === 'docs/performance.md';
   const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) => !isHistory(page));
