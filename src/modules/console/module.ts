@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/loopback.ts';
-import type { HttpModule } from '../../http/http-module.ts';
+import type { HttpModule, OperatorRoute } from '../../http/http-module.ts';
 import type { Module } from '../module.ts';
-import { isConsolePath, mayReach } from './access/reach.ts';
+import { isConsolePath, isUnreachable, mayReach } from './access/reach.ts';
 import type { Console } from './server/console.ts';
 
 /** The console: what operators, auditors and depositors see and do in a browser. Its code is loaded at its first use. */
@@ -10,7 +10,7 @@ export const webConsole: Module = {
   name: 'console',
   async serve(node): Promise<HttpModule | undefined> {
     const { config, projector } = node;
-    if (config.console === 'off') return undefined;
+    if (config.console === 'off') return { name: 'console', operatorRoutes: { [CODES]: refusal(OFF) } };
     const [{ people }, { depositSearch }, { OneTimeCodes }] = await Promise.all([
       import('../../../projections/people.ts'),
       import('../../../projections/deposit-search.ts'),
@@ -37,10 +37,12 @@ export const webConsole: Module = {
         };
       },
       operatorRoutes: {
-        'POST /console/codes': async (request) => {
-          if (!codes) throw new Error('The service is starting: try again in a moment.');
-          return codes.issue(request);
-        },
+        [CODES]: isUnreachable(config)
+          ? refusal(BEHIND_PROXY)
+          : async (request) => {
+              if (!codes) throw new Error('The service is starting: try again in a moment.');
+              return codes.issue(request);
+            },
       },
       stop: () =>
         void opened?.then(
@@ -50,6 +52,17 @@ export const webConsole: Module = {
     };
   },
 };
+
+/** Issues a link to sign in. */
+const CODES = 'POST /console/codes';
+const OFF = 'The console is off: set DEPOSIT_CONSOLE=loopback or public.';
+const BEHIND_PROXY =
+  'The console is for browsers on this machine without a proxy, and DEPOSIT_TRUST_PROXY=true: set DEPOSIT_CONSOLE=public.';
+
+/** Returns a command that fails: a link would lead to a page that answers no browser. */
+function refusal(reason: string): OperatorRoute {
+  return () => Promise.reject(new Error(reason));
+}
 
 /** Returns the address that browsers use. A console for this machine alone has the one on which the node listens. */
 function addressOf({ console: access, host, port, tls, baseUrl: fixed }: Config, baseUrl: string): string {

@@ -170,10 +170,19 @@ test('a local console answers only this machine, and only under its name', (t) =
   t.false(mayReach(from('127.0.0.1', local), { ...config, console: 'off' }));
 });
 
+test('no link is issued for a console that answers no browser', async (t) => {
+  await using service = await RunningService.start({ trustProxy: true });
+  t.is((await fetch(new URL('/console/', service.url))).status, 401);
+  await t.throwsAsync(linkFor(service, 'operator'), {
+    message: /DEPOSIT_TRUST_PROXY=true: set DEPOSIT_CONSOLE=public/,
+  });
+});
+
 test('a disabled console serves nothing, and browsers get only listed files', async (t) => {
   const { service } = t.context;
   await using without = await RunningService.start({ console: 'off' });
   t.is((await fetch(new URL('/console/', without.url))).status, 401);
+  await t.throwsAsync(linkFor(without, 'operator'), { message: /The console is off: set DEPOSIT_CONSOLE=/ });
   const page = await (await fetch(new URL('/console/enter', service.url))).text();
   const base = /\/console\/assets\/[0-9a-f]+\//.exec(page)?.[0] ?? '';
   const statusOf = async (name: string) => (await fetch(new URL(base + name, service.url))).status;
