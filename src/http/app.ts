@@ -37,7 +37,7 @@ import { serveOpenApi } from './middleware/serve-open-api.ts';
 import { entryTurns } from './requests/receive-entry.ts';
 import type { ReceiveOptions } from './requests/receive-options.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
-import { WriteChecks } from './requests/write-checks.ts';
+import { writeChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
 import { DOWNLOADS, LongAnswers } from './responses/long-answers.ts';
@@ -149,11 +149,11 @@ function routes(
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceiveOptions = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const lookup = loadedDepositsLookup(queries, parts.resolver);
-  const checks = new WriteChecks({ deposits, collections, lookup, receive });
-  const writes = { checks, deposits, collections, lookup, documents, iris };
+  const passChecks = writeChecks({ deposits, collections, lookup, receive });
+  const writes = { passChecks, deposits, collections, lookup, documents, iris };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(writes);
-  const forModules = { ...parts, queries, language: parts, lookup, checks };
+  const forModules = { ...parts, queries, language: parts, lookup, passChecks };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {

@@ -23,7 +23,7 @@ export function collectionHandler(
   language: RenderContext,
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
-  const { checks, deposits, collections, lookup, iris } = parts;
+  const { passChecks, deposits, collections, lookup, iris } = parts;
   const lists = {
     longAnswers: new LongAnswers(LISTS),
     entryTexts: new LruCache<string>(ENTRY_CHARACTERS, ({ length }) => length),
@@ -34,7 +34,7 @@ export function collectionHandler(
       GET: (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language, lists),
       POST: async (ctx, view) => {
         if (!isDryRun(ctx)) return create(ctx, view);
-        if (dryRun) return dryRun.answer(ctx, view);
+        if (dryRun) return dryRun(ctx, view);
         throw badRequest('This service does not support dry runs: send the request without dry-run=true.');
       },
     },
@@ -43,7 +43,7 @@ export function collectionHandler(
   async function create(ctx: ServiceContext, { collection }: CollectionView): Promise<void> {
     const { login } = ctx.state;
     const validator = collectionEntryValidator(login, lookup);
-    const write = await checks.run({ ctx, rule: WRITES.create, collection }, validator);
+    const write = await passChecks({ ctx, rule: WRITES.create, collection }, validator);
     const created = await createDeposit(deposits, {
       ...write,
       collection,

@@ -105,7 +105,7 @@ async function replace(parts: WriteParts, ctx: ServiceContext, deposit: DepositC
 
 /** Adds metadata to a deposit that is done, without changing its status. `X-Check-SWHID` must identify it. */
 async function update(
-  { checks, deposits }: WriteParts,
+  { passChecks, deposits }: WriteParts,
   ctx: ServiceContext,
   deposit: DepositContentView,
 ): Promise<Written> {
@@ -113,7 +113,7 @@ async function update(
   const { collection, depositId } = deposit;
   const { providerUrl } = ctx.state.login;
   const asked = { ctx, rule: WRITES.updateMetadata, collection, deposit, swhid };
-  const write = await checks.run(asked, () => async (facts) => assertMetadataUpdate(facts, providerUrl));
+  const write = await passChecks(asked, () => async (facts) => assertMetadataUpdate(facts, providerUrl));
   return updateMetadata(deposits, depositId, write, swhid);
 }
 

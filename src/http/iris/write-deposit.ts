@@ -9,17 +9,17 @@ import type { ServiceContext } from '../service-context.ts';
 
 /** Runs the checks of a write to a deposit. */
 export function checkWrite(
-  { checks }: Pick<WriteParts, 'checks'>,
+  { passChecks }: Pick<WriteParts, 'passChecks'>,
   ctx: ServiceContext,
   deposit: DepositContentView,
   write: keyof typeof WRITES,
 ): Promise<PassedWrite> {
-  return checks.run({ ctx, rule: WRITES[write], collection: deposit.collection, deposit });
+  return passChecks({ ctx, rule: WRITES[write], collection: deposit.collection, deposit });
 }
 
 /** Runs the checks of a write, changes the content of the deposit as `changeOf` says, and sets its new entity tag. */
 export async function checkAndChange(
-  parts: Pick<WriteParts, 'checks' | 'deposits'>,
+  parts: Pick<WriteParts, 'passChecks' | 'deposits'>,
   ctx: ServiceContext,
   deposit: DepositContentView,
   write: keyof typeof WRITES,

@@ -50,30 +50,27 @@ export type PassedWrite = Omit<ClientWrite, 'receive'> &
     readonly receive: (instead?: Partial<ReceiveOptions>) => Promise<ReceivedContent>;
   };
 
-export type WriteCheckParts = {
+type WriteCheckParts = {
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
   readonly lookup: LoadedDepositsLookup;
   readonly receive: ReceiveOptions;
 };
 
-/** Runs the checks that a write must pass before its body is received. */
-export class WriteChecks {
-  readonly #parts: WriteCheckParts;
+/**
+ * Runs the checks that a write must pass before its body is received. `validatorOf` makes the validator of the entry, if
+ * the body has one.
+ */
+export type PassChecks = (
+  asked: AskedWrite,
+  validatorOf?: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator,
+) => Promise<PassedWrite>;
 
-  constructor(parts: WriteCheckParts) {
-    this.#parts = parts;
-  }
-
-  /** @param validatorOf makes the validator of the entry, if the body has one. */
-  async run(
-    asked: AskedWrite,
-    validatorOf: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator = () =>
-      softwareEntryValidator(asked.ctx.state.login, this.#parts.lookup),
-  ): Promise<PassedWrite> {
+export function writeChecks(parts: WriteCheckParts): PassChecks {
+  const { deposits, lookup, receive } = parts;
+  return async (asked, validatorOf = () => softwareEntryValidator(asked.ctx.state.login, lookup)) => {
     const { ctx, collection } = asked;
-    const { deposits } = this.#parts;
-    const { request, isFinal, key, isRepeated, accepted, body } = await runChecks(asked, this.#parts);
+    const { request, isFinal, key, isRepeated, accepted, body } = await runChecks(asked, parts);
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
     const isRepetition = async () => key !== undefined && (await loadKey(ctx, key.key, deposits)).isRepeated;
@@ -92,11 +89,11 @@ export class WriteChecks {
       receive: async (instead) => {
         if (!request || !accepted || !body) return { archive: null, entry: null };
         const validator = validatorOf({ body, inProgress, slug });
-        const options = { ...this.#parts.receive, ...instead };
+        const options = { ...receive, ...instead };
         return receiveContent({ ctx, request, body, accepted, isRepetition }, validator, options);
       },
     };
-  }
+  };
 }
 
 /** Checks in the order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */

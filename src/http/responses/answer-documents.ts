@@ -18,7 +18,7 @@ import type { Iris } from '../../sword/iris.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { View } from '../../views/view.ts';
 import { collectionNamed } from '../iris/deposit-resource.ts';
-import type { WriteChecks } from '../requests/write-checks.ts';
+import type { PassChecks } from '../requests/write-checks.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 import { type AtRevision, answerDocument, chooseRepresentation } from './representation.ts';
@@ -121,7 +121,7 @@ export function mediaTypeOf({
 
 /** The parts that handlers of writes share: the checks before, the use cases, the documents after. */
 export type WriteParts = {
-  readonly checks: WriteChecks;
+  readonly passChecks: PassChecks;
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
   readonly lookup: LoadedDepositsLookup;

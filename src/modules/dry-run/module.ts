@@ -4,7 +4,7 @@ import type { HttpModule } from '../../http/http-module.ts';
 import { HashingThreads } from '../../object-store/hashing/hashing-threads.ts';
 import { files } from '../../tools/files.ts';
 import type { Module } from '../module.ts';
-import { DryRuns } from './dry-run.ts';
+import { dryRuns } from './dry-run.ts';
 import { DryRunStorage } from './dry-run-storage.ts';
 
 /**
@@ -37,7 +37,7 @@ export const dryRun: Module = {
     };
     return {
       name: 'dry-run',
-      dryRun: ({ lookup, checks }) => new DryRuns(places, lookup, checks, depositNamespace),
+      dryRun: (parts) => dryRuns(places, parts, depositNamespace),
     } satisfies HttpModule;
   },
 };
