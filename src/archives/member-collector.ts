@@ -1,5 +1,5 @@
 import type { LeafMode } from '../swhid/directory.ts';
-import { type FaultCode, Faults, Unreadable } from './faults.ts';
+import { Faults, Unreadable } from './faults.ts';
 import type { ArchiveFormat, ArchiveLimits, Inspection } from './inspection.ts';
 import { entryPath, pointsOutOfTree } from './members/entry-path.ts';
 import { refusedByGit } from './members/git-name.ts';
@@ -118,13 +118,9 @@ export class MemberCollector {
    * Adds a file or link. Returns whether it replaced another one; `undefined` when the path is not possible.
    */
   addMember(path: string, member: Member): 'added' | 'replaced' | undefined {
-    if (path === '')
-      return this.#conflict('PATH_CONFLICT', 'A file of the archive has the name of its root directory.');
+    if (path === '') return this.#conflict('A file of the archive has the name of its root directory.');
     if (this.#directories.has(path)) {
-      return this.#conflict(
-        'PATH_CONFLICT',
-        `The path “${sanitizeName(path)}” is both a file and a directory (conflict).`,
-      );
+      return this.#conflict(`The path “${sanitizeName(path)}” is both a file and a directory (conflict).`);
     }
     if (!this.#enterDirectory(parentOf(path))) return undefined;
     const replaced = this.#members.delete(path);
@@ -194,7 +190,6 @@ export class MemberCollector {
     if (member) {
       const kind = member.mode === '120000' ? 'link' : 'file';
       this.#conflict(
-        'PATH_CONFLICT',
         `The path “${sanitizeName(path)}” is a ${kind} and a directory too (conflict): members lie below it.`,
       );
       return false;
@@ -214,8 +209,8 @@ export class MemberCollector {
     this.warnings.add('GIT_NAME', text);
   }
 
-  #conflict(code: FaultCode, text: string): undefined {
-    this.faults.add(code, text);
+  #conflict(text: string): undefined {
+    this.faults.add('PATH_CONFLICT', text);
   }
 }
 

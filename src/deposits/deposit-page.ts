@@ -15,8 +15,10 @@ export type DepositQuery = {
    * Where an adjacent page ended, so that this one continues there even if deposits were added. Its deposits have ids
    * below this one, or above it. Without a cursor, the page is found by its number.
    */
-  readonly cursor: { readonly side: 'below' | 'above'; readonly depositId: number } | null;
+  readonly cursor: Cursor | null;
 };
+
+type Cursor = { readonly side: 'below' | 'above'; readonly depositId: number };
 
 /** A page of deposits, the newest first. */
 export type DepositPage = {
@@ -46,10 +48,10 @@ export function depositPage(view: Deposits, query: DepositQuery): DepositPage {
     ? depositsFromCursor(view, asked, cursor, pageSize)
     : depositsOfNumber(view, asked, page, pageSize, total);
   const [first, last] = [deposits.at(0), deposits.at(-1)];
-  const hasMore =
-    last !== undefined &&
-    (cursor ? depositsBelow(view, asked, last.depositId, 1).length > 0 : page < lastPage);
-  const hasNewer = cursor && first ? depositsAbove(view, asked, first.depositId, 1).length > 0 : page > 1;
+  const hasOther = (side: Cursor['side'], { depositId }: DepositStatusView) =>
+    depositsFromCursor(view, asked, { side, depositId }, 1).length > 0;
+  const hasMore = last !== undefined && (cursor ? hasOther('below', last) : page < lastPage);
+  const hasNewer = cursor && first ? hasOther('above', first) : page > 1;
   return { deposits, total, lastPage, hasMore, hasNewer };
 }
 
@@ -94,33 +96,16 @@ function depositsOfNumber(
   return view.find({ ...asked, ...order, offset: after }).toReversed();
 }
 
+/** Reads the nearest deposits with lower or higher ids, the newest first. */
 function depositsFromCursor(
   view: Deposits,
   asked: IndexedQuery,
-  { side, depositId }: NonNullable<DepositQuery['cursor']>,
+  { side, depositId }: Cursor,
   limit: number,
 ): DepositStatusView[] {
-  const read = side === 'below' ? depositsBelow : depositsAbove;
-  return read(view, asked, depositId, limit);
-}
-
-/** Reads the nearest deposits with higher ids, the newest first. */
-function depositsAbove(
-  view: Deposits,
-  asked: IndexedQuery,
-  depositId: number,
-  limit: number,
-): DepositStatusView[] {
-  const from = { field: 'depositId', value: depositId + 1 };
-  return view.find({ ...asked, from, orderBy: 'depositId', limit }).toReversed();
-}
-
-function depositsBelow(
-  view: Deposits,
-  asked: IndexedQuery,
-  depositId: number,
-  limit: number,
-): DepositStatusView[] {
-  const upTo = { field: 'depositId', value: depositId - 1 };
-  return view.find({ ...asked, upTo, orderBy: 'depositId', descending: true, limit });
+  const field = 'depositId';
+  const order = { orderBy: field, limit };
+  if (side === 'above')
+    return view.find({ ...asked, ...order, from: { field, value: depositId + 1 } }).toReversed();
+  return view.find({ ...asked, ...order, upTo: { field, value: depositId - 1 }, descending: true });
 }
