@@ -230,7 +230,7 @@ class DepositIdReservations {
   }
 
   async #readHead(since: number): Promise<StreamHead> {
-    const last = await lastEvent(this.#log, STREAM, since);
+    const last = await lastEvent(this.#log, STREAM, { since });
     if (!last) return { revision: 'none', hash: null, next: 1 };
     const { first, count } = last.data as { first?: unknown; count?: unknown };
     if (!isNatural(first) || !isNatural(count)) throw unexpectedEventError(last);

@@ -80,9 +80,9 @@ export function hasPrefix(stream: string, prefixes: readonly string[] | undefine
 export async function lastEvent(
   log: Pick<EventLog, 'readStream'>,
   stream: string,
-  since?: number,
+  options: Pick<ReadStreamOptions, 'since' | 'signal'> = {},
 ): Promise<RecordedEvent | undefined> {
-  for await (const last of log.readStream(stream, { backwards: true, limit: 1, since })) return last;
+  for await (const last of log.readStream(stream, { ...options, backwards: true, limit: 1 })) return last;
   return undefined;
 }
 
@@ -118,14 +118,14 @@ export type ReadStreamOptions = CallTimes & {
    * An aborted read rejects with the signal's reason, so that a partial read is never mistaken for a complete
    * one.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type ReadAllOptions = {
   readonly after?: Position | undefined;
   /** Only streams whose name begins with one of these. */
   readonly streamPrefixes?: readonly string[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type SubscribeOptions = ReadAllOptions & {

@@ -20,7 +20,7 @@ export type RebuildOptions = {
   /** Folder for the built file instead, for comparison only: it cannot be taken into use. */
   readonly checkIn?: string;
   readonly progress: (events: number, position: Position | undefined) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Number of events that are applied together, and number of events after which views are written. */
@@ -168,7 +168,7 @@ export class Rebuild implements Disposable {
       progress(saved, this.#built.lastSeen?.position);
     };
     const range = { after: this.#built.lastSeen?.position, streamPrefixes: prefixesOf(projections) };
-    for await (const event of log.readAll({ ...range, ...(signal && { signal }) })) {
+    for await (const event of log.readAll({ ...range, signal })) {
       if (upTo !== undefined && event.position > upTo) break;
       if (page.push(event) === PAGE) await apply(false);
     }

@@ -45,7 +45,7 @@ export class LogMerkleTree {
   async catchUp(signal?: AbortSignal): Promise<void> {
     const { tree, last } = this.#applied;
     const before = tree.size;
-    const options = { after: last?.position, ...(signal && { signal }) };
+    const options = { after: last?.position, signal };
     for await (const event of this.#log.readAll(options)) {
       tree.append(coveredEvent(event));
       if (event.stream !== ANCHORS) this.#applied.other = tree.size;

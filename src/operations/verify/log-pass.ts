@@ -16,7 +16,7 @@ export type LogCheck = {
 
 export type LogPassOptions = {
   readonly progress?: (events: number) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Returns a check that reads the log, or some streams of it, once for several checks. */

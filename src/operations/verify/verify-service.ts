@@ -139,7 +139,7 @@ function wholeLog(
     const all = [...logChecks(report, log, { alongLog: true }), anchorCheck(report, anchors), ...watchers];
     await logPass(() => log.events(), all, {
       progress: (events) => progress?.('events verified', events, total),
-      ...(signal && { signal }),
+      signal,
     })(report);
   };
 }
@@ -167,7 +167,7 @@ function selectedDeposits(
       [...logChecks(report, log, { alongLog: false }), known, ...watchers],
       {
         progress: (events) => progress?.('events verified', events),
-        ...(signal && { signal }),
+        signal,
       },
     )(report);
   };

@@ -32,7 +32,7 @@ export function viewsCheck(
     try {
       await using log = await openLog();
       const options = { folder, origin, checkIn, projections: everyView, progress };
-      using rebuild = new Rebuild({ log, ...options, ...(signal && { signal }) });
+      using rebuild = new Rebuild({ log, ...options, signal });
       await rebuild.build();
       for await (const difference of rebuild.differences()) {
         report.find({

@@ -1,5 +1,5 @@
 import { appendAfter } from '../../event-log/append-after.ts';
-import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
+import { type EventLog, lastEvent, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
@@ -14,10 +14,8 @@ export class OtherStore extends errorsOfCode('OTHER_STORE') {}
 type Reader = Pick<EventLog, 'readStream'>;
 
 /** Resolves to the event that names the store of the log. */
-export async function lastBinding(log: Reader, signal?: AbortSignal): Promise<RecordedEvent | undefined> {
-  const options = { backwards: true, limit: 1, ...(signal && { signal }) };
-  for await (const last of log.readStream(BINDINGS, options)) return last;
-  return undefined;
+export function lastBinding(log: Reader, signal?: AbortSignal): Promise<RecordedEvent | undefined> {
+  return lastEvent(log, BINDINGS, { signal });
 }
 
 /** Resolves to the id of the store of the log; `undefined` while the log names no store. */
