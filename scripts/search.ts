@@ -14,8 +14,9 @@ const HELP = `Searches the event log for an identifier, or for events, and names
 Usage: deposit-service search WHAT [conditions] [--json]
        deposit-service search conditions [--json]
 
-WHAT: a SWHID of any kind, with or without qualifiers; a digest (SHA-256, SHA-1 or MD5 in hex); an origin URL; the id of
-an event, a deposit or a correlation. A file or folder inside a deposit is searched in the manifests.
+WHAT: a SWHID of any kind, with or without qualifiers; a digest (SHA-256 or MD5 in hex); the 40 digits of a directory,
+revision or snapshot; an origin URL; the id of an event, a deposit or a correlation. A file or folder inside a deposit is
+searched in the manifests.
 
 Conditions, all of which must hold:
   --type TYPE        type of event, such as DepositRejected; may be repeated

@@ -79,7 +79,7 @@ export const SETTINGS = {
   DEPOSIT_MAX_ARCHIVES: number('32', 'archives of one deposit', 1, 1000),
   DEPOSIT_MAX_WRITES: number(
     '256',
-    'concurrent writes; one client may use three quarters of them; beyond that: 503',
+    'concurrent writes; one client may use three quarters of those that others leave; beyond that: 503',
     1,
     100_000,
   ),

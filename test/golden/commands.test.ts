@@ -20,6 +20,7 @@ function commandNames(): readonly string[] {
 }
 
 test('the help of all commands and their response to an unknown option match the transcript', async (t) => {
+  t.timeout(300_000); // two starts of each command
   const folder = await temporaryFolder(t);
   const parts = [];
   for (const name of commandNames()) {
