@@ -75,6 +75,25 @@ test('a rejection is counted with each of its reasons', async (t) => {
   t.is(grown('deposits', { status: 'rejected' }), 1);
 });
 
+test('refused logins are counted apart from other answers with 429', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const abort = new AbortController();
+  const options = { headers: { Authorization: alice.authorization }, signal: abort.signal };
+  const follow = () => fetch(`${service.url}/1/software/events/`, options);
+  for (let open = 0; open < 20; open += 1) t.is((await follow()).status, 200);
+  t.is((await follow()).status, 429);
+  const refused = async () =>
+    (await Exposition.of(service.folder)).value('deposit_logins_refused_total') ?? Number.NaN;
+  t.is(await refused(), 0, 'no password was guessed');
+  const Authorization = `Basic ${Buffer.from('alice:wrong').toString('base64')}`;
+  const guess = async () =>
+    (await fetch(`${service.url}/1/software/`, { headers: { Authorization } })).status;
+  await until(async () => (await guess()) === 429);
+  t.is(await refused(), 1);
+  abort.abort();
+});
+
 test('refusals are counted by their SWORD error, also for invalid HTTP', async (t) => {
   const { alice, service, scrape } = t.context;
   const before = await scrape();

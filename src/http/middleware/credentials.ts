@@ -59,6 +59,7 @@ export class Credentials {
   readonly #key = random.bytes(18).toString('base64');
   readonly #verified = new LruCache<Cached>(MAX_CACHED);
   readonly #verifying = new Map<string, Promise<boolean>>();
+  #refused = 0;
   /** Permits of verifications, by network: guessing clients delay only their own network. */
   readonly #permits = new FairSemaphore({
     limit: MAX_CONCURRENT,
@@ -82,6 +83,11 @@ export class Credentials {
   /** Number of passwords that wait to be verified. */
   get waiting(): number {
     return this.#permits.waiting;
+  }
+
+  /** Number of requests since the start that were refused because of failed logins from their address. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /**
@@ -157,6 +163,7 @@ export class Credentials {
   #refuseGuessing(address: string): void {
     const wait = this.#attempts.waitOf(address);
     if (wait === 0) return;
+    this.#refused += 1;
     const text = `Too many failed logins from your address: try again in ${wait} seconds.`;
     throw new SwordError('TooManyRequests', text, { headers: { 'Retry-After': String(wait) } });
   }

@@ -12,11 +12,11 @@ export type ObservedClients = {
   readonly projector: Pick<Projector, 'isCurrent' | 'reached' | 'switches'>;
   readonly statuses: View<DepositStatusView>;
   readonly options: {
-    readonly credentials: Pick<Credentials, 'waiting'>;
+    readonly credentials: Pick<Credentials, 'waiting' | 'refused'>;
   };
 };
 
-/** Observes the lag of the views of this node, the deposits that they show, and the queue of passwords. */
+/** Observes the lag of the views of this node, the deposits that they show, the queue of passwords, and refused logins. */
 export function observeClients(
   metrics: Metrics,
   log: EventLog,
@@ -28,7 +28,15 @@ export function observeClients(
     'password_checks_waiting',
     'Passwords that wait to be verified; more than 32 are refused',
   );
-  metrics.onScrape('password_checks', () => waiting.set(credentials.waiting));
+  const refused = metrics.counter(
+    'logins_refused_total',
+    'Requests that were refused because of too many failed logins from their address',
+  );
+  metrics.onScrape('password_checks', () => {
+    waiting.set(credentials.waiting);
+    refused.reset();
+    refused.inc(credentials.refused);
+  });
 }
 
 function observeViews(metrics: Metrics, log: EventLog, projector: ObservedClients['projector']): void {
