@@ -65,7 +65,8 @@ export async function openNode(
   const [folder, origin] = viewDirectory(config);
   const views = resources.use(SqliteViewStore.open(folder, origin));
   removeCopies(folder);
-  const snapshots = { log, store, origin, logger };
+  // Not the observed store: a log that was restored names snapshots that no backup has.
+  const snapshots = { log, store: opened, origin, logger };
   const projector = new Projector(log, views, async (projections, signal) => {
     return config.viewSnapshotSize > 0 && (await useSnapshot(snapshots, views, projections, signal));
   });

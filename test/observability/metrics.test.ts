@@ -158,6 +158,21 @@ test('a lost race and a missing object are counted where they occur', async (t) 
   t.is(grown('http_refusals_total', { error: 'InternalError', status: '500' }), 1);
 });
 
+test('a snapshot of the views that a restored store lacks is no lost object', async (t) => {
+  await using service = await RunningService.start({ viewSnapshotSize: 1 });
+  await service.register('alice', { collections: ['software'] });
+  const { log, store } = service.service;
+  const stored = () => Array.fromAsync(log.readStream('view-snapshots'));
+  await until(async () => (await stored()).length > 0);
+  for (const { data } of await stored()) await store.remove(String(data['sha256']));
+  await service.stop();
+  await rm(path.join(service.folder, 'views'), { recursive: true });
+  await service.startAgain();
+  const exposition = await Exposition.of(service.folder);
+  t.is(exposition.value('deposit_views_begun', { from: 'log' }), 1);
+  t.is(exposition.sum('deposit_archive_store_errors_total'), 0);
+});
+
 test('deposits are counted by state, with the age of the oldest unfinished one', async (t) => {
   const { alice, scrape } = t.context;
   const before = await scrape();
