@@ -8,7 +8,7 @@ import {
 } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import type { Projector } from '../views/projector.ts';
-import type { View } from '../views/view.ts';
+import type { View, ViewQuery } from '../views/view.ts';
 import type { DepositFilter } from './deposit-filter.ts';
 
 /** The client of a request and the collections granted to it; deposits of other collections do not exist for it. */
@@ -19,8 +19,10 @@ export type LoadedDeposit = { readonly [Key in keyof LoadedObjects]: NonNullable
 /** Timeout for reading from the log what was loaded since the views were updated. */
 const CATCH_UP_TIMEOUT_MS = 5000;
 
-/** Maximum number of deposits per collection that {@link LoadedDeposits.newestOfTrees} examines, in any status. */
+/** Maximum number of deposits that {@link LoadedDeposits.newestOfTrees} examines, in any status and collection. */
 const MAX_EXAMINED = 1000;
+/** Maximum number of deposits that a query reads, and that the first queries of all collections read together. */
+const [MAX_READ, MAX_READ_FIRST] = [100, 1000];
 
 /**
  * Finds the deposits of a client that are done by their identifiers. The cost does not depend on the number of
@@ -51,18 +53,9 @@ export class LoadedDeposits {
     limit: number,
     below = Infinity,
   ): readonly LoadedDeposit[] {
-    const upTo = below === Infinity ? undefined : { field: 'depositId', value: below - 1 };
-    const order = { orderBy: 'depositId', descending: true, limit };
-    const found = collections.flatMap((collection) =>
-      this.#view.find({
-        index: indexFor(conditions),
-        equal: { client, collection, ...conditions },
-        ...(upTo && { upTo }),
-        ...order,
-      }),
-    );
+    const query = { index: indexFor(conditions), equal: { client, ...conditions } };
     // A row that matches has an identifier, so it has all of them.
-    return (found as LoadedDeposit[]).toSorted((a, b) => b.depositId - a.depositId).slice(0, limit);
+    return this.#newestFirst(collections, query, limit, below).take(limit).toArray() as LoadedDeposit[];
   }
 
   /** Returns the newest deposit of each tree, at most `limit`. Deposits that are not among the newest are ignored. */
@@ -71,20 +64,48 @@ export class LoadedDeposits {
     limit: number,
     origin?: string,
   ): readonly LoadedDeposit[] {
-    const newest = collections.flatMap((collection) =>
+    const query = { index: objectIndexes.newest, equal: { client } };
+    const byTree = new Map<string, LoadedDeposit>();
+    for (const one of this.#newestFirst(collections, query, MAX_READ).take(MAX_EXAMINED)) {
+      if (byTree.size === limit) break;
+      if (!isLoaded(one) || (origin !== undefined && one.origin !== origin)) continue;
+      if (!byTree.has(one.directory)) byTree.set(one.directory, one);
+    }
+    return [...byTree.values()];
+  }
+
+  /**
+   * Yields the deposits of collections with ids below `below`, the newest first. Reads some of each collection, and more
+   * only where they are used up, since a client may have many collections.
+   */
+  *#newestFirst(
+    collections: readonly string[],
+    { index, equal }: Required<Pick<ViewQuery, 'index' | 'equal'>>,
+    wanted: number,
+    below = Infinity,
+  ): Generator<LoadedObjects> {
+    const share = Math.ceil(MAX_READ_FIRST / Math.max(collections.length, 1));
+    const limit = Math.min(wanted, MAX_READ, share);
+    const pageOf = (collection: string, before: number) =>
       this.#view.find({
-        index: objectIndexes.newest,
-        equal: { client, collection },
+        index,
+        equal: { ...equal, collection },
+        ...(before !== Infinity && { upTo: { field: 'depositId', value: before - 1 } }),
         orderBy: 'depositId',
         descending: true,
-        limit: MAX_EXAMINED,
-      }),
-    );
-    const loaded = newest.filter(isLoaded).filter((one) => origin === undefined || one.origin === origin);
-    const byTree = new Map<string, LoadedDeposit>();
-    for (const one of loaded.toSorted((a, b) => b.depositId - a.depositId))
-      if (!byTree.has(one.directory)) byTree.set(one.directory, one);
-    return [...byTree.values()].slice(0, limit);
+        limit,
+      });
+    const pages = collections.map((collection) => ({
+      collection,
+      rows: pageOf(collection, below).reverse(),
+    }));
+    for (;;) {
+      const next = newestOf(pages);
+      const row = next?.rows.pop();
+      if (!next || !row) return;
+      yield row;
+      if (next.rows.length === 0) next.rows = pageOf(next.collection, row.depositId).reverse();
+    }
   }
 
   /**
@@ -123,6 +144,16 @@ export async function searchLoaded(
   } catch (cause) {
     throw signal.aborted ? logTooSlow(cause) : cause;
   }
+}
+
+/** Returns the page whose last row is the newest; `undefined` if all are empty. */
+function newestOf<Page extends { readonly rows: readonly LoadedObjects[] }>(
+  pages: readonly Page[],
+): Page | undefined {
+  let newest: Page | undefined;
+  for (const page of pages)
+    if ((page.rows.at(-1)?.depositId ?? 0) > (newest?.rows.at(-1)?.depositId ?? 0)) newest = page;
+  return newest;
 }
 
 function isLoaded(found: LoadedObjects): found is LoadedDeposit {

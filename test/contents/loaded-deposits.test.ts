@@ -12,6 +12,7 @@ import { snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
 import { parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import type { ViewQuery } from '../../src/views/view.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit, loadedData, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
@@ -65,6 +66,33 @@ test('deposits are found by each of their identifiers, newest first and in pages
   t.deepEqual(newest, [5], 'the newest of a tree, in any collection');
   t.false(await deposits.catchUp(), 'the views have everything');
   await projector.stop();
+});
+
+test('a search in many collections reads about as many deposits as in one, and finds the same', (t) => {
+  const collections = Array.from({ length: 50 }, (_, number) => `collection-${number}`);
+  let read = 0;
+  /** The deposit with the id `n` is in the collection `n % 50`, and has the same tree as all others of the same `n % 7`. */
+  const find = ({ equal = {}, upTo, limit }: ViewQuery) => {
+    const of = collections.indexOf(String(equal['collection']));
+    const last = Number(upTo?.value ?? 50_000);
+    const newest = last - ((last - of + 50) % 50);
+    const ids = Array.from({ length: limit }, (_, index) => newest - index * 50).filter((id) => id > 0);
+    read += ids.length;
+    return ids.map((depositId) => ({
+      depositId,
+      directory: String(depositId % 7),
+      origin: 'https://a.example/',
+    }));
+  };
+  const deposits = new LoadedDeposits({ find } as never, undefined as never, undefined as never);
+  const requester = { client: 'alice', collections };
+  const ids = (found: readonly { depositId: number }[]) => found.map(({ depositId }) => depositId);
+  const newest = Array.from({ length: 100 }, (_, index) => 50_000 - index);
+  t.deepEqual(ids(deposits.newestOfTrees(requester, 100)), newest.slice(0, 7));
+  t.deepEqual(ids(deposits.newestOfTrees(requester, 100, 'https://b.example/')), []);
+  t.deepEqual(ids(deposits.find(requester, { directory: '1' }, 100)), newest);
+  t.deepEqual(ids(deposits.find(requester, { directory: '1' }, 2, 49_000)), [48_999, 48_998]);
+  t.true(read < 8000, `${read} rows`);
 });
 
 test('of many deposits with an object at most a hundred are returned', async (t) => {
