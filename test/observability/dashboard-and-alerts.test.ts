@@ -3,6 +3,7 @@ import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { parse } from 'yaml';
+import { CHORES, recordSuccess } from '../../src/service/backends/last-success.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
@@ -57,6 +58,7 @@ const scraped = (): Promise<Exposition> => (asked ??= ask());
 
 async function ask(): Promise<Exposition> {
   await using service = await RunningService.start();
+  for (const chore of CHORES) await recordSuccess(service.folder, chore);
   const alice = await service.register('alice', { collections: ['software'] });
   const form = formOf([archivePart(), entryPart()]);
   await alice.post('/1/software/', form, { ...formType, ...final });
@@ -132,6 +134,14 @@ test('every alert has a cause and a remedy, and is in the manual', async (t) => 
     t.true(annotations.summary.length > 10 && annotations.description.length > 20, alert);
     t.true(manual.includes(`\`${alert}\``), `${alert} is in docs/metrics.md`);
   }
+});
+
+test('the age of each chore of operators is watched', (t) => {
+  for (const chore of CHORES)
+    t.true(
+      rules.some(({ expr }) => expr.includes(`{of="${chore}"}`)),
+      chore,
+    );
 });
 
 test('responses to health checks do not trigger the alert on server errors, those to clients do', async (t) => {
