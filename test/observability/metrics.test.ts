@@ -20,6 +20,7 @@ import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { deposit, notifiedService, notify } from '../../testing/service/notified-service.ts';
 import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { tlsFiles } from '../../testing/service/tls-files.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 type Context = { service: RunningService; alice: TestClient; scrape: () => Promise<Exposition> };
@@ -171,6 +172,17 @@ test('a snapshot of the views that a restored store lacks is no lost object', as
   const exposition = await Exposition.of(service.folder);
   t.is(exposition.value('deposit_views_begun', { from: 'log' }), 1);
   t.is(exposition.sum('deposit_archive_store_errors_total'), 0);
+});
+
+test('the time until the certificate expires is exported, and nothing without one', async (t) => {
+  const { folder, ...tls } = await tlsFiles();
+  t.teardown(() => rm(folder, { recursive: true }));
+  await using service = await RunningService.start({ tls });
+  const name = 'deposit_tls_certificate_remaining_seconds';
+  const left = (Date.UTC(2126, 9, 28, 19, 38, 41) - Date.now()) / 1000;
+  const exported = (await Exposition.of(service.folder)).value(name) ?? 0;
+  t.true(Math.abs(exported - left) < 60, `${exported} instead of ${left}`);
+  t.is((await t.context.scrape()).value(name), undefined);
 });
 
 test('deposits are counted by state, with the age of the oldest unfinished one', async (t) => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
@@ -47,6 +48,8 @@ const MAX_PIPELINED = 100;
 export class Server {
   readonly #server: http.Server;
   readonly #tls: boolean;
+  /** When the certificate expires that clients get; `undefined` without TLS. A renewed one is read at the next start. */
+  readonly certificateExpiry: Date | undefined;
   #serving: { handler: Handler; errors: ParseErrorOptions } | undefined;
   /** Requests that arrived before {@link serve}. */
   readonly #early = new Set<Parameters<Handler>>();
@@ -73,7 +76,9 @@ export class Server {
   private constructor(options: ServerOptions) {
     const { maxHeadersSize, headersTime, idleTime = IDLE_TIMEOUT_MS } = options;
     this.#tls = options.tls !== null;
-    this.#server = createServer(options);
+    const pair = options.tls && readPair(options.tls);
+    this.certificateExpiry = pair ? new X509Certificate(pair.cert).validToDate : undefined;
+    this.#server = createServer(options, pair);
     this.#server.setTimeout(idleTime, (socket: HttpSocket) => {
       // Node has its own timeouts between two requests and for late headers.
       const hasHeadersToCome = !socket._httpMessage && socket.timeout === idleTime;
@@ -225,8 +230,10 @@ function keptLimitOf(options: ServerOptions): number {
   return keepAliveTimeOf(options) + leewayOf(options) + options.headersTime;
 }
 
-function createServer(given: ServerOptions): http.Server {
-  const { tls, maxHeadersSize, headersTime } = given;
+type Pair = { readonly cert: Buffer; readonly key: Buffer };
+
+function createServer(given: ServerOptions, pair: Pair | null): http.Server {
+  const { maxHeadersSize, headersTime } = given;
   const options = {
     // Bodies have timeouts of their own, which grow with their size.
     headersTimeout: headersTime,
@@ -239,18 +246,17 @@ function createServer(given: ServerOptions): http.Server {
     requireHostHeader: false,
     optimizeEmptyRequests: true, // creates no stream for a body that is not declared
   };
-  const server = tls ? createTlsServer(tls, headersTime, options) : http.createServer(options);
+  const server = pair ? createTlsServer(pair, headersTime, options) : http.createServer(options);
   // A client that half-closes after its request is answered (limitHalfOpen). Headers are limited by bytes only: above a
   // number of headers, a Node reports too many bytes or drops the last ones.
   return Object.assign(server, { httpAllowHalfOpen: true, maxHeadersCount: 0 });
 }
 
-function createTlsServer(
-  { cert, key }: NonNullable<ServerOptions['tls']>,
-  handshakeTimeout: number,
-  options: http.ServerOptions,
-): http.Server {
-  const pair = { cert: files.readFileSync(cert), key: files.readFileSync(key) };
+function readPair({ cert, key }: NonNullable<ServerOptions['tls']>): Pair {
+  return { cert: files.readFileSync(cert), key: files.readFileSync(key) };
+}
+
+function createTlsServer(pair: Pair, handshakeTimeout: number, options: http.ServerOptions): http.Server {
   const ALPNProtocols = ['http/1.1', 'http/1.0']; // proxies use the older version, and curl then offers no other
   return https.createServer({ ...options, ...pair, ALPNProtocols, handshakeTimeout, allowHalfOpen: true });
 }

@@ -4,13 +4,14 @@ import { packageInfo } from '../../config/package-info.ts';
 import { problemsOf, type ReadinessChecks } from '../../http/middleware/health.ts';
 import type { Server } from '../../http/server/server.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
+import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 import type { Projector } from '../../views/projector.ts';
 import { CHORES, lastSuccess } from '../backends/last-success.ts';
 
 type ObservedNode = {
   readonly readiness: ReadinessChecks;
-  readonly server: Pick<Server, 'connections'>;
+  readonly server: Pick<Server, 'connections' | 'certificateExpiry'>;
 };
 
 /** Observes the configuration of the node, its readiness and its free disk space. */
@@ -28,6 +29,14 @@ export function observeNode(metrics: Metrics, config: Config, { readiness, serve
 
   const connections = metrics.gauge('http_connections', 'Connections of clients that are open');
   metrics.onScrape('connections', async () => connections.set(await server.connections()));
+
+  const certificate = metrics.gauge(
+    'tls_certificate_remaining_seconds',
+    'Time until the certificate expires that clients get; none without DEPOSIT_TLS_CERT',
+  );
+  certificate.remove(); // it begins with 0, as if it had expired
+  const { certificateExpiry: expiry } = server;
+  if (expiry) metrics.onScrape('certificate', () => certificate.set((expiry.getTime() - clock.now()) / 1000));
 
   const ready = metrics.gauge('ready', '1 when the node can do its work, as /health/ready reports');
   const passed = metrics.gauge('readiness_check', '1 when this readiness check passes', ['check']);

@@ -13,7 +13,7 @@ import { type ObservedReactors, observeReactors, observeStuck } from './reactor-
 
 /** The parts of a service that depend on its roles and settings. */
 type ObservedParts = {
-  readonly server: Pick<Server, 'connections'>;
+  readonly server: Pick<Server, 'connections' | 'certificateExpiry'>;
   readonly readiness: ReadinessChecks;
   /** `undefined` if this service anchors nothing. */
   readonly anchoring: ObservedAnchoring | undefined;
