@@ -174,7 +174,8 @@ export class RetryScheduler {
     if (permits <= 0) return [];
     const limit = permits + this.#inFlight.size;
     const waiting = { equal: { waitingFor: client }, orderBy: 'dueAt', limit } as const;
-    const at = (wait: number) => ({ field: 'dueAt', value: new Date(clock.now() + wait).toISOString() });
+    const now = clock.now();
+    const at = (wait: number) => ({ field: 'dueAt', value: new Date(now + wait).toISOString() });
     const due = [
       ...this.#options.undelivered.find({ ...waiting, upTo: at(0) }),
       // Due times of a clock that was set back since.
