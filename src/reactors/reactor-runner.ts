@@ -246,8 +246,9 @@ export class ReactorRunner {
     const { error } = failure;
     const tries = error instanceof DeadlyEvent ? error.begun : failure.tries;
     const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
-    const second =
-      error instanceof DeadlyEvent ? failure : await this.#work.run(event, giveUp, triesToGiveUp);
+    // The log may show the event again: its deposit does not end because of a fault of the log.
+    const isKept = error instanceof DeadlyEvent || error instanceof StaleRead;
+    const second = isKept ? failure : await this.#work.run(event, giveUp, triesToGiveUp);
     const toPark = error instanceof ObjectError ? failure : second;
     if (!toPark) return;
     const park = (): Promise<void> =>

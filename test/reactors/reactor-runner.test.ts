@@ -112,24 +112,28 @@ test('a long queue of one owner does not block others', async (t) => {
   );
 });
 
-test('an event that its stream does not show for minutes, as after its deletion, is parked', async (t) => {
+test('an event that its stream does not show for minutes, as after its deletion, is parked, not given up', async (t) => {
   await using log = new MemoryEventLog();
-  await work(log, 'job-gone');
-  await work(log, 'job-stale');
+  for (const stream of ['job-gone', 'job-stale', 'job-broken']) await work(log, stream);
   const tries = new Map<string, number>();
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
     const count = (tries.get(stream) ?? 0) + 1;
     tries.set(stream, count);
+    if (stream === 'job-broken') throw failing('BROKEN');
     if (stream === 'job-gone' || count < 10) throw staleRead(stream, 'none', 0);
   };
+  const givenUp = new Set<string>();
   const giveUp = async ({ stream }: RecordedEvent): Promise<void> => {
+    givenUp.add(stream);
     throw staleRead(stream, 'none', 0);
   };
   const parked = () => parkedEvents(log, 'tested');
-  const look = () => until(async () => (await parked()).length === 1 && tries.get('job-stale') === 10);
+  const look = () => until(async () => (await parked()).length === 2 && tries.get('job-stale') === 10);
   await running(log, await temporaryFolder(t), { react, giveUp }, look);
-  t.like((await parked())[0], { stream: 'job-gone', tries: 15 });
-  t.regex((await parked())[0]?.reason ?? '', /^Stale read of job-gone/);
+  const gone = (await parked()).find(({ stream }) => stream === 'job-gone');
+  t.like(gone, { tries: 15 });
+  t.regex(gone?.reason ?? '', /^Stale read of job-gone/);
+  t.deepEqual([...givenUp], ['job-broken'], 'the log may show the event again');
 });
 
 test('a transient fault is retried until it is over, and never given up', async (t) => {
