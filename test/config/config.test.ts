@@ -178,6 +178,16 @@ test('an EventStoreDB password may have a slash, and no part of it is printed', 
   t.deepEqual(credentialsOf({ connectionString }), { username: 'u', password: 'p/w' });
   const identity = logIdentity({ kind: 'eventstoredb', connectionString });
   t.is(identity, 'eventstoredb 127.0.0.1:1,127.0.0.1:2');
+  const others = [
+    'u:p@127.0.0.1:1?connectionName=a@b',
+    'u:p@w@127.0.0.1:1?tls=true',
+    '127.0.0.1:1/?tls=false',
+  ];
+  for (const other of others)
+    t.is(
+      logIdentity({ kind: 'eventstoredb', connectionString: `esdb://${other}` }),
+      'eventstoredb 127.0.0.1:1',
+    );
   for (const tls of ['true', 'false'])
     t.throws(() => credentialsOf({ connectionString: `esdb://u:p@w@127.0.0.1:1?tls=${tls}` }), {
       instanceOf: BadConnection,

@@ -79,6 +79,7 @@ function noView(name: string, folder: string, cause?: unknown): Error {
 /** Returns the place of a log, for comparison and display. */
 export function logIdentity(eventLog: EventLogConfig): string {
   if (eventLog.kind === 'sqlite') return 'sqlite';
-  const [, hosts] = /^[^/]*\/\/(?:.*@)?([^/?]*)/.exec(eventLog.connectionString) ?? []; // a password may have a slash
+  // The credentials end at the first @, and may have a slash. A refused string has another before its hosts.
+  const [, hosts] = /^[^/]*\/\/(?:[^:@]+:[^@]+@)?(?:[^?]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
   return `eventstoredb ${hosts}`;
 }
