@@ -106,8 +106,8 @@ await runCommand(HELP, async (args) => {
     signal,
   });
   await store.setId((await boundStore(target)) as string); // appended above
-  await endRestore(config.dataDir);
   const keyProblems = await restoreKeys(folder, config);
+  await endRestore(config.dataDir); // a service that starts creates the keys that are missing
   for (const problem of keyProblems) warn(problem);
   const code = reportCopied(objects, 'Not restored');
   if (values.json) say(jsonLine({ events: total, ...objects, keyProblems, backup: backup ?? null }));

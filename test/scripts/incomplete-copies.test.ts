@@ -110,6 +110,14 @@ test('a service does not start on what an interrupted restore has left, until th
     refused,
   );
   await rename(`${archives}-away`, archives);
+  const keys = path.join(elsewhere, 'keys');
+  await writeFile(keys, ''); // so that the restore ends between the objects and the keys
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
+  await rm(keys);
+  await t.throwsAsync(
+    RunningService.startIn(elsewhere).then(() => undefined),
+    refused,
+  );
   const restored = await runScript(elsewhere, 'restore', [backup]);
   t.is(restored.code, 0, restored.err);
   await using started = await RunningService.startIn(elsewhere);
