@@ -109,6 +109,11 @@ test('a service does not start on what an interrupted restore has left, until th
     RunningService.startIn(elsewhere).then(() => undefined),
     refused,
   );
+  const added = await runScript(elsewhere, 'client', ['add', 'carol', '--password-stdin'], {
+    input: 'a long password',
+  });
+  t.is(added.code, 1);
+  t.regex(added.err, refused.message);
   await rename(`${archives}-away`, archives);
   const keys = path.join(elsewhere, 'keys');
   await writeFile(keys, ''); // so that the restore ends between the objects and the keys
