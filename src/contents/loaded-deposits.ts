@@ -97,14 +97,14 @@ export class LoadedDeposits {
       });
     const pages = collections.map((collection) => ({
       collection,
-      rows: pageOf(collection, below).reverse(),
+      rows: pageOf(collection, below).toReversed(),
     }));
     for (;;) {
       const next = newestOf(pages);
       const row = next?.rows.pop();
       if (!next || !row) return;
       yield row;
-      if (next.rows.length === 0) next.rows = pageOf(next.collection, row.depositId).reverse();
+      if (next.rows.length === 0) next.rows = pageOf(next.collection, row.depositId).toReversed();
     }
   }
 

@@ -165,7 +165,7 @@ test('a snapshot of the views that a restored store lacks is no lost object', as
   const { log, store } = service.service;
   const stored = () => Array.fromAsync(log.readStream('view-snapshots'));
   await until(async () => (await stored()).length > 0);
-  for (const { data } of await stored()) await store.remove(String(data['sha256']));
+  for (const { data } of await stored()) await store.remove(data['sha256'] as string);
   await service.stop();
   await rm(path.join(service.folder, 'views'), { recursive: true });
   await service.startAgain();
