@@ -48,6 +48,8 @@ export class ResumableUploads implements AsyncDisposable {
   readonly #locks: UploadLocks;
   readonly #remembered: number;
   readonly #uploads = new Map<string, Upload>();
+  /** The uploads that may occupy room: those that were not used when last looked at. Most of all uploads are used. */
+  readonly #unused = new Set<Upload>();
   readonly #sweeping: NodeJS.Timeout;
 
   /** Opens the uploads that the last process left, with all bytes that it acknowledged. */
@@ -55,7 +57,7 @@ export class ResumableUploads implements AsyncDisposable {
     const folder = await UploadsFolder.open(options.folder);
     const uploads = new ResumableUploads(folder, options);
     const { records, unknown } = await folder.records();
-    for (const record of records) uploads.#uploads.set(record.id, await Upload.restored(record, folder));
+    for (const record of records) uploads.#add(await Upload.restored(record, folder));
     if (unknown.length > 0) options.logger.warn({ records: unknown }, 'unreadable upload records');
     await uploads.sweep();
     return uploads;
@@ -92,11 +94,11 @@ export class ResumableUploads implements AsyncDisposable {
       state: { status: 'open' },
     } as const;
     const upload = Upload.begun(record, this.#folder);
-    this.#uploads.set(id, upload); // before any await, so that concurrent calls count it
+    this.#add(upload); // before any await, so that concurrent calls count it
     try {
       await this.#folder.add(record);
     } catch (error) {
-      this.#uploads.delete(id);
+      this.#drop(upload);
       throw error;
     }
     return upload;
@@ -152,9 +154,9 @@ export class ResumableUploads implements AsyncDisposable {
   }
 
   /** Removes the upload, which the caller must have locked. */
-  async remove({ id }: Upload): Promise<void> {
-    await this.#folder.remove(id);
-    this.#uploads.delete(id);
+  async remove(upload: Upload): Promise<void> {
+    await this.#folder.remove(upload.id);
+    this.#drop(upload);
   }
 
   /** Removes expired uploads and surplus used ones. Never rejects: failures are retried by the next sweep. */
@@ -242,10 +244,19 @@ export class ResumableUploads implements AsyncDisposable {
     return clock.now() - upload.touchedAt >= RESERVATION_MS;
   }
 
+  #add(upload: Upload): void {
+    this.#uploads.set(upload.id, upload);
+    this.#unused.add(upload);
+  }
+
+  #drop(upload: Upload): void {
+    this.#uploads.delete(upload.id);
+    this.#unused.delete(upload);
+  }
+
   /** Returns the uploads that occupy room. */
   #open(): Upload[] {
-    return [...this.#uploads.values()].filter(
-      (upload) => upload.state.status !== 'used' && !this.#isExpired(upload),
-    );
+    for (const upload of this.#unused) if (upload.state.status === 'used') this.#unused.delete(upload);
+    return [...this.#unused].filter((upload) => !this.#isExpired(upload));
   }
 }

@@ -140,3 +140,26 @@ test('a client whose stored bytes exceed its share can still finish its uploads 
     t.true(mine.every(({ offset, length }) => offset === length));
   });
 });
+
+test('used uploads are not looked at for each new one', async (t) => {
+  await withUploads(
+    t,
+    async ({ create, uploads }) => {
+      let looks = 0;
+      for (let depositId = 1; depositId <= 20; depositId += 1) {
+        const upload = await create('alice', 1);
+        await upload.use(depositId, 'a'.repeat(64));
+        const { state } = upload;
+        Object.defineProperty(upload, 'state', { get: () => (looks += 1) && state });
+      }
+      const removed = await create('alice', 1);
+      looks = 0;
+      await create('alice', 1);
+      t.is(looks, 0);
+      await uploads.remove(removed);
+      for (let open = 1; open < LIMITS.perClient; open += 1) await create('alice', 1);
+      await t.throwsAsync(create('alice', 1), { code: 'TooManyRequests' });
+    },
+    { totalSize: 1_000_000 },
+  );
+});
