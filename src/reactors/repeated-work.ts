@@ -42,7 +42,7 @@ export class RepeatedWork {
   /**
    * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error,
    * and the number of all attempts.
-   * Transient errors do not count, except stale reads.
+   * Transient errors do not count, except stale reads, which count by themselves.
    * @throws the reason of the signal
    */
   async run(
@@ -52,16 +52,20 @@ export class RepeatedWork {
   ): Promise<{ readonly error: unknown; readonly tries: number } | undefined> {
     const { signal, firstPause = 300 } = this.#options;
     const pauses = { firstPause, longestPause: firstPause * 100 };
-    for (let failures = 0, tried = 1; ; tried += 1) {
+    let [faults, staleReads] = [0, 0];
+    for (let tried = 1; ; tried += 1) {
       signal.throwIfAborted();
       try {
         await this.#abortGate.race(work());
         return undefined;
       } catch (error) {
         signal.throwIfAborted();
-        if (mayLast(error)) failures += 1;
+        const isStale = error instanceof StaleRead;
+        if (isStale) staleReads += 1;
+        else if (!isTransient(error)) faults += 1;
+        const failures = isStale ? staleReads : faults;
         this.#warn(event, error, failures);
-        if (mayLast(error) && failures >= tries(error)) return { error, tries: tried };
+        if ((isStale || !isTransient(error)) && failures >= tries(error)) return { error, tries: tried };
         await clock.sleep(backoffDelay(tried, pauses), signal);
       }
     }
@@ -74,9 +78,4 @@ export class RepeatedWork {
     this.#lastError = { at: clock.date().toISOString(), stream, message };
     logger.warn({ reactor, stream, type, position, failures, err }, 'reaction failed');
   }
-}
-
-/** Whether no later attempt may succeed. */
-function mayLast(error: unknown): boolean {
-  return !isTransient(error) || error instanceof StaleRead;
 }

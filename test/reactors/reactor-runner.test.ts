@@ -136,6 +136,24 @@ test('an event that its stream does not show for minutes, as after its deletion,
   t.deepEqual([...givenUp], ['job-broken'], 'the log may show the event again');
 });
 
+test('stale reads, as at a change of the leader, leave other faults as many attempts as ever', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  let [tries, givenUp] = [0, false];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    tries += 1;
+    if (tries <= 4) throw staleRead(stream, 'none', 0);
+    if (tries <= 8) throw failing('BROKEN');
+  };
+  const giveUp = async (): Promise<void> => {
+    givenUp = true;
+  };
+  const look = () => until(async () => tries === 9 || givenUp);
+  await running(log, await temporaryFolder(t), { react, giveUp }, look);
+  t.is(tries, 9);
+  t.false(givenUp);
+});
+
 test('a transient fault is retried until it is over, and never given up', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
