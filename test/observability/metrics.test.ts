@@ -82,7 +82,9 @@ test('refused logins are counted apart from other answers with 429', async (t) =
   const abort = new AbortController();
   const options = { headers: { Authorization: alice.authorization }, signal: abort.signal };
   const follow = () => fetch(`${service.url}/1/software/events/`, options);
-  for (let open = 0; open < 20; open += 1) t.is((await follow()).status, 200);
+  const open: Response[] = []; // one that is collected as garbage is closed
+  while (open.length < 20) open.push(await follow());
+  t.true(open.every(({ status }) => status === 200));
   t.is((await follow()).status, 429);
   const refused = async () =>
     (await Exposition.of(service.folder)).value('deposit_logins_refused_total') ?? Number.NaN;

@@ -67,7 +67,7 @@ export class Server {
   static async listen(options: ServerOptions): Promise<Server> {
     const server = new Server(options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.#server.once('error', reject);
+    server.#server.on('error', reject); // stays: a connection that cannot be accepted ends nothing
     server.#server.listen(options.port, options.host, resolve);
     await promise;
     return server;

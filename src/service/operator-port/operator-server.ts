@@ -33,7 +33,7 @@ export class OperatorServer implements AsyncDisposable {
   static async listen(options: OperatorServerOptions): Promise<OperatorServer> {
     const server = new OperatorServer(options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.#server.once('error', reject);
+    server.#server.on('error', reject); // stays: a connection that cannot be accepted ends nothing
     server.#server.listen(options.port, options.host, resolve);
     await promise;
     try {
