@@ -7,16 +7,18 @@ import { temporaryFolder } from '../testing/processes/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-type Package = { readonly ava: { readonly require?: readonly string[] } };
+type Package = { readonly ava: { readonly require: readonly string[] } };
+
+const PRELOADED = './testing/processes/without-service-settings.ts';
 
 test('neither a test nor a command started by it inherits settings of a service', async (t) => {
   const { ava } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
+  t.true(ava.require.includes(PRELOADED));
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'any.mts');
   await writeFile(file, SHOW);
-  const before = (ava.require ?? []).flatMap((name) => ['--import', path.join(root, name)]);
   const env = { ...process.env, DEPOSIT_PORT: 'none', DEPOSIT_ROLES: 'none', OTHER: 'kept' };
-  const child = spawn(process.execPath, [...before, file], { env });
+  const child = spawn(process.execPath, ['--import', path.join(root, PRELOADED), file], { env });
   const { code, out, err } = await outcomeOf(child);
   t.is(code, 0, err);
   t.deepEqual(JSON.parse(out), { settings: [], other: 'kept' });
