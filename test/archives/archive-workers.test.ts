@@ -147,9 +147,21 @@ test('a batch waits for an earlier one of the same archive, and then only for an
   t.deepEqual(order, ['first', 'second']);
 });
 
-test('a batch of which another thread dies is not read at all', async (t) => {
-  const { assistant } = assistantOf(() => Promise.reject(new Error('The worker failed.')));
-  await t.throwsAsync(assistant.read(offeredBatch()), { code: 'ASSISTANT_DIED' });
+test('a batch of which another thread dies is not read at all, nor is one that waits', async (t) => {
+  const [died, waits] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+  let asked = 0;
+  const { assistant } = assistantOf(() => {
+    asked += 1;
+    if (asked === 1) return died.promise;
+    waits.resolve();
+    return undefined;
+  });
+  const reads = [assistant.read(offeredBatch()), assistant.read(offeredBatch())];
+  await waits.promise;
+  died.reject(new Error('The worker failed.'));
+  for (const read of reads) await t.throwsAsync(read, { code: 'ASSISTANT_DIED' });
+  await setTimeout(20);
+  t.is(asked, 2);
 });
 
 /** A zip that is large enough to be read by several threads; its members hardly shrink. */

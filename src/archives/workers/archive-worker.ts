@@ -44,7 +44,6 @@ async function work(job: ArchiveJob): Promise<{ result: Result }> {
     const { assistance } = job;
     const assistant = assistance && new PortAssistant(assistance);
     const reading = await readArchive(job.source, job.sha256, job.limits, assistant);
-    assistance?.port.close();
     return { result: { ...reading, inspection: withTree(reading.inspection, job.sha256) } };
   }
   if (job.kind === 'batch') return { result: readSentBatch(job.batch) };

@@ -43,8 +43,10 @@ export class OfferedBatches implements Disposable {
     });
   }
 
+  /** Must be called once the archive is no longer read. Batches that wait are dropped. */
   [Symbol.dispose](): void {
     this.#own.close();
+    this.#offers.length = 0;
   }
 
   /** Begins what it can. Offers wait only for earlier ones: a thread that other jobs want is theirs next. */
@@ -63,7 +65,7 @@ export class OfferedBatches implements Disposable {
       this.#answer({ id, read: await reading });
     } catch {
       // The thread has died of the batch. So will the one that offered it, as if it had read the batch itself.
-      this.#own.close();
+      this[Symbol.dispose]();
     }
     this.#reading -= 1;
     this.#begin();
