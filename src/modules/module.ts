@@ -4,6 +4,7 @@ import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group
 import type { EventLog } from '../event-log/event-log.ts';
 import type { HttpModule } from '../http/http-module.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import type { EventLogParking } from '../reactors/parking.ts';
 import type { Reactor } from '../reactors/reactor.ts';
 import type { NotificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
@@ -17,6 +18,7 @@ type ModuleParts = {
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
   readonly deliveries: ConsumerGroups;
+  readonly parking: EventLogParking;
   readonly projector: Projector;
   readonly notified: NotificationViews;
   /** Returns the reader with its work observed. */

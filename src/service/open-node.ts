@@ -7,6 +7,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { logMetrics, storeMetrics } from '../observability/port-metrics.ts';
 import { logObserver, observedReader, storeObserver } from '../observability/port-observers.ts';
+import { EventLogParking } from '../reactors/parking.ts';
 import { type NotificationViews, notificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
 import { observed } from '../tools/observed.ts';
@@ -36,6 +37,7 @@ export type NodeResources = {
   readonly views: SqliteViewStore;
   readonly kept: KeptStates<Deposit>;
   readonly notified: NotificationViews;
+  readonly parking: EventLogParking;
   /** Ends the service: it cannot go on. */
   readonly fail: (error: unknown) => void;
 };
@@ -85,6 +87,7 @@ export async function openNode(
     views,
     kept: new KeptStates(),
     notified,
+    parking: new EventLogParking(log),
     fail,
   };
 }

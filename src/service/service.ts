@@ -8,7 +8,6 @@ import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { httpMetrics } from '../observability/http-metrics.ts';
-import { EventLogParking } from '../reactors/parking.ts';
 import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { machineName } from '../tools/current-user.ts';
@@ -73,7 +72,7 @@ async function start(
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited
   const node = await openNode(config, logger, resources, failure.reject);
-  const { log, store, metrics, projector } = node;
+  const { log, store, parking, metrics, projector } = node;
   if (config.eventLog.kind !== 'sqlite') {
     const name = `${machineName()}:${config.dataDir}`;
     resources.use(await NodePresence.start({ log, projector, logger, node: name }));
@@ -101,9 +100,10 @@ async function start(
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
   };
-  const parking = new EventLogParking(log);
-  const parked = () => parking.count();
-  const handler = createHandler({ ...about, logger, readiness, parked }, clients?.options);
+  const handler = createHandler(
+    { ...about, logger, readiness, parked: () => parking.count() },
+    clients?.options,
+  );
   server.serve(handler, { ...about, logger });
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
   if (anchoring) resources.use(anchoring);

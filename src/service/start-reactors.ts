@@ -6,7 +6,6 @@ import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import { observedReactor, observedReader } from '../observability/port-observers.ts';
 import { checker, loader } from '../reactors/deposit-reactors.ts';
-import { EventLogParking } from '../reactors/parking.ts';
 import { ReactorRunner } from '../reactors/reactor-runner.ts';
 import { Sweep } from '../reactors/sweep/sweep.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
@@ -25,9 +24,8 @@ export function startReactors(
   viewsReady: Promise<void>,
   modules: readonly Module[] = MODULES,
 ) {
-  const { config, log, store, deliveries, notified, logger, resources } = node;
-  const parking = new EventLogParking(log);
-  const { runners, workers } = startRunners(node, parking);
+  const { config, log, store, deliveries, parking, notified, logger, resources } = node;
+  const { runners, workers } = startRunners(node);
   const about = { baseUrl, maker: packageInfo(), ready: viewsReady, observed: observedReactor };
   const notifications = modules.find(({ react }) => react)?.react?.(node, about);
   const allRunners = notifications ? [...runners, notifications.runner] : runners;
@@ -63,8 +61,9 @@ export function startReactors(
 }
 
 /** Starts the checker and the loader, and the threads in which they read archives. */
-function startRunners(node: NodeResources, parking: EventLogParking) {
-  const { config, log, kept, store, deliveries, notified, logger, resources, projector, fail } = node;
+function startRunners(node: NodeResources) {
+  const { config, log, kept, store, deliveries, parking, notified, logger, resources, projector, fail } =
+    node;
   const { archiveLimits: limits, loaderIdentity: identity, reactionPause: firstPause } = config;
   const workers = resources.use(
     new ArchiveWorkers({

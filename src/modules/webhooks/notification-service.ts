@@ -1,7 +1,7 @@
 import { undeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import { EventLogParking } from '../../reactors/parking.ts';
+import type { EventLogParking } from '../../reactors/parking.ts';
 import type { Reactor } from '../../reactors/reactor.ts';
 import { ReactorRunner, type RunnerStatus } from '../../reactors/reactor-runner.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
@@ -20,6 +20,7 @@ import { Webhooks } from './webhooks.ts';
 export type NotificationOptions = {
   readonly log: EventLog;
   readonly deliveries: ConsumerGroups;
+  readonly parking: EventLogParking;
   readonly projector: Projector;
   /** Views of that projector. */
   readonly notified: NotificationViews;
@@ -62,7 +63,7 @@ export class NotificationService implements AsyncDisposable {
   readonly #lastError: () => string | undefined;
 
   constructor(options: NotificationOptions) {
-    const { log, deliveries, projector, notified, logger, config, maker } = options;
+    const { log, deliveries, parking, projector, notified, logger, config, maker } = options;
     const { webhooks: settings, refIdAliases } = config;
     this.#webhooks = new Webhooks(log, projector, notified.webhooks);
     this.#webhookClient = new WebhookClient(settings, `${maker.name}/${maker.version}`);
@@ -77,7 +78,6 @@ export class NotificationService implements AsyncDisposable {
       onKeyProblem,
       logger,
     });
-    const parking = new EventLogParking(log);
     this.#notifier = new Notifier(log, parking, this.#webhooks, this.#sender, settings);
     this.runner = new ReactorRunner(options.observed(this.#notifier), {
       deliveries,

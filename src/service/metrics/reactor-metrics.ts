@@ -1,10 +1,9 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { ArchiveWorkers } from '../../archives/workers/archive-workers.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
-import type { EventLog } from '../../event-log/event-log.ts';
 import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
-import { EventLogParking } from '../../reactors/parking.ts';
+import type { EventLogParking } from '../../reactors/parking.ts';
 import type { ReactorRunner } from '../../reactors/reactor-runner.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import type { Sweep } from '../../reactors/sweep/sweep.ts';
@@ -24,7 +23,11 @@ export type ObservedReactors = {
 };
 
 /** Observes the work of the reactors of this node, and what waits for reactors on any node. */
-export function observeReactors(metrics: Metrics, log: EventLog, reactors: ObservedReactors): void {
+export function observeReactors(
+  metrics: Metrics,
+  parking: Pick<EventLogParking, 'waiting'>,
+  reactors: ObservedReactors,
+): void {
   const { deliveries, notifications, runners, allRunners, workers, sweep } = reactors;
   observeRunners(metrics, runners);
   observeLags(metrics, deliveries, allRunners);
@@ -34,7 +37,6 @@ export function observeReactors(metrics: Metrics, log: EventLog, reactors: Obser
     'Parked events, which wait for an operator or for a readable object',
     ['reactor'],
   );
-  const parking = new EventLogParking(log);
   for (const { name: reactor } of allRunners) {
     metrics.onScrape(`${reactor}_parked`, async () =>
       parked.set({ reactor }, (await parking.waiting(reactor)).length),

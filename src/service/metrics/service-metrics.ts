@@ -25,7 +25,7 @@ type ObservedParts = {
 
 /** Registers the metrics that are collected at each scrape, according to the roles of the node. */
 export function observeService(
-  { config, log, metrics, projector, notified }: NodeResources,
+  { config, log, parking, metrics, projector, notified }: NodeResources,
   { server, readiness, anchoring, snapshots, clients, reactors }: ObservedParts,
 ): void {
   observeStuck(metrics, notified.statuses, config.stuckAfter);
@@ -33,5 +33,5 @@ export function observeService(
   observeSnapshots(metrics, projector, snapshots);
   observeNode(metrics, config, { readiness, server });
   if (clients) observeClients(metrics, log, clients);
-  if (reactors) observeReactors(metrics, log, reactors);
+  if (reactors) observeReactors(metrics, parking, reactors);
 }

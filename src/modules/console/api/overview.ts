@@ -1,5 +1,4 @@
 import { lagAfter } from '../../../event-log/consumer-groups/lag.ts';
-import { EventLogParking } from '../../../reactors/parking.ts';
 import { clock } from '../../../tools/clock.ts';
 import { rowOf } from '../listing/deposit-query.ts';
 import type { OverviewData } from '../protocol/overview.ts';
@@ -13,8 +12,7 @@ const RECENT = 15;
 const MAX_LAG_SECONDS = 30;
 
 /** Returns the route of the overview. */
-export function overviewRoutes({ depositsOf, log, projector }: ConsoleParts): readonly Route[] {
-  const parking = new EventLogParking(log);
+export function overviewRoutes({ depositsOf, log, parking, projector }: ConsoleParts): readonly Route[] {
   return [
     {
       method: 'GET',

@@ -4,6 +4,7 @@ import type { Config } from '../../../config/config.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
 import type { PageParts } from '../../../http/http-module.ts';
 import type { ObjectStore } from '../../../object-store/object-store.ts';
+import type { EventLogParking } from '../../../reactors/parking.ts';
 import type { Logger } from '../../../tools/logger.ts';
 import type { Projector } from '../../../views/projector.ts';
 import type { View } from '../../../views/view.ts';
@@ -16,6 +17,7 @@ import type { Assets } from './assets.ts';
 export type NodeParts = PageParts & {
   readonly config: Config;
   readonly log: EventLog;
+  readonly parking: EventLogParking;
   readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
   readonly projector: Projector;
   readonly logger: Logger;
