@@ -77,7 +77,7 @@ export class ObjectReader implements TreeSearch {
     const isRevision = place.type === 'rev';
     const body = isRevision
       ? revisionBody(depositRevision({ ...deposit, ...loaded }))
-      : snapshotBody(loaded.revision);
+      : snapshotBody([{ name: 'HEAD', targetType: 'revision', target: loaded.revision }]);
     const type = isRevision ? 'commit' : 'snapshot';
     if (gitObjectId(type, body) !== id) throw new Error(`The ${type} ${id} cannot be made again.`);
     return body;

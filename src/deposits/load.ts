@@ -125,7 +125,7 @@ export function loadedEvent(
   const revision = revisionId(
     depositRevision({ client, depositId, collection, directory, identity, authorDate, committerDate }),
   );
-  const snapshot = snapshotId(revision);
+  const snapshot = snapshotId([{ name: 'HEAD', targetType: 'revision', target: revision }]);
   return {
     depositId,
     attempt,

@@ -152,12 +152,13 @@ test('no deposit matches contradictory conditions', (t) => {
 test('a snapshot is computed from its deposit, and an id with other bytes is not returned', async (t) => {
   const unused = undefined as never; // objects made from events need neither store nor archives
   const bytes = new ObjectReader({ store: unused, workers: unused, limits: unused });
+  const branches = [{ name: 'HEAD', targetType: 'revision', target: revision }] as const;
   const bodyOf = (id: string): Buffer => {
     const swhid = { type: 'snp', id, qualifiers: {} } as const;
     const deposit = { client: 'alice', collection: 'software', ...loadedData };
     return bytes.small({ swhid, place: { type: 'snp' }, deposit, loaded: loadedData, loadedAt: '' });
   };
-  t.deepEqual(bodyOf(snapshotId(revision)), snapshotBody(revision));
+  t.deepEqual(bodyOf(snapshotId(branches)), snapshotBody(branches));
   t.throws(() => bodyOf(snapshot), { message: `The snapshot ${snapshot} cannot be made again.` });
 });
 

@@ -9,7 +9,7 @@ import {
   type Leaf,
 } from '../../src/swhid/directory.ts';
 import { revisionBody, revisionId } from '../../src/swhid/revision.ts';
-import { snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
+import { type Branch, snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
 import {
   formatQualifiedSwhid,
   formatSwhid,
@@ -17,7 +17,8 @@ import {
   parseReference,
   parseSwhid,
 } from '../../src/swhid/swhid.ts';
-import { type TreeVector, vectors } from './vectors.ts';
+import { releaseBody, releaseId } from './release.ts';
+import { type BranchVector, type TreeVector, vectors } from './vectors.ts';
 
 for (const vector of vectors.content) {
   test(`the content ${vector.id} has the same id in one piece and in chunks`, (t) => {
@@ -51,20 +52,36 @@ for (const vector of vectors.revision) {
   test(`the revision ${vector.id} has its id`, (t) => {
     const revision = {
       directory: vector.directory,
+      parents: vector.parents,
       author: { fullname: vector.author, time: vector.author_date },
       committer: { fullname: vector.committer, time: vector.committer_date },
-      message: Buffer.from(vector.message_base64, 'base64').toString(),
+      extraHeaders: vector.extra_headers,
+      message: textOf(vector.message_base64),
     };
     t.is(revisionBody(revision).toString('base64'), vector.body_base64);
     t.is(formatSwhid({ type: 'rev', id: revisionId(revision) }), vector.swhid);
   });
 }
 
+for (const vector of vectors.release) {
+  test(`the release ${vector.id} has its id`, (t) => {
+    const release = {
+      target: vector.target,
+      targetType: vector.target_type,
+      name: textOf(vector.name_base64) ?? '',
+      author: vector.author === null ? null : { fullname: vector.author, time: vector.date },
+      message: textOf(vector.message_base64),
+    };
+    t.is(releaseBody(release).toString('base64'), vector.body_base64);
+    t.is(formatSwhid({ type: 'rel', id: releaseId(release) }), vector.swhid);
+  });
+}
+
 for (const vector of vectors.snapshot) {
   test(`the snapshot ${vector.id} has its id`, (t) => {
-    const [{ target }] = vector.branches;
-    t.is(snapshotBody(target).toString('base64'), vector.body_base64);
-    t.is(formatSwhid({ type: 'snp', id: snapshotId(target) }), vector.swhid);
+    const branches = vector.branches.map(branchOf);
+    t.is(snapshotBody(branches).toString('base64'), vector.body_base64);
+    t.is(formatSwhid({ type: 'snp', id: snapshotId(branches) }), vector.swhid);
   });
 }
 
@@ -164,4 +181,16 @@ function thousandFiles(): Directory {
   return new Map(
     Array.from({ length: 1000 }, (_, index) => [`f${String(index).padStart(4, '0')}`, leaf(index)]),
   );
+}
+
+function branchOf({ name_base64, target_type, target }: BranchVector): Branch {
+  const name = Buffer.from(name_base64, 'base64').toString('latin1');
+  if (target_type === 'dangling' || target === null) return { name, targetType: 'dangling' };
+  if (target_type === 'alias')
+    return { name, targetType: 'alias', target: Buffer.from(target).toString('latin1') };
+  return { name, targetType: target_type, target };
+}
+
+function textOf(base64: string | null): string | null {
+  return base64 === null ? null : Buffer.from(base64, 'base64').toString();
 }

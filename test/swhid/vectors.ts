@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { GitTime } from '../../src/swhid/revision.ts';
 
 /** Vectors that several independent programs agree on; see `meta` in the file for their encodings. */
 export const vectors: Vectors = JSON.parse(
@@ -12,7 +11,8 @@ export type Vectors = {
   directory: { id: string; swhid: string; entries?: TreeVector[]; tree_body_hex?: string }[];
   mode_mapping: { mode_octal: string; tar_or_disk_after_normalisation: string; zip: string }[];
   revision: RevisionVector[];
-  snapshot: { id: string; swhid: string; branches: [{ target: string }]; body_base64: string }[];
+  release: ReleaseVector[];
+  snapshot: { id: string; swhid: string; branches: BranchVector[]; body_base64: string }[];
   qualified: QualifiedVector[];
   invalid_strings: string[];
   archives: (ArchiveVector & { id: string; expected: string })[];
@@ -29,16 +29,38 @@ export type TreeVector = {
   entries?: TreeVector[];
 };
 
+export type TimeVector = { seconds: number; microseconds: number; offset: string };
+
 export type RevisionVector = {
   id: string;
   swhid: string;
   directory: string;
+  parents: string[];
   author: string;
-  author_date: GitTime;
+  author_date: TimeVector;
   committer: string;
-  committer_date: GitTime;
-  message_base64: string;
+  committer_date: TimeVector;
+  extra_headers: [string, string][];
+  message_base64: string | null;
   body_base64: string;
+};
+
+export type ReleaseVector = {
+  id: string;
+  swhid: string;
+  target: string;
+  target_type: 'directory' | 'revision';
+  name_base64: string;
+  author: string | null;
+  date: TimeVector | null;
+  message_base64: string | null;
+  body_base64: string;
+};
+
+export type BranchVector = {
+  name_base64: string;
+  target_type: 'content' | 'directory' | 'revision' | 'release' | 'snapshot' | 'alias' | 'dangling';
+  target: string | null;
 };
 
 export type QualifiedVector = {
