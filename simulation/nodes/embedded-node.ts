@@ -7,9 +7,9 @@ import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
-import { logObserver } from '../../src/observability/port-observers.ts';
+import { logObserver, observedReader } from '../../src/observability/port-observers.ts';
+import { EventLogParking } from '../../src/reactors/parking.ts';
 import { notificationViews } from '../../src/reactors/sweep/notification-views.ts';
-import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
 import { observed } from '../../src/tools/observed.ts';
 import { Projector } from '../../src/views/projector.ts';
@@ -58,9 +58,11 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
     resources: opened,
     projector,
     notified,
+    parking: new EventLogParking(log),
+    observedReader,
     fail,
   };
-  const reactors = startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
+  const reactors = startReactors(node, BASE_URL, viewsReady);
   const openRequests = drainBefore(opened, store, reactors);
   await viewsReady;
   const resources = opened.move();

@@ -2,16 +2,17 @@ import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
 import { type DepositParts, openDeposits } from '../../src/deposits/client-write.ts';
 import { KeptStates } from '../../src/deposits/kept-states.ts';
+import type { Deposit } from '../../src/domain/deposit/state.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import type { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type MinioArchiveStoreOptions, S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { logObserver } from '../../src/observability/port-observers.ts';
+import { logObserver, observedReader } from '../../src/observability/port-observers.ts';
+import { EventLogParking } from '../../src/reactors/parking.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import { notificationViews } from '../../src/reactors/sweep/notification-views.ts';
-import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
 import { observed } from '../../src/tools/observed.ts';
 import { Projector } from '../../src/views/projector.ts';
@@ -93,15 +94,15 @@ async function startHttp(process: Incarnation, options: NodeOptions): Promise<vo
 
 async function startReactorNode(process: Incarnation, options: NodeOptions): Promise<void> {
   const parts = await openParts(process, options);
-  const { log, store, projector, logger, notified, resources } = parts;
+  const { log, projector, resources } = parts;
   const groups = { receivers: RECEIVERS, retiredGroups: RECEIVERS };
   const deliveries = resources.use(new EventStoreDbDeliveries(log, { ...LOG_OPTIONS, ...groups }));
   const fail = (error: unknown): void => options.onFailure(process.host, error);
   const viewsReady = persistently(() => projector.start(fail));
   const config = reactorConfig(options.stuckAfter);
-  const kept = new KeptStates();
-  const node = { config, log, kept, store, deliveries, logger, resources, projector, notified, fail };
-  startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
+  const kept = new KeptStates<Deposit>();
+  const parking = new EventLogParking(log);
+  startReactors({ ...parts, config, kept, deliveries, parking, observedReader, fail }, BASE_URL, viewsReady);
   await viewsReady;
   ready({ process, deliveries, ...parts }, options);
 }

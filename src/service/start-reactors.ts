@@ -17,9 +17,12 @@ const REACTOR_CONCURRENCY = 8;
 /** For reactors to stop, in milliseconds: each cuts its work off after three seconds, but a silent log may hold it. */
 const STOP_PATIENCE = 5000;
 
+/** What reactors need of a node. */
+type ReactorNode = Omit<NodeResources, 'metrics' | 'views'>;
+
 /** Starts checker, loader, notifications and the sweep; what is returned shows whether each can do its work. */
 export function startReactors(
-  node: NodeResources,
+  node: ReactorNode,
   baseUrl: string,
   viewsReady: Promise<void>,
   modules: readonly Module[] = MODULES,
@@ -61,7 +64,7 @@ export function startReactors(
 }
 
 /** Starts the checker and the loader, and the threads in which they read archives. */
-function startRunners(node: NodeResources) {
+function startRunners(node: ReactorNode) {
   const { config, log, kept, store, deliveries, parking, notified, logger, resources, projector, fail } =
     node;
   const { archiveLimits: limits, loaderIdentity: identity, reactionPause: firstPause } = config;
