@@ -17,7 +17,7 @@ const REACTOR_CONCURRENCY = 8;
 /** For reactors to stop, in milliseconds: each cuts its work off after three seconds, but a silent log may hold it. */
 const STOP_PATIENCE = 5000;
 
-/** What reactors need of a node. */
+/** Parts of a node that reactors need. */
 type ReactorNode = Omit<NodeResources, 'metrics' | 'views'>;
 
 /** Starts checker, loader, notifications and the sweep; what is returned shows whether each can do its work. */
