@@ -14,9 +14,9 @@ export type RecordedRun = {
 
 const HEAD = `# Runs of the simulation
 
-Totals of runs with \`npm run simulate -- --record docs/simulation-runs.md\`: histories from the first seed on, those with a
-violation, CPU seconds, and the commit (with \`+\` if files of the project were changed). The same seeds on another commit are
-other histories.
+Totals of runs with \`npm run simulate -- --record docs/simulation-runs.md\`: histories from the first seed on, those with
+a violation, CPU seconds, and the commit. It has a \`+\` if files of the project were changed. The same seeds on another
+commit are other histories.
 
 | At | Commit | First seed | Histories | With a violation | CPU s |
 | --- | --- | --- | --- | --- | --- |

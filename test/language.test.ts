@@ -134,3 +134,35 @@ test('a forbidden word, phrase and beginning is found in titles and messages', (
     ['1: “told”', '1: “what”', '2: “is none”', '5: “his”'],
   );
 });
+
+const MAX_WORDS = 25;
+
+/** Lists the sentences of a document that have more words; code, tables and headings are none. A link is its text. */
+function longSentences(document: string): string[] {
+  const prose = document
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/^(?:\||#).*$/gm, '')
+    .replaceAll(/^\s*(?:[-*]|\d+\.)\s/gm, '\n')
+    .replaceAll(/`[^`]*`/g, 'X')
+    .replaceAll(/\]\([^)]*\)/g, ']');
+  const sentences = prose.split(/\n\s*\n/).flatMap((part) => part.split(/(?<=[.!?][”")*_\]]*)\s+|\s·\s|!\[/));
+  return sentences
+    .map((sentence) => sentence.replaceAll(/\s+/g, ' ').trim())
+    .filter((sentence) => sentence.split(' ').filter((word) => /\w/.test(word)).length > MAX_WORDS);
+}
+
+test('sentences of documents have at most 25 words', (t) => {
+  const files = ['*.md', 'docs/**/*.md', 'client/*.md'].flatMap((glob) => globSync(glob, { cwd: root }));
+  t.true(files.length > 50);
+  const found = files.flatMap((file) =>
+    longSentences(readFileSync(path.join(root, file), 'utf8')).map((sentence) => `${file}: ${sentence}`),
+  );
+  t.deepEqual(found, []);
+});
+
+test('a long sentence is found in a paragraph and in an item of a list', (t) => {
+  const long = `${'word '.repeat(MAX_WORDS)}word.`;
+  const short = `${'word '.repeat(MAX_WORDS - 1)}word.`;
+  t.deepEqual(longSentences(`${short} ${short}\n\n- ${short}\n- ${short}\n\n| ${long} |\n`), []);
+  t.is(longSentences(`${short} ${long}\n\n- ${short} ${long}\n`).length, 2);
+});
