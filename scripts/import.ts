@@ -12,6 +12,7 @@ import {
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { exportedEvents } from '../src/operations/verify/exported-event.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
+import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
@@ -24,9 +25,9 @@ Usage: deposit-service import FILE [--partial]
            elsewhere then show whether it is whole: "deposit-service verify --anchors FILE"
 
 The log (DEPOSIT_EVENT_LOG) must be empty, or contain what an earlier run of the same import wrote. To resume an
-interrupted run, repeat the same command. No service may use an embedded log. A changed line is refused with its number,
-and an incomplete export with what is missing. A file is read to its end before anything is written. From standard input
-events are written at once: do not use that log before a whole export was imported.
+interrupted run, repeat the same command: no service starts on the log before it has finished. No service may use an
+embedded log. A changed line is refused with its number, and an incomplete export with what is missing. A file is read to
+its end before anything is written. From standard input events are written at once.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
@@ -48,10 +49,12 @@ await runCommand(HELP, async (args) => {
     log,
     {
       engine: eventLog.kind,
+      onBeforeAppend: () => beginCopy(eventLog, 'import'),
       signal,
       progress: (step, events) => bars.at(`events ${step}`, events, total),
     },
   );
+  await endCopy(eventLog);
   say(`Imported ${pluralize(copied, 'event')}; the log holds ${found + copied}.`);
 });
 

@@ -17,6 +17,7 @@ import {
   openStore,
 } from '../src/service/backends/open-backends.ts';
 import { assertSameId, assertSameStore } from '../src/service/backends/store-binding.ts';
+import { assertNoUnfinishedCopy, beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
@@ -39,6 +40,7 @@ their …_FILE; from s3 to s3 both sides have the same keys. Log and objects kee
 that does not belong to the objects is refused, and so is a target that belongs to another log.
 
 The target must be empty or contain what an earlier run wrote. To resume an interrupted run, repeat the same command.
+No service starts on a log until a run has finished during which the source did not change.
 A move with little downtime:
   1. Run it for the log and for the objects while the service runs. This takes most of the time.
   2. Stop the service.
@@ -87,15 +89,23 @@ type Outcome = {
 
 async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: AbortSignal): Promise<Outcome> {
   await using source = await opened('--from', openExistingLog({ eventLog: from }));
+  await assertNoUnfinishedCopy(from);
   using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
   await using target = await opened('--to', openLog({ eventLog: to }));
   using bars = new ProgressBars();
   const progress: CopyOptions['progress'] = (step, ...counts) => bars.at(`events ${step}`, ...counts);
-  const { found, copied, upTo } = await copyLog(source, target, { engine: to.kind, progress, signal });
+  const { found, copied, upTo } = await copyLog(source, target, {
+    engine: to.kind,
+    onBeforeAppend: () => beginCopy(to, 'migrate'),
+    progress,
+    signal,
+  });
   const total = found + copied;
   const all = [source.readAll({ signal }), target.readAll({ signal })] as const;
   await verifyCopy(...all, { total, progress: (events) => bars.at('events verified', events, total) });
-  const facts = { events: total, copied, sourceMoved: (await source.head()) !== upTo };
+  const sourceMoved = (await source.head()) !== upTo;
+  if (!sourceMoved) await endCopy(to);
+  const facts = { events: total, copied, sourceMoved };
   const text = `Copied ${pluralize(copied, 'event')}. All ${total} are the same in both logs, and every hash is correct.`;
   return { facts, text: total === 0 ? 'The source has no events.' : text };
 }

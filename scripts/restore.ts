@@ -35,7 +35,7 @@ import {
   openStore,
 } from '../src/service/backends/open-backends.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
-import { beginRestore, endRestore } from '../src/service/backends/unfinished-restore.ts';
+import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
@@ -51,13 +51,13 @@ Usage: deposit-service restore DIR [--last-complete | --latest] [--verify] [--ta
 --take-over      give existing objects the new id, whatever log they belonged to
 
 Nothing is overwritten: a log that contains anything but the beginning of the backup is refused. To resume an interrupted
-run, repeat the same command. Every event is compared and every hash recomputed at the end; every object is verified while
-it is copied. The keys go where DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE say, or into the data folder. Views
-are built when the service starts. If the last backup into DIR was interrupted or not complete, choose --last-complete or
---latest. Log and objects get a new id, by which they belong together. Objects that have an id are refused.
+run, repeat the same command: no service starts before it has finished. Every event is compared and every hash recomputed
+at the end; every object is verified while it is copied. The keys go where DEPOSIT_WEBHOOK_KEY_FILE and
+DEPOSIT_ANCHOR_KEY_FILE say, or into the data folder. Views are built when the service starts. If the last backup into DIR
+was interrupted or not complete, choose --last-complete or --latest. Log and objects get a new id, by which they belong together. Objects that have an id are refused.
 
-Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be written,
-2 wrong usage.
+Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be written: then
+no service starts; 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
@@ -88,7 +88,7 @@ await runCommand(HELP, async (args) => {
   const wanted = () => restored(first(total, source.readAll({ signal })), earlier);
   await copyEvents(wanted(), target, {
     engine: config.eventLog.kind,
-    onAccepted: () => beginRestore(config.dataDir),
+    onBeforeAppend: () => beginCopy(config.eventLog, 'restore'),
     progress: (step, events) => bars.at(`events ${step}`, events, total),
     signal,
   });
@@ -107,7 +107,7 @@ await runCommand(HELP, async (args) => {
   });
   await store.setId((await boundStore(target)) as string); // appended above
   const keyProblems = await restoreKeys(folder, config);
-  await endRestore(config.dataDir); // a service that starts creates the keys that are missing
+  if (keyProblems.length === 0) await endCopy(config.eventLog); // a service that starts creates the keys that are missing
   for (const problem of keyProblems) warn(problem);
   const code = reportCopied(objects, 'Not restored');
   if (values.json) say(jsonLine({ events: total, ...objects, keyProblems, backup: backup ?? null }));

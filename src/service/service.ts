@@ -13,7 +13,7 @@ import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { machineName } from '../tools/current-user.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
-import { assertNoUnfinishedRestore } from './backends/unfinished-restore.ts';
+import { assertNoUnfinishedCopy } from './backends/unfinished-copy.ts';
 import { observeService } from './metrics/service-metrics.ts';
 import { NodePresence } from './nodes/node-presence.ts';
 import { openNode, startSnapshots } from './open-node.ts';
@@ -68,7 +68,7 @@ async function start(
   resources: AsyncDisposableStack,
 ): Promise<Service> {
   resources.use(lockDataFolder(config.dataDir));
-  assertNoUnfinishedRestore(config.dataDir);
+  await assertNoUnfinishedCopy(config.eventLog);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited
   const node = await openNode(config, logger, resources, failure.reject);

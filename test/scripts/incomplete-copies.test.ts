@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
@@ -94,6 +94,8 @@ test('a service does not start on what an interrupted restore has left, until th
   await service.register('alice', { collections: ['software'] });
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  await mkdir(path.join(backup, 'keys'), { recursive: true });
+  await writeFile(path.join(backup, 'keys/old.key'), 'old');
   const archives = path.join(backup, 'archives');
   await rename(archives, `${archives}-away`); // so that the restore ends between the events and the objects
   await service.register('bob');
@@ -102,8 +104,8 @@ test('a service does not start on what an interrupted restore has left, until th
   await service.startAgain(); // nothing was restored into it
   t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
   const refused = {
-    code: 'RESTORE_UNFINISHED',
-    message: /was interrupted: run the same "deposit-service restore"/,
+    code: 'COPY_UNFINISHED',
+    message: /^"deposit-service restore" into .* is not finished: run the same command again/,
   };
   await t.throwsAsync(
     RunningService.startIn(elsewhere).then(() => undefined),
@@ -119,6 +121,11 @@ test('a service does not start on what an interrupted restore has left, until th
   await writeFile(keys, ''); // so that the restore ends between the objects and the keys
   t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
   await rm(keys);
+  await mkdir(keys);
+  const other = path.join(keys, 'old.key');
+  await writeFile(other, 'another'); // so that a key cannot be written
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
+  await rm(other);
   await t.throwsAsync(
     RunningService.startIn(elsewhere).then(() => undefined),
     refused,

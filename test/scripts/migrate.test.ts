@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import type { EventLog } from '../../src/event-log/event-log.ts';
+import type { EventLogConfig } from '../../src/config/config.ts';
+import type { EventLog, NewEvent } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
 import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
@@ -26,7 +28,7 @@ import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
@@ -106,6 +108,54 @@ test('a log is copied to EventStoreDB from a running service and back, and the s
   const archiveStore = { kind: 'file', folder: path.join(original.folder, 'archives') } as const;
   const copy = engines.use(await RunningService.startIn(folder, { archiveStore, baseUrl }));
   t.deepEqual(await documents(new TestClient(copy.url, 'alice'), 3), shown);
+});
+
+test('no service starts on a log of which only a part was copied, until the same command has finished', async (t) => {
+  await using double = await EventStoreDbDouble.start();
+  await using original = await RunningService.start();
+  await original.register('alice', { collections: ['software'] });
+  await original.stop();
+  const archiveStore = { kind: 'file', folder: path.join(original.folder, 'archives') } as const;
+  const embedded = `sqlite:${path.join(original.folder, 'event-log.sqlite')}`;
+  const startOn = async (folder: string, eventLog: EventLogConfig) => {
+    await using started = await RunningService.startIn(folder, { archiveStore, eventLog });
+    t.truthy(started.url);
+  };
+  const refused = {
+    code: 'COPY_UNFINISHED',
+    message: /^"deposit-service migrate" into .* is not finished: run the same command again/,
+  };
+
+  const { connectionString } = double;
+  const shared = { kind: 'eventstoredb', connectionString } as const;
+  double.faults.set('append', { kind: 'delay', milliseconds: 0 }, 3);
+  double.faults.set('append', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+  const script = path.join(import.meta.dirname, '../../scripts/migrate.ts');
+  const child = spawn(process.execPath, [script, '--from', embedded, '--to', connectionString]);
+  const killed = once(child, 'exit');
+  await until(async () => double.faults.seen('append') > 3);
+  child.kill('SIGKILL');
+  await killed;
+  double.faults.clear();
+  const folder = await temporaryFolder(t);
+  await t.throwsAsync(startOn(folder, shared), refused);
+  const onwards = await migrate(connectionString, `sqlite:${path.join(folder, 'copy.sqlite')}`);
+  t.like(onwards, { code: 1 }, 'nor is the part copied on as a whole');
+  t.regex(onwards.err, refused.message);
+  const finished = await migrate(embedded, connectionString);
+  t.is(finished.code, 0, finished.err);
+  await startOn(folder, shared);
+
+  {
+    await using log = await openLog({ eventLog: { kind: 'sqlite', file: embedded.slice('sqlite:'.length) } });
+    const [sealed] = sealAfter('x', 'none', null, [
+      { id: randomUUID(), type: 'Altered', data: {}, metadata: { schemaVersion: 1 } },
+    ]);
+    await log.append('x', 'none', [{ ...(sealed as NewEvent), data: { altered: true } }]);
+  }
+  const target = { kind: 'sqlite', file: path.join(folder, 'event-log.sqlite') } as const;
+  t.is((await migrate(embedded, `sqlite:${target.file}`)).code, 1, 'its hashes are not correct');
+  await t.throwsAsync(startOn(folder, target), refused);
 });
 
 test('an export that gets SIGTERM while the log hangs leaves no file, and reports it', async (t) => {

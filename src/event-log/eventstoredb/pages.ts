@@ -149,7 +149,7 @@ const WITHOUT_EVENTS: ReadonlySet<string | undefined> = new Set(['stream-not-fou
  * Resolves to the events of one bounded read; none when there is no such stream, also after it was deleted permanently.
  * Reads have no deadline of their own.
  */
-async function collectEvents(
+export async function collectEvents(
   source: ReturnType<Start>,
   deadline: number,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { enginePlaces, openExistingLog, openExistingStore } from '../../service/backends/open-backends.ts';
-import { assertNoUnfinishedRestore } from '../../service/backends/unfinished-restore.ts';
+import { assertNoUnfinishedCopy } from '../../service/backends/unfinished-copy.ts';
 import {
   ControlClient,
   OperatorRefusal,
@@ -21,10 +21,10 @@ export function serviceOn(config: Pick<Config, 'dataDir'>): Promise<ControlClien
 
 /**
  * Opens the log of the service for a command. The log must exist, and must be that of a service that runs on the data
- * folder: with other settings, a command would read or change something else. A restore must not be unfinished.
+ * folder: with other settings, a command would read or change something else. A copy into the log must not be unfinished.
  */
 export async function openServiceLog(config: Config): Promise<EventLog> {
-  assertNoUnfinishedRestore(config.dataDir);
+  await assertNoUnfinishedCopy(config.eventLog);
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'eventLog');
   return await openExistingLog(config);

@@ -14,8 +14,8 @@ export type CopyOptions = {
   readonly engine?: keyof typeof APPENDS_AT_ONCE;
   /** `total` is an estimate, if there is one. */
   readonly progress?: (step: 'compared' | 'copied', events: number, total?: number) => void;
-  /** Awaited once the target is accepted, before anything is appended to it. */
-  readonly onAccepted?: () => Promise<void>;
+  /** Awaited before the first append; not called if the target has all events. */
+  readonly onBeforeAppend?: () => Promise<void>;
   /** Aborts the copy. The target stays consistent; a repeated copy continues after its last event. */
   readonly signal?: AbortSignal;
 };
@@ -78,7 +78,6 @@ export async function copyEvents(
   const source = events[Symbol.asyncIterator]();
   try {
     const found = await compareBeginning(source, target, options);
-    await options.onAccepted?.();
     const copied = await appendRest(source, target, options);
     return { found, copied };
   } finally {
@@ -106,10 +105,11 @@ async function compareBeginning(
 async function appendRest(
   source: AsyncIterator<CopyableEvent>,
   target: EventLog,
-  { engine = 'eventstoredb', progress, signal }: CopyOptions,
+  { engine = 'eventstoredb', onBeforeAppend, progress, signal }: CopyOptions,
 ): Promise<number> {
   const most = APPENDS_AT_ONCE[engine];
   let copied = 0;
+  let isFirst = true;
   let underWay = Promise.resolve(0);
   const finished = async (): Promise<number> => {
     copied += await underWay;
@@ -119,6 +119,8 @@ async function appendRest(
   const handOver = async (group: AppendBatch): Promise<void> => {
     await finished();
     signal?.throwIfAborted();
+    if (isFirst && group.events > 0) await onBeforeAppend?.();
+    isFirst = false;
     underWay = appendAll(group, target);
     underWay.catch(() => undefined); // its error is thrown where it is awaited
   };

@@ -30,12 +30,12 @@ folder that is in use, a corrupt lock, log or archive store, a log or an archive
 /** Error codes that end every start until an operator fixes the cause. */
 const PERMANENT_ERRORS = new Set([
   'BAD_CONFIG',
+  'COPY_UNFINISHED',
   'DATA_FOLDER_IN_USE',
   'LOCK_DAMAGED',
   'LOG_DAMAGED',
   'LOG_FORMAT_UNKNOWN',
   'OTHER_STORE',
-  'RESTORE_UNFINISHED',
   'STORE_DAMAGED',
   'STORE_FORMAT_UNKNOWN',
   'UNREADABLE_EVENT',
