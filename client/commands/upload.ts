@@ -17,7 +17,7 @@ import { type Target, targetOf } from '../deposit/target.ts';
 import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
 import { readEnvironment } from '../environment.ts';
-import { about, Fault, UsageFault } from '../faults.ts';
+import { about, EXIT, Fault, UsageFault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
 import { type Output, pluralize } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
@@ -104,7 +104,7 @@ export async function run(args: string[]): Promise<number> {
     cache.forget();
     return await finish(state, upload, wait);
   } catch (error) {
-    if (error instanceof Refused) cache.forget();
+    if (error instanceof Refused && error.exitCode === EXIT.failed) cache.forget();
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { UnreadableAnswer } from '../documents/xml-tree.ts';
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
+import { secondsIn } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
 import type { Session } from '../session.ts';
 
@@ -73,8 +74,8 @@ async function finalStatus(
 }
 
 function secondsToWait(headers: Answer['headers']): number {
-  const asked = Number(headers['retry-after'] ?? USUAL);
-  return Math.min(Number.isFinite(asked) ? Math.max(asked, 0.5) : USUAL, LONGEST);
+  if (headers['retry-after'] === undefined) return USUAL;
+  return Math.min(Math.max(secondsIn(headers), 0.5), LONGEST);
 }
 
 function stillPartial({ deposit }: Status): Fault {

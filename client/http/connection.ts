@@ -18,6 +18,8 @@ export type SentRequest = {
    * With 'after a look', the sender must first ask how much the server received: then {@link Lost} is thrown.
    */
   readonly repeatable: boolean | 'after a look';
+  /** A temporary status that the sender handles: the request is not retried after it. */
+  readonly handled?: number;
   /** Retries of the operation that the request is a part of; by default, the request has its own. */
   readonly retries?: Retries | undefined;
 };
@@ -118,7 +120,8 @@ export class Connection {
       try {
         const answer = await this.#try(method, url, request, retries, read);
         this.#wasReached = true;
-        const mayRepeat = request.repeatable === true && isTransient(answer);
+        const isHandled = answer.status === request.handled;
+        const mayRepeat = request.repeatable === true && isTransient(answer) && !isHandled;
         if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { answer, repeated };
         repeated = true;
         this.#options.note(`Server not ready (${answer.status}); retrying.`);

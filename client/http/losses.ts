@@ -1,3 +1,4 @@
+import { clock } from '../../src/tools/clock.ts';
 import { Unreachable } from '../faults.ts';
 import type { Answer } from './answer.ts';
 import type { Lost } from './exchange.ts';
@@ -7,7 +8,7 @@ export class Unsure extends Unreachable {}
 
 /** Whether the status is temporary, of a server or of a proxy. */
 export function isTransient({ status }: Pick<Answer, 'status'>): boolean {
-  return [502, 503, 504].includes(status);
+  return [429, 502, 503, 504].includes(status);
 }
 
 const TRANSIENT_CODES = new Set([
@@ -29,10 +30,11 @@ export function isTransientLoss({ code }: Lost): boolean {
   return TRANSIENT_CODES.has(code);
 }
 
-/** Returns `Retry-After` in seconds; 0 for a date, which is not supported. */
+/** Returns `Retry-After`, a number or a date, in seconds from now; 0 for other values. */
 export function secondsIn(headers: Answer['headers']): number {
-  const seconds = Number(headers['retry-after'] ?? 0);
-  return Number.isFinite(seconds) ? seconds : 0;
+  const text = headers['retry-after'] ?? '';
+  const seconds = /^[0-9]+$/.test(text) ? Number(text) : (Date.parse(text) - clock.now()) / 1000;
+  return Math.max(seconds, 0) || 0;
 }
 
 export function unreachable(url: URL, error: Lost): Unreachable {

@@ -38,7 +38,7 @@ export async function createUpload(
   let givenUp: AbandonedUploads | undefined;
   for (;;) {
     // An upload whose creation is lost expires.
-    const { answer } = await connection.ask('POST', uploads, { headers, repeatable: true });
+    const { answer } = await connection.ask('POST', uploads, { headers, repeatable: true, handled: 429 });
     if (isSuccess(answer)) return locationIn(answer);
     givenUp ??= kept.abandoned();
     if (answer.status !== 429 || !(await removeOne(givenUp, connection))) throw new Refused(answer);

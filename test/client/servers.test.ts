@@ -143,6 +143,26 @@ test('a request to a server that is not ready is retried until the timeout', asy
   t.regex(impatient.err, /^The server is not ready: 503\.$/m);
 });
 
+test('a request that is refused as one of too many is retried, not before Retry-After, which may be a date', async (t) => {
+  const { depositor, service } = t.context;
+  let refusals = 1;
+  await using limiting = await AlteringProxy.start(service.url, (answer) =>
+    refusals-- > 0 ? { status: 429, headers: { 'retry-after': '1' }, body: '' } : answer,
+  );
+  const later = await depositor.run(['list', '--server', limiting.url]);
+  t.is(later.code, 0, later.err);
+  t.regex(later.err, /^Server not ready \(429\); retrying\.$/m);
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  await using closed = await AlteringProxy.start(service.url, () => ({
+    status: 503,
+    headers: { 'retry-after': date },
+    body: '',
+  }));
+  const { code } = await depositor.run(['list', '--server', closed.url, '--timeout', '60']);
+  t.is(code, 5);
+  t.is(closed.requests.length, 1);
+});
+
 const tricks: Record<string, (response: ServerResponse) => void> = {
   'says nothing': () => undefined,
   'sends something for ever': (response) => often(response, () => response.writeProcessing()),
