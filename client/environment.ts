@@ -15,7 +15,12 @@ export type Environment = {
   readonly preparedFolder: string;
   /** Seconds since 1970: modification time of everything that is packed, as in reproducible builds. */
   readonly sourceDateEpoch: string | undefined;
+  /** Proxies for other machines, and the hosts without. Node before 22.21 does not read them. */
+  readonly proxies: Readonly<Record<string, string | undefined>>;
 };
+
+/** Names by which most programs know proxies; those in lower case take precedence. */
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
 
 /**
  * Reads the environment. No name begins with DEPOSIT_, which a service on the same machine would read as its settings.
@@ -30,6 +35,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     cacheFolder: path.join(userCacheFolder(env), 'sword-deposit', 'compile-cache'),
     preparedFolder: path.join(userCacheFolder(env), 'sword-deposit', 'prepared'),
     sourceDateEpoch: env['SOURCE_DATE_EPOCH'] || undefined,
+    proxies: Object.fromEntries(PROXIES.map((name) => [name, env[name]])),
   };
 }
 

@@ -66,8 +66,12 @@ function serverUrl(address: string): URL {
 }
 
 /** Whether a password would be sent unencrypted over the network. */
-export function isExposed({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, '')); // IPv6 addresses have brackets
+export function isExposed(server: URL): boolean {
+  return server.protocol === 'http:' && !isThisMachine(server);
+}
+
+export function isThisMachine({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/g, '')); // IPv6 addresses have brackets
 }
 
 async function givenPassword(

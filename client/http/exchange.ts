@@ -1,6 +1,9 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { clock } from '../../src/tools/clock.ts';
+import { readEnvironment } from '../environment.ts';
+import { UsageFault } from '../faults.ts';
+import { isThisMachine } from '../settings.ts';
 import type { Watch } from './watch.ts';
 
 /** Bytes of known number that can be read again for a repeated request. */
@@ -39,10 +42,30 @@ const MIN_EXPECT_CONTINUE_BYTES = 64 * 1024;
 /** Timeout for `100 Continue`, which some servers never send. */
 const CONTINUE_TIMEOUT_MS = 3000;
 
-const agents = {
-  'http:': new http.Agent({ keepAlive: true }),
-  'https:': new https.Agent({ keepAlive: true }),
-};
+const agents = new Map<string, http.Agent>();
+
+/**
+ * Returns the agent of a request, which uses the proxies of the environment except for this machine. A write uses a
+ * connection of its own: the server may close an idle one at the same moment, and then it would be unknown whether the
+ * write was executed.
+ */
+function agentFor(url: URL, method: string): http.Agent {
+  const [keepAlive, isLocal] = [method === 'GET' || method === 'HEAD', isThisMachine(url)];
+  const key = `${url.protocol} ${keepAlive} ${isLocal}`;
+  const options = { keepAlive, ...(!isLocal && { proxyEnv: readEnvironment().proxies }) };
+  const agent = agents.get(key) ?? newAgent(url.protocol, options);
+  agents.set(key, agent);
+  return agent;
+}
+
+/** @throws {UsageFault} the environment names a proxy by what is no URL. */
+function newAgent(protocol: string, options: http.AgentOptions): http.Agent {
+  try {
+    return protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+  } catch (error) {
+    throw new UsageFault(`${(error as Error).message}. Correct the proxies of the environment.`);
+  }
+}
 
 /**
  * Sends one request and returns the head of its answer. The body is sent as it is read; if the answer arrives early,
@@ -60,9 +83,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
       ...(body && { 'Content-Length': String(body.length) }),
       ...(asksFirst && { Expect: '100-continue' }),
     },
-    // A write uses a connection of its own: the server may close an idle one at the same moment, and then it would be
-    // unknown whether the write was executed.
-    agent: method === 'GET' || method === 'HEAD' ? agents[url.protocol as keyof typeof agents] : false,
+    agent: agentFor(url, method),
   });
   const sending: Sending = { isWhole: (body?.length ?? 0) === 0 };
   const answered = answerTo(sent, sending, watch);
@@ -153,5 +174,9 @@ function drained(sent: ClientRequest): Promise<void> {
 }
 
 function isNeverConnected({ syscall, code = '' }: NodeJS.ErrnoException): boolean {
-  return syscall === 'connect' || syscall === 'getaddrinfo' || /CERT|^ERR_TLS|SELF_SIGNED|VERIFY/.test(code);
+  return (
+    syscall === 'connect' ||
+    syscall === 'getaddrinfo' ||
+    /CERT|^ERR_(?:TLS|PROXY)|SELF_SIGNED|VERIFY/.test(code)
+  );
 }

@@ -163,6 +163,31 @@ test('a request that is refused as one of too many is retried, not before Retry-
   t.is(closed.requests.length, 1);
 });
 
+const isProxied = Number(process.versions.node.split('.', 1)) >= 24; // TESTED_CLIENT_NODE may be older
+(isProxied && !process.env['TESTED_CLIENT_NODE'] ? test : test.skip)(
+  'the proxy of the environment is used for other machines, and never for this one',
+  async (t) => {
+    const { depositor, service } = t.context;
+    const server = 'http://deposit.invalid';
+    await writeFile(path.join(t.context.home, 'proxied.tar'), helloTar);
+    await using proxy: AlteringProxy = await AlteringProxy.start(service.url, (answer) => {
+      const named = JSON.stringify(answer).replaceAll(proxy.url, server);
+      return JSON.parse(named) as typeof answer;
+    });
+    const env = { HTTP_PROXY: proxy.url };
+    const args = ['upload', 'proxied.tar', '--name', 'Paint', '--author', 'Ada', '--wait'];
+    const { code, err } = await depositor.run([...args, '--server', server], { env });
+    t.is(code, 0, err);
+    t.true(proxy.requests.includes(`POST ${server}/1/software/`), proxy.requests.join('\n'));
+    const before = proxy.requests.length;
+    const local = await depositor.run(['list'], { env });
+    t.deepEqual([local.code, proxy.requests.length], [0, before]);
+    const wrong = await depositor.run(['list', '--server', server], { env: { HTTP_PROXY: 'http://' } });
+    t.is(wrong.code, 2);
+    t.regex(wrong.err, /^Invalid proxy URL: http:\/\/\. Correct the proxies of the environment\.$/m);
+  },
+);
+
 const tricks: Record<string, (response: ServerResponse) => void> = {
   'says nothing': () => undefined,
   'sends something for ever': (response) => often(response, () => response.writeProcessing()),
