@@ -4,12 +4,17 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { stuckDeposits } from '../../src/reactors/sweep/stuck-deposits.ts';
+import { Sweep } from '../../src/reactors/sweep/sweep.ts';
 import { UnsentNotifications } from '../../src/reactors/sweep/unsent-notifications.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { foldStream } from '../../src/views/fold.ts';
 import type { View } from '../../src/views/view.ts';
 import { anyContext } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const HOUR = 3_600_000;
 const at = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();
@@ -50,7 +55,7 @@ function searched() {
   };
   const found = async (limit: string): Promise<string[]> =>
     (await Array.fromAsync(unsent.find(limit, new AbortController().signal))).map(({ stream }) => stream);
-  return { create, createUnreadable, found, stuck, unreadable, log };
+  return { create, createUnreadable, found, stuck, unreadable, log, views };
 }
 
 test('an unsent notification is found until it is recorded, once in each run', async (t) => {
@@ -79,4 +84,42 @@ test('a deposit whose stream cannot be read hides no other one', async (t) => {
   t.deepEqual(unreadable, [2, 2, 2]);
   await log[Symbol.asyncDispose]();
   await t.throwsAsync(found(at(-1000)), { code: 'EVENT_LOG_UNAVAILABLE' });
+});
+
+test('a deposit whose stream cannot be read is logged once, again when its error changes, and after a day', async (t) => {
+  const { create, createUnreadable, log, views } = searched();
+  await create(1, at(-HOUR / 4));
+  await createUnreadable(2);
+  const { logger, lines } = keptLines('warn');
+  let [sweeps, later, reason] = [0, 0, 'one'];
+  const failing = {
+    head: () => log.head(),
+    readStream: async function* (stream: string) {
+      if (stream === 'deposit-2') throw new Error(reason);
+      yield* log.readStream(stream);
+    },
+  };
+  const deliveries = { status: async () => ({ position: void (sweeps += 1) }) };
+  const runner = {
+    name: 'checker',
+    streamPrefix: 'deposit-',
+    parked: async () => new Set(),
+    isWorkingOn: () => true,
+  };
+  const parking = { waiting: async () => [] };
+  const parts = { log: failing, views, deliveries, parking, runners: [runner], store: {} };
+  const times = { stuckAfter: 5, giveUpAfter: 72 * HOUR, ready: Promise.resolve() };
+  const clock = { ...CLOCK_OF_NODE, monotonic: () => CLOCK_OF_NODE.monotonic() + later };
+  await using _sweep = runInWorld({ clock }, () => new Sweep({ ...parts, ...times, logger } as never));
+  /** Waits for two complete sweeps. */
+  const logged = async () => {
+    const before = sweeps;
+    await until(async () => sweeps > before + 2);
+    return lines.map(({ depositId, err }) => `${String(depositId)} ${(err as Error).message}`);
+  };
+  t.deepEqual(await logged(), ['2 one']);
+  reason = 'other';
+  t.deepEqual(await logged(), ['2 one', '2 other']);
+  later = 25 * HOUR;
+  t.deepEqual(await logged(), ['2 one', '2 other', '2 other']);
 });

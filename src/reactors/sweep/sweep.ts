@@ -10,6 +10,7 @@ import type { ReactorRunner } from '../reactor-runner.ts';
 import type { NotificationViews } from './notification-views.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
 import type { OnUnreadable } from './unless-unreadable.ts';
+import { UnreadableDeposits } from './unreadable-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
 
 export type SweepOptions = {
@@ -49,13 +50,14 @@ export class Sweep implements AsyncDisposable {
   readonly #options: SweepOptions;
   readonly #stop = new AbortController();
   readonly #unsent: UnsentNotifications;
-  readonly #onUnreadable: OnUnreadable = (depositId, err) =>
-    this.#options.logger.warn({ depositId, err }, 'deposit not swept: its stream cannot be read');
+  readonly #unreadable: UnreadableDeposits;
+  readonly #onUnreadable: OnUnreadable = (depositId, error) => this.#unreadable.found(depositId, error);
   readonly #running: Promise<void>;
   #begun = 0;
 
   constructor(options: SweepOptions) {
     this.#options = options;
+    this.#unreadable = new UnreadableDeposits(options.logger);
     this.#unsent = new UnsentNotifications({ ...options, onUnreadable: this.#onUnreadable });
     this.#running = this.#run();
   }
@@ -118,6 +120,7 @@ export class Sweep implements AsyncDisposable {
     for await (const { reactor, event } of stuck) await this.#begin(reactor, event, positions);
     for await (const event of this.#unsent.find(limit, signal))
       await this.#begin('notifier', event, positions);
+    if (!signal.aborted) this.#unreadable.sweepEnded();
     const [begun, { count: unrecorded }] = [this.#begun - before, this.unrecorded];
     if (begun > 0) logger.warn({ begun, unrecorded }, 'work without a delivery started');
   }
