@@ -201,9 +201,10 @@ test('the load balancer has exactly the services with the HTTP role as backends'
     .filter(([, service]) => configOf(service).roles.includes('http'))
     .map(([name]) => name);
   const backends = settings.split(/^(?=backend )/m).slice(1);
-  t.is(backends.length, 2);
+  t.is(backends.length, 3);
   for (const backend of backends) {
-    const servers = [...backend.matchAll(/^ {2}server (\S+) (\S+) check$/gm)];
+    const cookie = backend.startsWith('backend console') ? ' cookie \\1' : '';
+    const servers = [...backend.matchAll(new RegExp(`^ {2}server (\\S+) (\\S+) check${cookie}$`, 'gm'))];
     t.deepEqual(
       servers.map(([, name, address]) => [name, address]),
       serving.map((name) => [name, `${name}:${imageEnvironment['DEPOSIT_PORT']}`]),

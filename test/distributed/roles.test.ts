@@ -1,7 +1,10 @@
+import { cp } from 'node:fs/promises';
+import path from 'node:path';
 import test from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
+import { ConsoleSession, linkFor, ownHeaders } from '../../testing/browser/sign-in.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -54,3 +57,28 @@ for (const role of ['http', 'reactors'] as const) {
     t.is(nodes.s3.buckets.size, 0, 'it is unknown whether the log names objects');
   });
 }
+
+test('a sign-in link to the console is accepted, once, by another node with the same key, and by no other', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const [one, other, stranger] = [
+    await nodes.add(['http']),
+    await nodes.add(['http']),
+    await nodes.add(['http']),
+  ];
+  const enter = (url: string, link: string) =>
+    fetch(new URL('/console/enter', url), {
+      method: 'POST',
+      headers: ownHeaders(url),
+      body: JSON.stringify({ code: new URL(link).hash.slice(1) }),
+    });
+  const link = await linkFor(one, 'auditor');
+  await cp(path.join(one.folder, 'keys'), path.join(other.folder, 'keys'), { recursive: true });
+  t.is((await enter(stranger.url, link)).status, 401);
+  const session = await ConsoleSession.ofLink(other.url, link);
+  t.is((await enter(other.url, link)).status, 401);
+  const overview = (cookie: string) =>
+    fetch(new URL('/console/api/overview', one.url), { headers: { cookie } });
+  t.is((await overview(session.cookie)).status, 200);
+  const [name] = session.cookie.split('=');
+  t.is((await overview(`${name}=${new URL(link).hash.slice(1)}`)).status, 401, 'a code is no session');
+});

@@ -11,17 +11,19 @@ export const webConsole: Module = {
   async serve(node): Promise<HttpModule | undefined> {
     const { config, projector } = node;
     if (config.console === 'off') return { name: 'console', operatorRoutes: { [CODES]: refusal(OFF) } };
-    const [{ people }, { depositSearch }, { OneTimeCodes }] = await Promise.all([
+    const [{ people }, { depositSearch }, { OneTimeCodes }, { SessionKey }] = await Promise.all([
       import('../../../projections/people.ts'),
       import('../../../projections/deposit-search.ts'),
       import('./access/one-time-codes.ts'),
+      import('./access/session-key.ts'),
     ]);
     const views = { people: projector.add(people), deposits: projector.add(depositSearch) };
     let [codes, opened]: [InstanceType<typeof OneTimeCodes>?, Promise<Console>?] = [];
     return {
       name: 'console',
       pages: (parts) => {
-        const issued = new OneTimeCodes(projector, addressOf(config, parts.baseUrl));
+        const openKey = () => SessionKey.open(config.dataDir);
+        const issued = new OneTimeCodes(projector, addressOf(config, parts.baseUrl), openKey);
         codes = issued;
         const open = async (): Promise<Console> => {
           const { Console } = await import('./server/console.ts');
@@ -64,9 +66,12 @@ function refusal(reason: string): OperatorRoute {
   return () => Promise.reject(new Error(reason));
 }
 
-/** Returns the address that browsers use. A console for this machine alone has the one on which the node listens. */
+/**
+ * Returns the address that browsers use: the console is at the root of the host, also where the base URL has a path. A
+ * console for this machine alone has the address on which the node listens.
+ */
 function addressOf({ console: access, host, port, tls, baseUrl: fixed }: Config, baseUrl: string): string {
-  if (access === 'public' || fixed === null) return baseUrl;
+  if (access === 'public' || fixed === null) return new URL(baseUrl).origin;
   const name = isLoopback(host) ? host : 'localhost';
   return `${tls ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

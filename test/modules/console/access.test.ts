@@ -178,6 +178,14 @@ test('no link is issued for a console that answers no browser', async (t) => {
   });
 });
 
+test('a link is to the root of the host, as the pages are, also where the base URL has a path', async (t) => {
+  await using service = await RunningService.start({
+    console: 'public',
+    baseUrl: 'https://deposit.example/sword',
+  });
+  t.regex(await linkFor(service, 'operator'), /^https:\/\/deposit\.example\/console\/enter#/);
+});
+
 test('a disabled console serves nothing, and browsers get only listed files', async (t) => {
   const { service } = t.context;
   await using without = await RunningService.start({ console: 'off' });

@@ -1,55 +1,59 @@
-import { hash } from 'node:crypto';
 import type { Position } from '../../../event-log/event-log.ts';
 import { clock } from '../../../tools/clock.ts';
-import { random } from '../../../tools/random.ts';
+import { LruCache } from '../../../tools/lru-cache.ts';
 import type { Projector } from '../../../views/projector.ts';
+import type { SessionKey } from './session-key.ts';
 
 /** Milliseconds for which a code is valid. */
 const VALID_MS = 60_000;
-/** Maximum number of unused codes; the oldest ones are dropped. */
-const MAX_CODES = 100;
+/** Number of used codes that a node remembers; at least half as many. */
+const MAX_USED = 1000;
 /** Milliseconds to wait until the view shows a person who was just added. */
 const VIEW_TIMEOUT_MS = 10_000;
 
 /** A request of the command `console`: the person who signs in, and the last event about them. */
 type CodeRequest = { readonly person: string; readonly position: Position };
 
+/** The contents of a code. Milliseconds since 1970. */
+type Code = CodeRequest & { readonly issuedAt: number };
+
 /**
- * Issues codes by which a person signs in once, within a minute. Only processes that can read the data folder can ask
- * for one, at the operator port. Stores digests only.
+ * Issues codes by which a person signs in, once on each node, within a minute. Only processes that can read the data
+ * folder can ask for one, at the operator port. A code is sealed: a load balancer may pass it to another node with the
+ * same key.
  */
 export class OneTimeCodes {
   readonly #projector: Pick<Projector, 'passed'>;
   readonly #address: string;
-  readonly #codes = new Map<string, { readonly person: string; readonly validUntil: number }>();
+  readonly #openKey: () => Promise<SessionKey>;
+  readonly #used = new LruCache<true>(MAX_USED);
 
   /** @param address of the console, as browsers reach it. */
-  constructor(projector: Pick<Projector, 'passed'>, address: string) {
+  constructor(projector: Pick<Projector, 'passed'>, address: string, openKey: () => Promise<SessionKey>) {
     this.#projector = projector;
     this.#address = address;
+    this.#openKey = openKey;
   }
 
-  /** Resolves to a link with a new code of 256 bits, in its fragment: browsers send that to no server. */
+  /** Resolves to a link with a new code in its fragment: browsers send that to no server. */
   async issue(request: unknown): Promise<{ readonly url: string }> {
     const { person, position } = request as CodeRequest; // of the command of this release
     if (!(await this.#projector.passed(position, VIEW_TIMEOUT_MS)))
       throw new Error('The views are behind the event log: try again in a moment.');
-    const code = random.bytes(32).toString('base64url');
-    this.#codes.set(digestOf(code), { person, validUntil: clock.monotonic() + VALID_MS });
-    const [oldest] = this.#codes.keys();
-    if (this.#codes.size > MAX_CODES && oldest !== undefined) this.#codes.delete(oldest);
-    return { url: `${this.#address}/console/enter#${code}` };
+    const code: Code = { person, position, issuedAt: clock.now() };
+    return {
+      url: `${this.#address}/console/enter#${(await this.#openKey()).seal(JSON.stringify(code), 'code')}`,
+    };
   }
 
-  /** Returns the person whom the code is for, and invalidates the code. */
-  redeem(code: string): string | undefined {
-    const digest = digestOf(code);
-    const found = this.#codes.get(digest);
-    this.#codes.delete(digest);
-    return found && clock.monotonic() < found.validUntil ? found.person : undefined;
+  /** Resolves to the person whom the code is for, once the view shows them, and invalidates the code on this node. */
+  async redeem(sealed: string): Promise<string | undefined> {
+    const text = (await this.#openKey()).open(sealed, 'code');
+    const code = text === undefined ? undefined : (JSON.parse(text) as Code); // as sealed above
+    if (!code || Math.abs(clock.now() - code.issuedAt) >= VALID_MS || this.#used.get(sealed))
+      return undefined;
+    this.#used.set(sealed, true);
+    await this.#projector.passed(code.position, VIEW_TIMEOUT_MS); // another node may have added the person
+    return code.person;
   }
-}
-
-function digestOf(code: string): string {
-  return hash('sha256', code);
 }

@@ -5,9 +5,11 @@ import { makeKeyFile, readKeyFile } from '../../../tools/files/key-file.ts';
 import { random } from '../../../tools/random.ts';
 
 /** Binds a sealed text to its purpose and form. */
-const PURPOSE = 'deposit-console-session-1';
+const PURPOSES = { session: 'deposit-console-session-1', code: 'deposit-console-code-1' } as const;
 
-/** Seals sessions into cookies, with AES-256-GCM. Nodes with the same key file accept each other's. */
+type Purpose = keyof typeof PURPOSES;
+
+/** Seals sessions and sign-in codes, with AES-256-GCM. Nodes with the same key file accept each other's. */
 export class SessionKey {
   readonly #key: Buffer;
 
@@ -25,12 +27,12 @@ export class SessionKey {
     this.#key = key;
   }
 
-  seal(text: string): string {
-    return sealToken(text, this.#key, PURPOSE);
+  seal(text: string, purpose: Purpose = 'session'): string {
+    return sealToken(text, this.#key, PURPOSES[purpose]);
   }
 
-  /** Returns the text, or `undefined` if this key did not seal it. */
-  open(sealed: string): string | undefined {
-    return openToken(sealed, this.#key, PURPOSE);
+  /** Returns the text, or `undefined` if this key did not seal it for the purpose. */
+  open(sealed: string, purpose: Purpose = 'session'): string | undefined {
+    return openToken(sealed, this.#key, PURPOSES[purpose]);
   }
 }

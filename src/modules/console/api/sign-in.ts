@@ -34,12 +34,12 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   }
 
   /** Signs the person in whom the code of a link is for. */
-  function enter({ ctx, body }: RouteRequest): void {
+  async function enter({ ctx, body }: RouteRequest): Promise<void> {
     const { code } = body as { readonly code?: unknown };
-    const person = typeof code === 'string' ? codes.redeem(code) : undefined;
+    const person = typeof code === 'string' ? await codes.redeem(code) : undefined;
     if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
       const text =
-        'The link was used before, or is older than a minute. Run the command again for a new one.';
+        'The link was used before, is older than a minute, or is of a node with another key. Run the command again for a new one.';
       throw new ConsoleRefusal(401, 'BAD_CODE', text);
     }
     ctx.status = 204;
