@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +21,7 @@ import {
   helloEntry,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { outcomeOf, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { RunningService, TestClient } from '../../testing/service/running-service.ts';
@@ -254,4 +255,18 @@ test('a copy of many objects needs no memory for each', async (t) => {
   });
   const [code] = (await once(copy, 'exit')) as [number]; // rejects with ERR_WORKER_OUT_OF_MEMORY
   t.is(code, 0);
+});
+
+test('a copy whose list of objects finds the temporary disk full ends with the folder and the cause', async (t) => {
+  const program = path.join(import.meta.dirname, '../../testing/processes/copy-unreadable-objects.ts');
+  const temporary = await temporaryFolder(t);
+  const child = spawn('sh', ['-c', 'ulimit -f 0; exec "$0" "$1"', process.execPath, program], {
+    env: { ...process.env, SQLITE_TMPDIR: temporary },
+  });
+  const { out } = await outcomeOf(child);
+  t.regex(
+    out,
+    /^TEMPORARY_DISK_FAILED: The temporary disk is full or failed: .* cannot be written \(disk I\/O error\)\./,
+  );
+  t.true(out.includes(` in ${temporary} `), out);
 });

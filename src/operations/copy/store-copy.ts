@@ -1,4 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream';
+import { temporaryFolder } from '../../config/temporary-folder.ts';
 import {
   ContentMismatch,
   ObjectError,
@@ -10,6 +11,7 @@ import {
 } from '../../object-store/object-store.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
+import { isDiskError } from '../../tools/sqlite/codes.ts';
 import { type FailedObject, ObjectTable } from './object-table.ts';
 
 export type StoreCopyOptions = {
@@ -45,6 +47,9 @@ export type StoreCopied = {
 /** The target does not contain what it accepted. */
 class StoreCopyWrong extends errorsOfCode('STORE_COPY_WRONG') {}
 
+/** The list of objects cannot be written to the temporary disk, as when that is full. */
+class TemporaryDiskFailed extends errorsOfCode('TEMPORARY_DISK_FAILED') {}
+
 const MAX_CONCURRENT = 8;
 /**
  * Maximum number of consecutive unreadable objects. A single one may be a bad sector; this many mean that the store is
@@ -57,6 +62,7 @@ const MAX_CONSECUTIVE_FAULTS = 2 * MAX_CONCURRENT;
  * target. An object that cannot be copied does not stop the others. Needs about 100 bytes of temporary disk per object.
  * @throws {StoreCopyWrong}
  * @throws {ObjectStoreUnavailable}
+ * @throws {TemporaryDiskFailed}
  */
 export async function copyStore(
   source: Source,
@@ -64,7 +70,11 @@ export async function copyStore(
   options: StoreCopyOptions,
 ): Promise<StoreCopied> {
   using wanted = new ObjectTable();
-  return await new StoreCopy(source, target, wanted, options).run();
+  try {
+    return await new StoreCopy(source, target, wanted, options).run();
+  } catch (error) {
+    throw isDiskError(error) ? temporaryDiskError(error as Error) : error; // the stores wrap their own
+  }
 }
 
 class StoreCopy {
@@ -195,4 +205,9 @@ class StoreCopy {
     const { signal } = this.#options;
     return signal ? addAbortSignal(signal, body) : body;
   }
+}
+
+function temporaryDiskError(cause: Error): TemporaryDiskFailed {
+  const text = `The temporary disk is full or failed: the list of objects in ${temporaryFolder()} cannot be written (${cause.message}). Free space there, or name another folder in SQLITE_TMPDIR.`;
+  return new TemporaryDiskFailed(text, { cause });
 }
