@@ -291,7 +291,13 @@ test('only the configuration reads the environment', (t) => {
   const readers = files.filter((file) => readFileSync(path.join(root, file), 'utf8').includes('process.env'));
   t.deepEqual(
     readers.toSorted(),
-    ['client/environment.ts', 'scripts/test.ts', 'src/config/read-config.ts', 'src/main.ts'],
+    [
+      'client/environment.ts',
+      'scripts/test.ts',
+      'src/config/read-config.ts',
+      'src/config/temporary-folder.ts',
+      'src/main.ts',
+    ],
     'main and the test command only set the compile cache',
   );
 });
