@@ -40,7 +40,6 @@ const SUBJECTS = {
         connectionString,
         receivers: [GROUP],
         linger: 100,
-        freshFor: 0,
       });
       t.teardown(() => deliveries[Symbol.asyncDispose]());
       return deliveries;

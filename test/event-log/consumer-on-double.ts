@@ -80,6 +80,11 @@ export const beginning = async (delivery: Delivery): Promise<number | undefined>
 export const acknowledging = (delivery: Delivery) => delivery.acknowledge();
 export const holding = () => Promise.resolve();
 
+/** Resolves when the group has this number of consumers. */
+export function connected({ double }: LogOnDouble, consumers: number): Promise<void> {
+  return eventually(() => double.groups.get(GROUP)?.consumers === consumers);
+}
+
 /** Returns the number of events of the group that are delivered or wait for delivery. */
 export function unacknowledged({ double }: LogOnDouble): number {
   return double.groups.get(GROUP)?.unacknowledged ?? -1;

@@ -173,7 +173,7 @@ function losingTheServer(): void {
       const other = await server.another({ retryTimeout: 50 });
       for (const count of [1, 2]) {
         const fault = count === 1 ? 'hang' : 'commit and hang';
-        const consumer = new Consumer(t, { ...server, log: other }, holding, { freshFor: 0 });
+        const consumer = new Consumer(t, { ...server, log: other }, holding);
         await consumer.has(1);
         server.double.faults.set('append', { kind: fault }, 10);
         await t.throwsAsync(async () => consumer.received[0]?.begin('beside others'), {

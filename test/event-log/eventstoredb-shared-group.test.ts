@@ -109,18 +109,17 @@ test('events appended without a connected consumer are delivered after a server 
 
 test('lost connections do not count as attempts', async (t) => {
   const server = await logOnDouble(t);
-  const consumer = new Consumer(t, server, holding, { freshFor: 60_000 });
   await server.log.append('deposit-1', 'none', newEvents(1));
+  const consumer = new Consumer(t, server, holding);
   await consumer.has(1);
   for (let times = 0; times < 3; times += 1) {
     server.double.dropSubscriptions();
     await eventually(() => server.double.groups.get(GROUP)?.held === 1);
   }
   await consumer.stop();
-  const later = new Consumer(t, server, (delivery) => delivery.begin('beside others'), { freshFor: 60_000 });
+  const later = new Consumer(t, server, (delivery) => delivery.begin('beside others'));
   await later.hasBegun(1);
   t.deepEqual(later.counts, [1]);
-  t.deepEqual(await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] })), []);
 });
 
 test('an event delivered again after it was done does not count as one that crashes its consumers', async (t) => {
@@ -131,9 +130,9 @@ test('an event delivered again after it was done does not count as one that cras
     begun.push(await delivery.begin('beside others'));
     await delivery.acknowledge();
   };
-  const consumer = new Consumer(t, server, work, { freshFor: 0 });
   await server.log.append('deposit-1', 'none', newEvents(1));
   await server.log.append('deposit-2', 'none', newEvents(1));
+  const consumer = new Consumer(t, server, work);
   await consumer.has(2);
   for (const times of upTo(4)) {
     await eventually(() => unacknowledged(server) === 1 && begun.length === times + 1);

@@ -7,7 +7,6 @@ const log = await EventStoreDbEventLog.open({ connectionString });
 const deliveries = new EventStoreDbDeliveries(log, {
   connectionString,
   receivers: ['checker'],
-  freshFor: 0,
 });
 for await (const delivery of deliveries.receive('checker', 'deposit-', new AbortController().signal)) {
   process.stdout.write(`${delivery.event.id} ${await delivery.begin('beside others')}\n`);

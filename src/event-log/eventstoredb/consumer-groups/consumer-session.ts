@@ -3,12 +3,12 @@ import type {
   PersistentSubscriptionToAllResolvedEvent,
 } from '@eventstore/db-client';
 import { AbortGate } from '../../../tools/concurrency/abort-gate.ts';
+import type { RecordedEvent } from '../../event-log.ts';
 import type { EventStoreDbClient } from '../client.ts';
 import { ClientStream } from '../client-stream.ts';
 import type { EventStoreDbConnection } from '../connection.ts';
 import { CallLost } from '../errors.ts';
 import { toRecordedEvent } from '../to-recorded-event.ts';
-import type { AttemptedEvent } from './delivery-attempts.ts';
 import { GROUP } from './group.ts';
 
 export type ConsumerSettings = {
@@ -18,7 +18,10 @@ export type ConsumerSettings = {
   readonly quietTime?: number;
 };
 
-export type GroupMessage = AttemptedEvent & { readonly copy: PersistentSubscriptionToAllResolvedEvent };
+export type GroupMessage = {
+  readonly event: RecordedEvent;
+  readonly copy: PersistentSubscriptionToAllResolvedEvent;
+};
 
 const QUIET_TIME_MS = 60_000;
 /**
@@ -101,7 +104,7 @@ export class ConsumerSession implements AsyncDisposable {
   /** Acknowledges events that this service did not write without delivering them. */
   #messageOf(copy: PersistentSubscriptionToAllResolvedEvent): GroupMessage | undefined {
     const event = toRecordedEvent(copy);
-    if (event && copy.event) return { event, copy, created: copy.event.created };
+    if (event) return { event, copy };
     void this.acknowledge({ copy });
     return undefined;
   }

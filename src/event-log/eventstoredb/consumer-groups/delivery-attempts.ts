@@ -5,12 +5,6 @@ import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.t
 import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
 
-export type AttemptedEvent = {
-  readonly event: RecordedEvent;
-  /** Time at which the server recorded it. */
-  readonly created: Date;
-};
-
 export type Attempt = { readonly id: string; readonly isAlone: boolean };
 
 /**
@@ -18,20 +12,15 @@ export type Attempt = { readonly id: string; readonly isAlone: boolean };
  * `attempts-<group>-<event id>`. The server does not count that. When a consumer crashes, it does not count
  * either that it delivers all unacknowledged events again, nearly all of which were only queued.
  *
- * Each count costs a durable append before the work, and a stream that stays. Therefore an event that was
- * recorded a moment ago is assumed to be delivered for the first time and is not counted. At low load, when
- * each event is started at once, no count is written. An event that crashes its consumers is soon old enough
- * to be counted.
+ * Each count costs a durable append before the work, and a stream that stays. So only events on which work may have
+ * begun before are counted.
  */
 export class EventStoreDbAttempts {
   readonly #log: EventLog;
-  readonly #freshFor: number;
   readonly #uncaughtBefore = uncaughtExceptionCount();
 
-  /** @param freshFor age up to which an event is not counted, in milliseconds. */
-  constructor(log: EventLog, freshFor: number) {
+  constructor(log: EventLog) {
     this.#log = log;
-    this.#freshFor = freshFor;
   }
 
   /**
@@ -39,13 +28,7 @@ export class EventStoreDbAttempts {
    * recording it, when the attempt must be exclusive and is not. An id is recorded once, so that the call can
    * be repeated when its outcome is unknown. @throws {EventLogUnavailable}
    */
-  async next(
-    group: string,
-    { event, created }: AttemptedEvent,
-    { id, isAlone }: Attempt,
-  ): Promise<number | undefined> {
-    const age = Math.abs(clock.now() - created.getTime()); // a wrong clock only causes more attempts to be counted
-    if (age < this.#freshFor) return 1; // the server's retryCount also rises with every lost connection
+  async next(group: string, event: RecordedEvent, { id, isAlone }: Attempt): Promise<number | undefined> {
     const stream = streamOf(group, event);
     let last: RecordedEvent | undefined;
     while (true) {
@@ -64,7 +47,7 @@ export class EventStoreDbAttempts {
   }
 
   /** Removes a recorded attempt from the count, unless the process stops because of an uncaught exception. */
-  async takeBack(group: string, { event }: Pick<AttemptedEvent, 'event'>, attempt: string): Promise<void> {
+  async takeBack(group: string, event: RecordedEvent, attempt: string): Promise<void> {
     if (uncaughtExceptionCount() !== this.#uncaughtBefore) return;
     const stream = streamOf(group, event);
     const last = await lastEvent(this.#log, stream);

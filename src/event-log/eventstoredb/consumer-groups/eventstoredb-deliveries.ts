@@ -12,7 +12,7 @@ import type { EventLog, Position, RecordedEvent } from '../../event-log.ts';
 import { EventStoreDbConnection } from '../connection.ts';
 import { toLogError } from '../errors.ts';
 import type { GroupMessage } from './consumer-session.ts';
-import { type AttemptedEvent, EventStoreDbAttempts } from './delivery-attempts.ts';
+import { EventStoreDbAttempts } from './delivery-attempts.ts';
 import { checkpointOf, GROUP, groupInfo, lowest } from './group.ts';
 import { GroupConsumer, type GroupConsumerOptions } from './group-consumer.ts';
 import { deleteRetiredGroups, type RetiredGroupsOptions } from './retired-groups.ts';
@@ -24,8 +24,6 @@ export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
      * acknowledged before.
      */
     readonly receivers: readonly string[];
-    /** Age, in milliseconds, up to which an event is assumed to be delivered for the first time. */
-    readonly freshFor?: number;
   };
 
 type Receiver = {
@@ -59,7 +57,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     this.#log = log;
     this.#options = options;
     this.#connection = new EventStoreDbConnection(options);
-    this.#attempts = new EventStoreDbAttempts(log, options.freshFor ?? 2000);
+    this.#attempts = new EventStoreDbAttempts(log);
   }
 
   lastError(group: string): string | undefined {
@@ -80,7 +78,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
   }
 
   redelivery(group: string, event: RecordedEvent): Delivery {
-    return this.#counted(group, { event, created: new Date(0) }, async () => undefined);
+    return this.#counted(group, event, async () => undefined);
   }
 
   async *receive(
@@ -135,15 +133,19 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     const concerned = receivers.filter(({ concerns }) => concerns(event));
     const acknowledge = consumer.take(message, concerned.length);
     if (!acknowledge) return;
-    for (const { group, queue } of concerned) queue.push(this.#counted(group, message, acknowledge));
+    const isCounted = consumer.mayHaveBegun(message);
+    for (const { group, queue } of concerned) {
+      const uncounted = { event, begin: async () => 1, acknowledge };
+      queue.push(isCounted ? this.#counted(group, event, acknowledge) : uncounted);
+    }
   }
 
-  #counted(group: string, event: AttemptedEvent, acknowledge: Delivery['acknowledge']): Delivery {
+  #counted(group: string, event: RecordedEvent, acknowledge: Delivery['acknowledge']): Delivery {
     const attempt = random.uuid();
     const handBack = () => this.#attempts.takeBack(group, event, attempt);
     let count: number | undefined;
     return {
-      event: event.event,
+      event,
       begin: async (how) => {
         count = await this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' });
         return count;

@@ -1,8 +1,10 @@
 import { clock } from '../../../tools/clock.ts';
 import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
+import type { Position } from '../../event-log.ts';
 import { InvalidPosition } from '../../position.ts';
 import { EventStoreDbConnection } from '../connection.ts';
 import { factsOf, lastErrorOf } from '../errors.ts';
+import { EventStoreDbPages } from '../pages.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
 import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
 import { GROUP, groupInfo, makeGroup, unlessDenied } from './group.ts';
@@ -24,13 +26,17 @@ export type GroupConsumerOptions = EventStoreDbOptions &
 export class GroupConsumer {
   readonly #options: GroupConsumerOptions;
   readonly #connection: EventStoreDbConnection;
+  readonly #pages: EventStoreDbPages;
   readonly #handedOut = new InFlight();
   #session: ConsumerSession | undefined;
   #fault: string | undefined;
+  /** The end of the log before this node connected for the first time; empty for an empty log. */
+  #endBefore: Position | undefined;
 
   constructor(options: GroupConsumerOptions) {
     this.#options = options;
     this.#connection = new EventStoreDbConnection(options);
+    this.#pages = new EventStoreDbPages(this.#connection).tryingOnce;
   }
 
   /** The reason why no events arrive at the moment; `undefined` while it is connected. */
@@ -47,6 +53,7 @@ export class GroupConsumer {
     while (!signal.aborted) {
       let session: ConsumerSession | undefined;
       try {
+        this.#endBefore ??= (await this.#pages.head(signal)) ?? '';
         session = await this.#nextSession();
         await makeGroup(
           this.#connection,
@@ -77,6 +84,14 @@ export class GroupConsumer {
    */
   take(message: GroupMessage, parts: number): (() => Promise<void>) | undefined {
     return this.#session && this.#handedOut.take(message, this.#session, parts);
+  }
+
+  /**
+   * Whether work on an event may have begun before, here or on another node: it was delivered again, or recorded before
+   * this node connected for the first time. The server's count also rises with each lost connection.
+   */
+  mayHaveBegun({ event, copy }: GroupMessage): boolean {
+    return copy.retryCount > 0 || this.#endBefore === undefined || event.position <= this.#endBefore;
   }
 
   /** Closes the connection when the work in flight has been acknowledged or its time limit ends. */
