@@ -30,8 +30,11 @@ def canonical(value):
     return text.encode("utf-8", "backslashreplace")  # half of a surrogate pair stays an escape
 
 
-def parsed(text):
-    return json.loads(text, object_pairs_hook=unique)
+def parsed(text, where):
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except ValueError as error:
+        raise ValueError(f"{where} is not JSON: {error}")
 
 
 def unique(pairs):
@@ -60,23 +63,33 @@ def events_of_database(file):
     for number, (position, stream, revision, id, type, data, metadata) in enumerate(rows, 1):
         check(position == number, f"position {position:016x}", f"is where {number:016x} is expected")
         yield {"stream": streams[stream], "revision": revision, "id": str(uuid.UUID(bytes=id)), "type": type,
-               "data": parsed(data), "metadata": parsed(metadata)}
+               "data": parsed(data, f"position {number:016x}"), "metadata": parsed(metadata, f"position {number:016x}")}
 
 
 def lines_of_export(file):
     *lines, rest = Path(file).read_bytes().split(b"\n")
     check(rest == b"", "the last line", "has no end")
     for number, line in enumerate(lines, 1):
-        check(canonical(parsed(line)) == line, f"line {number}", "is not written as exports are")
-        yield parsed(line)
+        value = parsed(line, f"line {number}")
+        check(canonical(value) == line, f"line {number}", "is not written as exports are")
+        yield value
 
 
-def check_end(events, end):
-    check(end["events"] == len(events), "the last line", f"speaks of {end['events']} events, not of {len(events)}")
-    members = {"stream", "revision", "id", "type", "data", "metadata", "position"}
-    check(all(set(event) == members for event in events), "a line", "has more or less than an event")
+def end_of_export(events):
+    """Returns the last line, which is no event, without it the rest of the export."""
+    has_end = len(events) > 0 and "export" in events[-1]
+    check(has_end, "the last line", "is missing: the file was cut off, or is no export of this release")
+    end = events.pop() if has_end else {}
+    if "stream" in end or "from" in end:
+        raise ValueError("the export is a part of a log, and only a whole one can be verified")
+    for number, event in enumerate(events, 1):
+        if set(event) != {"stream", "revision", "id", "type", "data", "metadata", "position"}:
+            raise ValueError(f"line {number} has more or less than an event")
+    check(end.get("events") in (len(events), None), "the last line",
+          f"speaks of {end.get('events')} events, not of {len(events)}")
     positions = [event["position"] for event in events]
     check(positions == sorted(set(positions)), "the positions", "do not grow from line to line")
+    return end
 
 
 def check_chain(events, redacted):
@@ -98,6 +111,18 @@ def check_chain(events, redacted):
 
 
 # Anchors: each signed and naming the one before it, and the root over the log as it was then
+
+
+def anchors_of_file(file):
+    lines = Path(file).read_bytes().splitlines()
+    check(lines != [], file, "has no anchor")
+    return [parsed(line, f"line {number} of {file}") for number, line in enumerate(lines, 1)]
+
+
+def uncovered(events, anchors):
+    """Returns the number of events after the last anchor stored elsewhere, without anchors themselves."""
+    last = max(anchor["events"] for anchor in anchors)
+    return sum(event["stream"] != "anchors" for event in events[last:])
 
 
 def check_anchors(anchors, place, keys, may_begin_later):
@@ -155,46 +180,50 @@ def main():
     options = usage.parse_args()
     if options.anchors and not options.key:
         usage.error("anchors prove nothing without a --key that was kept elsewhere")
+    left = [] if options.archives else ["objects and identifiers, without --archives"]
+    left += [] if options.anchors else ["anchors stored elsewhere, without --anchors"]
     try:
-        verify(options)
+        left += verify(options)
+    except OSError as error:
+        check(False, error.filename, error.strerror)
     except Exception as error:  # what is written by nobody who keeps to the formats
-        check(False, "this cannot be read", repr(error))
+        check(False, "this cannot be read", error if type(error) is ValueError else repr(error))
     for finding in findings:
         print(finding)
-    print(f"NOT PROVEN. Findings: {len(findings)}." if findings else proven(options))
+    proven = "All proven." + (f" Not compared: {'; '.join(left)}." if left else "")
+    print(f"NOT PROVEN. Findings: {len(findings)}." if findings else proven)
     sys.exit(1 if findings else 0)
 
 
-def proven(options):
-    left = [] if options.archives else ["objects and identifiers, without --archives"]
-    left += [] if options.anchors else ["anchors stored elsewhere, without --anchors"]
-    return "All proven." + (f" Not compared: {'; '.join(left)}." if left else "")
-
-
 def verify(options):
+    """Returns what could not be compared, besides what the options leave out."""
+    if options.archives and not any(Path(options.archives, name).exists() for name in ("v1", "small.sqlite")):
+        raise ValueError(f"{options.archives} is not the folder of the archives: it has neither v1 nor small.sqlite")
     with open(options.log, "rb") as file:
         is_database = file.read(16) == b"SQLite format 3\0"
     events = list(events_of_database(options.log) if is_database else lines_of_export(options.log))
     expected_roots, redacted = {}, None
     if not is_database:
-        end = events.pop()
-        check_end(events, end)
-        expected_roots[end["events"]] = [(end["root"], "the last line")]
+        end = end_of_export(events)
+        if end:
+            expected_roots[end["events"]] = [(end["root"], "the last line")]
         redacted = end.get("redacted")
     check_chain(events, redacted)
     keys = [base64.b64decode(Path(key).read_text().split("-----")[2]) for key in options.key]
     of_log = [event["data"] for event in events if event["stream"] == "anchors"]
-    of_file = [parsed(line) for line in Path(options.anchors).read_bytes().splitlines()] if options.anchors else []
+    of_file = anchors_of_file(options.anchors) if options.anchors else []
     for place, anchors in ("the log", of_log), ("FILE", of_file):
         check_anchors(anchors, place, keys, may_begin_later=place == "FILE")
         for anchor in anchors:
             where = f"the anchor over {anchor['events']} events in {place}"
             expected_roots.setdefault(anchor["events"], []).append((anchor["root"], where))
     check_roots(events, expected_roots)
-    deposits = check_deposits(events, options.archives, check) if options.archives else 0
-    print(f"Read {len(events)} events, {len(of_log)} anchors in the log, {len(of_file)} in FILE, {deposits} deposits.")
+    deposits = f", {check_deposits(events, options.archives, check)} deposits" if options.archives else ""
+    print(f"Read {len(events)} events, {len(of_log)} anchors in the log, {len(of_file)} in FILE{deposits}.")
     if redacted is not None:
         print(f"Hash not recomputable, since the export is without secrets: {redacted} of these events.")
+    later = uncovered(events, of_file) if of_file else 0
+    return [f"events after the last anchor in FILE: {later}"] if later else []
 
 
 if __name__ == "__main__":

@@ -69,6 +69,14 @@ test('the anchor and verify commands work together, with an external key', async
   const args = ['--anchors', elsewhere, '--key', path.join(folder, 'public.pem')];
   const proven = await runScript(folder, 'verify', args);
   t.regex(proven.out, /^All proven: .* 2 anchors\.\n$/);
+  const [first = ''] = (await readFile(elsewhere, 'utf8')).split('\n');
+  await writeFile(elsewhere, `${first}\n`);
+  const { code, out, err } = await runScript(folder, 'verify', args);
+  t.is(code, 0);
+  t.regex(
+    out + err,
+    /^The last anchor that is stored elsewhere is of .* It covers none of the [1-9]\d* after it/m,
+  );
 });
 
 test('the independent Python verifier, if it is installed, has the same results', async (t) => {
@@ -104,6 +112,31 @@ test('the independent Python verifier, if it is installed, has the same results'
     await writeFile(forged, change);
     t.regex(checked(kept, forged).stdout, finding);
   }
+  const elsewhere = path.join(kept, 'anchors.ndjson');
+  const anchors = await readFile(elsewhere, 'utf8');
+  const [first = ''] = anchors.split('\n');
+  for (const [content, found] of [
+    [`${first}\n`, /\nAll proven\. Not compared: events after the last anchor in FILE: [1-9]\d*\.\n$/],
+    ['', /^.*anchors\.ndjson: has no anchor\nNOT PROVEN/m],
+    [anchors.slice(0, -9), /^this cannot be read: line 2 of .*anchors\.ndjson is not JSON: /m],
+  ] as const) {
+    await writeFile(elsewhere, content);
+    t.regex(checked(kept).stdout, found);
+  }
+  await writeFile(elsewhere, anchors);
+  const whole = await readFile(exported, 'utf8');
+  for (const [content, found] of [
+    [whole.replace(/.*\n$/, ''), /^the last line: is missing: the file was cut off, or is no export/m],
+    [whole.replace('"id"', '"di"'), /^this cannot be read: line 1 has more or less than an event$/m],
+    [whole.slice(1), /^this cannot be read: line 1 is not JSON: /m],
+  ] as const) {
+    await writeFile(forged, content);
+    t.regex(checked(kept, forged).stdout, found);
+  }
+  t.regex(
+    checked(path.dirname(kept), exported).stdout,
+    /^this cannot be read: .* is not the folder of the archives/m,
+  );
   for (const change of [rewriteStream, removeWithoutTrace]) {
     const altered = await service.copy(t);
     change(path.join(altered, 'event-log.sqlite'));

@@ -1,5 +1,6 @@
 import { pluralize } from '../../../domain/description.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
+import { ANCHORS } from '../../../modules/anchors/anchor.ts';
 import { coveredEvent } from '../../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../../modules/anchors/merkle-tree.ts';
 import type { PlacedAnchor } from '../anchor-sources.ts';
@@ -21,7 +22,9 @@ export function anchorCheck(report: Report, anchors: readonly PlacedAnchor[]): L
   let held = 0;
   let failed = 0;
   let since = new StreamRanges();
-  const kept = anchors.findLast(({ isExternal }) => isExternal)?.anchor.events ?? 0;
+  const external = anchors.findLast(({ isExternal }) => isExternal);
+  const kept = external?.anchor.events ?? 0;
+  let uncovered = 0;
 
   const compare = (placed: PlacedAnchor): void => {
     if (tree.root() === placed.anchor.root) {
@@ -46,6 +49,7 @@ export function anchorCheck(report: Report, anchors: readonly PlacedAnchor[]): L
   return {
     see(event) {
       tree.append(coveredEvent(event));
+      if (external && tree.size > kept && event.stream !== ANCHORS) uncovered += 1;
       since.add(event);
       for (let placed = anchors[next]; placed?.anchor.events === tree.size; placed = anchors[next]) {
         compare(placed);
@@ -66,6 +70,10 @@ export function anchorCheck(report: Report, anchors: readonly PlacedAnchor[]): L
           ...(since.streams.length > 0 && { streams: since.streams }),
         });
       }
+      if (external && uncovered > 0)
+        report.notes.push(
+          `The last anchor that is stored elsewhere is of ${external.anchor.madeAt}, over ${pluralize(kept, 'event')}. It covers none of the ${uncovered} after it, and does not show whether more were cut off.`,
+        );
       const others = failed - 1 + Math.max(0, beyond.length - 1);
       if (failed > 0 && others > 0)
         report.notes.push(
