@@ -1,10 +1,11 @@
 import { notFound, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
+import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
 import { Upload } from './upload.ts';
 import { type UploadLock, UploadLocks } from './upload-locks.ts';
-import { UploadsFolder } from './uploads-folder.ts';
+import { MAX_CONCURRENT, UploadsFolder } from './uploads-folder.ts';
 
 export type UploadLimits = {
   /** Maximum bytes of one upload. */
@@ -57,7 +58,9 @@ export class ResumableUploads implements AsyncDisposable {
     const folder = await UploadsFolder.open(options.folder);
     const uploads = new ResumableUploads(folder, options);
     const { records, unknown } = await folder.records();
-    for (const record of records) uploads.#add(await Upload.restored(record, folder));
+    await mapConcurrent(records, MAX_CONCURRENT, async (record) =>
+      uploads.#add(await Upload.restored(record, folder)),
+    );
     if (unknown.length > 0) options.logger.warn({ records: unknown }, 'unreadable upload records');
     await uploads.sweep();
     return uploads;

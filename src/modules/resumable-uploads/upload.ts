@@ -37,7 +37,8 @@ export class Upload {
     const durable = record.durableLength ?? record.length;
     const length = Math.min(size, durable, state.status === 'verifying' ? state.from : record.length);
     if (length !== size) await handle.truncate(length);
-    await handle.datasync();
+    // The record counts bytes once they are synced: only what differs from it needs a sync, the slowest call of a start.
+    if (length !== size || length !== record.durableLength) await handle.datasync();
     const upload = new Upload(record, folder, length, Math.max(Date.parse(record.createdAt), mtimeMs));
     if (state.status === 'verifying') await upload.setState({ status: 'open' });
     else if (length !== record.durableLength) await upload.setState(state);

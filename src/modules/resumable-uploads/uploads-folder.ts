@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
@@ -12,6 +13,8 @@ import {
 import { orUploadsUnavailable } from './uploads-unavailable.ts';
 
 const RECORD = /^[0-9a-f-]{36}\.json$/;
+/** Maximum number of files of uploads that a start reads concurrently. */
+export const MAX_CONCURRENT = 16;
 const LEFT_BY_CRASH = /\.(json\.new|bytes)$/;
 
 export type FoundRecords = {
@@ -45,11 +48,12 @@ export class UploadsFolder {
     const names = await files.readdir(this.#folder);
     const records: UploadRecord[] = [];
     const unknown: string[] = [];
-    for (const name of names.filter((one) => RECORD.test(one))) {
+    const found = names.filter((one) => RECORD.test(one));
+    await mapConcurrent(found, MAX_CONCURRENT, async (name) => {
       const record = await this.#read(name);
       if (record) records.push(record);
       else unknown.push(name);
-    }
+    });
     const retained = new Set([...records.flatMap(namesOf), ...unknown.map(bytesNameOf)]);
     const left = names.filter((name) => LEFT_BY_CRASH.test(name) && !retained.has(name));
     for (const name of left) await files.rm(path.join(this.#folder, name), { force: true });

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
+import { FILES_OF_NODE, type files } from '../../../src/tools/files.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
+import { type Files, runInWorld } from '../../../src/tools/outside-world.ts';
 import { tarOf } from '../../../testing/archives/archive-builders.ts';
 import { assertSwordError } from '../../../testing/documents/sword-error.ts';
 import { failFileCalls } from '../../../testing/event-log/failing-file-calls.ts';
@@ -32,6 +34,32 @@ test.serial('unverified bytes that cannot be truncated do not count after a rest
   await cp(folder, copy, { recursive: true });
   await using next = await ResumableUploads.open({ folder: copy, limits: LIMITS, logger: silentLogger });
   t.is(next.find(upload.id, OWNER)?.offset, 5000);
+});
+
+test.serial('a start reads uploads concurrently, and syncs none that is as recorded', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  const options = { folder, limits: { ...LIMITS, perClient: 100 }, logger: silentLogger };
+  const ids: string[] = [];
+  {
+    await using uploads = await ResumableUploads.open(options);
+    for (let number = 0; number < 40; number += 1) {
+      const upload = await uploads.create({ ...OWNER, length: 20, metadata: null });
+      await upload.append(slowly(Buffer.from('ten bytes.')));
+      ids.push(upload.id);
+    }
+  }
+  const syncs = await failFileCalls(t, 'datasync');
+  let [reading, most] = [0, 0];
+  const readFile = async (...args: Parameters<typeof files.readFile>) => {
+    reading += 1;
+    most = Math.max(most, reading);
+    return await FILES_OF_NODE.readFile(...args).finally(() => void (reading -= 1));
+  };
+  const world = { files: { ...FILES_OF_NODE, readFile } as Files };
+  await using next = await runInWorld(world, () => ResumableUploads.open(options));
+  for (const id of ids) t.is(next.find(id, OWNER)?.offset, 10);
+  t.is(syncs.failed(), 0);
+  t.true(most > 1 && most <= 16, `${most} at once`);
 });
 
 test.serial('an upload whose failed write cannot be undone is unusable until it is', async (t) => {
