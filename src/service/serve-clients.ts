@@ -69,7 +69,7 @@ export async function serveClients(
     modules: served.filter((module) => module !== undefined),
   };
   const upToDate = () => assertUpToDate(projector, log);
-  return { ready, projector, statuses, options, upToDate };
+  return { ready, statuses, options, upToDate };
 }
 
 /** Returns what HTTP needs of the configuration, which also has the keys of an S3 store. */

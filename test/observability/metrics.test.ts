@@ -303,6 +303,14 @@ test('lag and queues are exported, and are zero without work', async (t) => {
   t.is(exposition.sum('deposit_scrape_faults_total'), 0);
 });
 
+test('a node without the role http exports the lag of its views', async (t) => {
+  await using reacting = await RunningService.start({ roles: ['reactors'] });
+  const exposition = await Exposition.of(reacting.folder);
+  t.is(exposition.value('deposit_view_lag_events', { view: 'deposit-status' }), 0);
+  t.is(exposition.value('deposit_view_lag_seconds', { view: 'deposit-status' }), 0);
+  t.is(exposition.value('deposit_views_rebuilding'), 0);
+});
+
 test('every metric has a help text, a unit if needed, and labels with few values, no names or ids', async (t) => {
   const { types, helps, samples } = await t.context.scrape();
   const ours = [...types].filter(([name]) => !/^(process|nodejs)_/.test(name));

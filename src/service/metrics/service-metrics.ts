@@ -10,6 +10,7 @@ import {
   observeSnapshots,
 } from './node-metrics.ts';
 import { type ObservedReactors, observeReactors, observeStuck } from './reactor-metrics.ts';
+import { observeViews } from './view-metrics.ts';
 
 /** The parts of a service that depend on its roles and settings. */
 type ObservedParts = {
@@ -32,6 +33,7 @@ export function observeService(
   if (anchoring) observeAnchoring(metrics, anchoring);
   observeSnapshots(metrics, projector, snapshots);
   observeNode(metrics, config, { readiness, server });
-  if (clients) observeClients(metrics, log, clients);
+  observeViews(metrics, log, projector);
+  if (clients) observeClients(metrics, clients);
   if (reactors) observeReactors(metrics, parking, reactors);
 }
