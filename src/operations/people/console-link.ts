@@ -11,10 +11,15 @@ export type ConsoleLink = { readonly url: string; readonly person: string; reado
 /** Resolves to a link by which a person signs in once; without a name, the operator, who is added if necessary. */
 export async function consoleLink(
   log: EventLog,
-  service: Pick<ControlClient, 'consoleCode'>,
+  service: Pick<ControlClient, 'consoleCode' | 'stateWhenFound'>,
   actor: Actor,
   named: string | undefined,
 ): Promise<ConsoleLink> {
+  const { roles } = await service.stateWhenFound();
+  if (!roles.includes('http')) {
+    const text = `The service has no console: it runs with DEPOSIT_ROLES=${roles.join()}. Run the command on a node with the role http.`;
+    throw refused('NO_CONSOLE', text);
+  }
   const person = named ?? actor.name;
   const before = await load(log, people, person);
   if (before.state.status === 'disabled') throw refused('PERSON_DISABLED', `Person ${person} is disabled.`);

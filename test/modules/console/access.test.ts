@@ -8,6 +8,8 @@ import type { Role } from '../../../src/domain/person/person.ts';
 import { mayReach } from '../../../src/modules/console/access/reach.ts';
 import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
 import { type Permission, permits } from '../../../src/modules/console/protocol/permissions.ts';
+import { consoleLink } from '../../../src/operations/people/console-link.ts';
+import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../../testing/browser/sign-in.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { RunningService, until } from '../../../testing/service/running-service.ts';
@@ -176,6 +178,17 @@ test('no link is issued for a console that answers no browser', async (t) => {
   await t.throwsAsync(linkFor(service, 'operator'), {
     message: /DEPOSIT_TRUST_PROXY=true: set DEPOSIT_CONSOLE=public/,
   });
+});
+
+test('a node without the role http has no console, and adds no person', async (t) => {
+  await using service = await RunningService.start({ roles: ['reactors'] });
+  const control = await ControlClient.find(service.folder);
+  const actor = { kind: 'operator', name: 'rosa' } as const;
+  await t.throwsAsync(consoleLink(service.service.log, control as ControlClient, actor, undefined), {
+    message:
+      /^The service has no console: it runs with DEPOSIT_ROLES=reactors\. Run the command on a node with/,
+  });
+  t.deepEqual(await Array.fromAsync(service.service.log.readStream('person-rosa')), []);
 });
 
 test('a link is to the root of the host, as the pages are, also where the base URL has a path', async (t) => {
