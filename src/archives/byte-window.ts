@@ -1,16 +1,17 @@
 import type { ArchiveBytes } from './archive-bytes.ts';
 
-const windowLength = 1024 ** 2;
+const maxWindowLength = 1024 ** 2;
 
 /** Reads many small ranges of an archive that are close together with few system calls. */
 export class ByteWindow {
   readonly #bytes: ArchiveBytes;
-  #buffer: Buffer = Buffer.allocUnsafeSlow(windowLength);
+  #buffer: Buffer;
   #start = 0;
   #end = 0;
 
   constructor(bytes: ArchiveBytes) {
     this.#bytes = bytes;
+    this.#buffer = Buffer.allocUnsafeSlow(Math.min(maxWindowLength, bytes.length));
   }
 
   /** Returns the bytes from `from` to `to`, valid until the next call. */
