@@ -37,21 +37,35 @@ export function dropView(database: DatabaseSync, name: string): void {
 
 /** Creates the missing indexes and counters: over many values at once far faster than one by one. */
 export function addLookups(database: DatabaseSync, schemas: readonly ViewSchema[]): void {
-  inTransaction(database, () => {
-    for (const { name, indexes = [], countedBy = [], texts = [], labels } of schemas) {
-      for (const fields of indexes) {
-        const expressions = fields.map((field) => expression(field)).join();
-        database.exec(
-          `CREATE INDEX IF NOT EXISTS ${indexOf(name, fields)} ON ${quoted(name)} (${expressions})`,
-        );
-      }
-      if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
-        database.exec(counterSql(name, countedBy));
-      if (texts.length > 0 && !hasTable(database, `${name} texts`)) database.exec(textSql(name, texts));
-      if (labels !== undefined && !hasTable(database, `${name} labels`))
-        database.exec(labelSql(name, labels));
+  database.exec('PRAGMA temp_store = FILE'); // where the values of a large view are sorted
+  try {
+    inTransaction(database, () => addMissing(database, schemas));
+  } finally {
+    undoInMemory(database);
+  }
+}
+
+/**
+ * Lets SQLite record in memory how to undo a statement, which it does for those with triggers. In a temporary file, it
+ * writes each page that the statement changes twice more.
+ */
+export function undoInMemory(database: DatabaseSync): void {
+  database.exec('PRAGMA temp_store = MEMORY');
+}
+
+function addMissing(database: DatabaseSync, schemas: readonly ViewSchema[]): void {
+  for (const { name, indexes = [], countedBy = [], texts = [], labels } of schemas) {
+    for (const fields of indexes) {
+      const expressions = fields.map((field) => expression(field)).join();
+      database.exec(
+        `CREATE INDEX IF NOT EXISTS ${indexOf(name, fields)} ON ${quoted(name)} (${expressions})`,
+      );
     }
-  });
+    if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
+      database.exec(counterSql(name, countedBy));
+    if (texts.length > 0 && !hasTable(database, `${name} texts`)) database.exec(textSql(name, texts));
+    if (labels !== undefined && !hasTable(database, `${name} labels`)) database.exec(labelSql(name, labels));
+  }
 }
 
 /** Returns the fields by which a view of the file is counted. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { EventRef } from '../view.ts';
-import { quoted } from './view-schema.ts';
+import { quoted, undoInMemory } from './view-schema.ts';
 
 /** Values as JSON by view and key, after the events up to `last`; `null` removes a value. */
 export type ViewChanges = {
@@ -21,6 +21,7 @@ export class ViewStatements {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    undoInMemory(database);
     this.#move = database.prepare('UPDATE about SET last_seen = ?');
     this.#lastSeen = database.prepare('SELECT last_seen FROM about');
   }
