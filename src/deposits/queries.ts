@@ -6,7 +6,7 @@ import { type LoadedObjects, loadedObjects } from '../../projections/loaded-obje
 import type { DepositFilter } from '../contents/deposit-filter.ts';
 import { isLoadedObject, isLoadedOrigin } from '../contents/loaded-lookup.ts';
 import { deposits } from '../domain/aggregates.ts';
-import type { DepositEvent } from '../domain/deposit/events.ts';
+import type { Archive, DepositEvent } from '../domain/deposit/events.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
 import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
@@ -155,6 +155,13 @@ export class DepositQueries {
   async wasExecuted(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>): Promise<boolean> {
     const { depositId, commandId } = command;
     return (await load(this.#log, deposits, depositId, { commandId })).executed !== undefined;
+  }
+
+  /** Resolves to the archive that a command has added; `undefined` if it was not executed, or added none. */
+  async archiveOf(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>): Promise<Archive | undefined> {
+    const { depositId, commandId } = command;
+    const { executed } = await load(this.#log, deposits, depositId, { commandId });
+    return executed?.events.flatMap(({ data }) => ('archive' in data ? [data.archive] : []))[0];
   }
 
   /**

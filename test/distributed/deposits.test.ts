@@ -5,6 +5,7 @@ import {
   final,
   formOf,
   formType,
+  helloTar,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -45,4 +46,48 @@ test('a node whose views are behind answers every deposit with its current state
   t.is(await depositor.status(one.url, '1'), 'deposited');
   await depositing;
   t.deepEqual([depositor.falseMissing, depositor.unavailable, depositor.faults], [0, 0, []]);
+});
+
+test('a request with a key that names an upload is answered like the first time by a node without the upload', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const baseUrl = 'https://deposit.example';
+  const [one, other] = [await nodes.add(['http'], { baseUrl }), await nodes.add(['http'], { baseUrl })];
+  const alice = await nodes.register(one, other);
+  const tus = { 'Tus-Resumable': '1.0.0' };
+  const begun = {
+    ...tus,
+    'Upload-Length': String(helloTar.length),
+    'Content-Type': 'application/offset+octet-stream',
+  };
+  const upload = await alice.post('/1/software/uploads/', new Uint8Array(helloTar), begun);
+  const headers = {
+    ...partial,
+    Upload: upload.headers.get('location') ?? '',
+    'Content-Type': 'application/x-tar',
+    'Content-Disposition': 'attachment; filename=hello.tar',
+    'Idempotency-Key': 'upload',
+  };
+  const ask = (url: string, more = {}) => alice.post(`${url}/1/software/`, null, { ...headers, ...more });
+  t.is((await ask(other.url)).status, 404, 'nothing was executed yet');
+  const first = await ask(one.url);
+  t.is(first.status, 201);
+  const again = await ask(other.url);
+  t.deepEqual([again.status, again.headers.get('location')], [201, first.headers.get('location')]);
+  t.is(await again.text(), await first.text());
+  t.is((await ask(other.url, { 'Content-MD5': '0'.repeat(32) })).status, 404, 'another archive');
+  t.is((await ask(other.url, { Slug: 'other' })).status, 409, 'another request');
+  t.is((await ask(other.url, { 'Idempotency-Key': 'more' })).status, 404, 'not repeated');
+  const edit = (first.headers.get('location') ?? '').replace(baseUrl, '');
+  const added = { ...headers, 'Idempotency-Key': 'added' };
+  const second = await alice.post('/1/software/uploads/', new Uint8Array(helloTar), begun);
+  const add = (url: string) =>
+    alice.post(url + edit.replace('metadata', 'media'), null, {
+      ...added,
+      Upload: second.headers.get('location') ?? '',
+    });
+  t.deepEqual([(await add(one.url)).status, (await add(other.url)).status], [201, 201]);
+  const deposit = (await (await alice.get(edit, { Accept: 'application/json' })).json()) as {
+    archives: unknown[];
+  };
+  t.is(deposit.archives.length, 2);
 });

@@ -117,7 +117,7 @@ function receiveMultipartBody(
 }
 
 async function receiveUpload(
-  { ctx, request, accepted, isRepetition, options }: Receiving,
+  { ctx, request, accepted, executed, options }: Receiving,
   { named }: Kind<'upload'>,
 ): Promise<ReceivedContent> {
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
@@ -125,7 +125,7 @@ async function receiveUpload(
     throw badRequest('An upload is an archive, and no archive is accepted here.');
   if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
   if (!options.archiveSource) throw notFound('This service does not support resumable uploads.');
-  const archive = { named, md5: request.md5, digests: request.digests.repr, accepted, isRepetition };
+  const archive = { named, md5: request.md5, digests: request.digests.repr, accepted, executed };
   return options.archiveSource.receive(ctx, archive, options);
 }
 

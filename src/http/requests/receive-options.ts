@@ -1,4 +1,5 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
+import type { IdempotencyRecord } from '../../deposits/idempotency/idempotency-store.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
@@ -32,8 +33,8 @@ export type BodyOfWrite = {
   readonly request: DepositRequest;
   readonly body: BodyKind;
   readonly accepted: Accepted;
-  /** Resolves to whether an earlier request with the same key has been executed. */
-  readonly isRepetition: () => Promise<boolean>;
+  /** Resolves to the earlier request with the same key, if it has been executed. */
+  readonly executed: () => Promise<IdempotencyRecord | undefined>;
 };
 
 /** Facts of an archive that are known before its bytes arrive. */
@@ -51,7 +52,7 @@ export type AnnouncedArchive = {
 
 /** An archive that a request names in place of a body. */
 export type NamedArchive = Pick<AnnouncedArchive, 'md5' | 'digests' | 'accepted'> &
-  Pick<BodyOfWrite, 'isRepetition'> & {
+  Pick<BodyOfWrite, 'executed'> & {
     /** Its IRI or id, as the client wrote it. */
     readonly named: string;
   };

@@ -73,7 +73,10 @@ export function writeChecks(parts: WriteCheckParts): PassChecks {
     const { request, isFinal, key, isRepeated, accepted, body } = await runChecks(asked, parts);
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
-    const isRepetition = async () => key !== undefined && (await loadKey(ctx, key.key, deposits)).isRepeated;
+    const executed = async () => {
+      const repetition = key && (await loadKey(ctx, key.key, deposits));
+      return repetition?.isRepeated ? repetition.key?.earlier : undefined;
+    };
     return {
       ...atMatchedRevision(asked),
       requestId: ctx.state.requestId,
@@ -90,7 +93,7 @@ export function writeChecks(parts: WriteCheckParts): PassChecks {
         if (!request || !accepted || !body) return { archive: null, entry: null };
         const validator = validatorOf({ body, inProgress, slug });
         const options = { ...receive, ...instead };
-        return receiveContent({ ctx, request, body, accepted, isRepetition }, validator, options);
+        return receiveContent({ ctx, request, body, accepted, executed }, validator, options);
       },
     };
   };

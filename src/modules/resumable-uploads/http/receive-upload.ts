@@ -1,4 +1,5 @@
 import type { ReceivedContent } from '../../../deposits/client-write.ts';
+import type { Archive } from '../../../domain/deposit/events.ts';
 import { paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { type Accepted, isDryRun, unaccepted } from '../../../http/requests/deposit-request.ts';
 import { receiveArchive } from '../../../http/requests/receive-archive.ts';
@@ -19,23 +20,30 @@ import { parseUploadMetadata } from './tus-headers.ts';
 
 /**
  * Stores the upload that the request names in place of a body. It stays locked until the request has been answered.
+ * Another node, which does not know the upload, answers a repeated request by the archive that the first one added.
  */
 export async function receiveUpload(
   ctx: ServiceContext,
-  { named, isRepetition, accepted, ...promised }: NamedArchive,
+  { named, executed, accepted, ...promised }: NamedArchive,
   options: ReceiveOptions,
   nameable: NameableUploads,
 ): Promise<ReceivedContent> {
   const { collection } = paramsOf(ctx);
   const id = idIn(named, nameable.iris.uploads(collection));
-  const claimed = await ClaimedUpload.claim(id, { client: ctx.state.login.client, collection }, nameable);
+  const owner = { client: ctx.state.login.client, collection };
+  const repeated = nameable.uploads.find(id, owner) ? undefined : await executed();
+  if (repeated && !isDryRun(ctx)) {
+    const archive = await nameable.queries.archiveOf(repeated);
+    if (archive && isPromised(archive, promised)) return { archive: renamed(archive, ctx), entry: null };
+  }
+  const claimed = await ClaimedUpload.claim(id, owner, nameable);
   ctx.state.namedUpload = claimed;
   const { upload } = claimed;
   const { state } = upload;
   const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
   if (state.status === 'used') {
     // A dry run needs the bytes, which are no longer here.
-    const isAnswerable = !isDryRun(ctx) && (await isRepetition());
+    const isAnswerable = !isDryRun(ctx) && (await executed()) !== undefined;
     if (!isAnswerable) throw await alreadyUsedError(upload, state, nameable);
     const { filename, md5, length } = announced;
     const { archives = [] } = (await nameable.queries.content(state.depositId)) ?? {};
@@ -45,6 +53,17 @@ export async function receiveUpload(
   const limits = { ...options, maxUploadSize: upload.length };
   const archive = await claimed.store((bytes) => receiveArchive(collectingBuffers(bytes), announced, limits));
   return { archive, entry: null, upload: claimed };
+}
+
+/** Returns whether the archive has the digests that the request announces. */
+function isPromised(archive: Archive, { md5, digests }: Pick<NamedArchive, 'md5' | 'digests'>): boolean {
+  return [null, archive.md5].includes(md5) && [null, archive.sha256].includes(digests.sha256);
+}
+
+/** Returns the archive with the name that the request gives it, which is part of what is repeated. */
+function renamed(archive: Archive, { req }: ServiceContext): Archive {
+  const { filename } = parseContentDisposition(req.headers['content-disposition']);
+  return filename === null ? archive : { ...archive, filename };
 }
 
 /** Returns the id that is named, alone or in the IRI of the upload. */
