@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
 import type { ArchiveFormat } from '../../src/archives/inspection.ts';
@@ -79,13 +80,27 @@ async function packedArchive(
   if (members.length === 0)
     throw new Fault(`Nothing to deposit in ${source}: the folder is empty, or everything in it is excluded.`);
   const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
-  const packed = path.join(options.folder.path, `${number}.tar.gz`);
-  await packFolder(place, members, packed, {
-    mtime: options.mtime,
-    onRead: (bytes) => options.progress.at('MB packed', bytes, total),
+  const packed = await inTemporaryFolder(source, async () => {
+    const file = path.join(options.folder.path, `${number}.tar.gz`);
+    await packFolder(place, members, file, {
+      mtime: options.mtime,
+      onRead: (bytes) => options.progress.at('MB packed', bytes, total),
+    });
+    return file;
   });
   const archive = await describeArchive(source, packed, name, options);
   return { ...archive, directory: folderIdentifier(place, members) };
+}
+
+/** Runs what packs a folder. @throws {Fault} also if the temporary folder is missing or full. */
+async function inTemporaryFolder<Result>(source: string, pack: () => Promise<Result>): Promise<Result> {
+  try {
+    return await pack();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error; // about a member
+    const text = `${source} cannot be packed in ${tmpdir()}: ${reasonOf(error)}. TMPDIR names another folder.`;
+    throw new Fault(text, { cause: error });
+  }
 }
 
 /** Returns the time of all packed members: `SOURCE_DATE_EPOCH`, as in reproducible builds, else 1970. */

@@ -267,6 +267,10 @@ test('invalid sources and options are refused with a message before anything is 
     t.deepEqual([ran.code, ran.out], [code, ''], args.join(' '));
     t.regex(ran.err, said);
   }
+  await write(path.join(alice.home, 'plain'), { a: ['100644', 'a'] });
+  const unpacked = await alice.run(['upload', 'plain', ...described], { env: { TMPDIR: '/nowhere' } });
+  t.is(unpacked.code, 1);
+  t.regex(unpacked.err, /^plain cannot be packed in \/nowhere: no such file or directory\. TMPDIR names /m);
   const several = await acme.run(['upload', 'text', ...described]);
   t.is(several.code, 2);
   t.regex(several.err, /You have several collections, choose one with --collection: software, other/);
