@@ -27,7 +27,9 @@ export type TryOnce = (work: () => Promise<void>) => Promise<void>;
 
 export type CountedTriesOptions = {
   readonly delivery: Delivery;
-  readonly slots: FairLimiter;
+  readonly limiter: FairLimiter;
+  /** Number of slots that the work takes. */
+  readonly slots: number;
   /** The client that owns the deposit of the event. */
   readonly owner: string;
   /** Once aborted, no work starts. */
@@ -53,26 +55,27 @@ export class CountedTries {
 
   /** Acknowledges the delivery once `handle` has resolved. @throws what `handle` throws */
   async run(handle: (tryOnce: TryOnce) => Promise<void>): Promise<void> {
-    const { slots, owner, delivery } = this.#options;
+    const { limiter, slots, owner, delivery } = this.#options;
     let alone: Promise<void> | undefined;
-    await handle((work) =>
-      slots.run(owner, async () => {
+    await handle((work) => {
+      const begun = async (): Promise<void> => {
         if (await this.#begin('beside others')) return work();
         // Queues for exclusive access before its slot is released: otherwise another event would start there, and this
         // one would wait for it.
-        alone = slots.runExclusive((isAlone) => this.#runAlone(handle, isAlone));
+        alone = limiter.runExclusive((isAlone) => this.#runAlone(handle, isAlone));
         alone.catch(() => undefined); // after a stop the promise is no longer awaited
-      }),
-    );
+      };
+      return limiter.run(owner, begun, slots);
+    });
     await (alone ?? delivery.acknowledge());
   }
 
   async #runAlone(handle: (tryOnce: TryOnce) => Promise<void>, isAlone: () => boolean): Promise<void> {
-    const { slots, owner, delivery } = this.#options;
+    const { limiter, slots, owner, delivery } = this.#options;
     await handle(async (work) => {
       if (!(await this.#begin('alone'))) return;
       // Attempts after the time in which it is alone are like those of others: the fault may last.
-      await (isAlone() ? work() : slots.run(owner, work));
+      await (isAlone() ? work() : limiter.run(owner, work, slots));
     });
     await delivery.acknowledge();
   }

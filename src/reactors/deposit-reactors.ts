@@ -68,6 +68,16 @@ export function checker({ log, kept, logins, views, identity, ...rest }: Checker
 /** The attempt of the load of a deposit that was just verified. */
 const FIRST_LOAD = 1;
 
+/** Slots of a reactor. A client has half of them. */
+export const REACTOR_SLOTS = 32;
+/**
+ * Slots of a deposit whose archives may be large or many: its listings are in memory, and on S3 its archives in a folder,
+ * while others wait to be read. Small deposits mostly wait for the disk, so that more of them share a sync.
+ */
+const SLOTS_OF_LARGE = 4;
+/** The longest archive, in bytes, of a small deposit, which has only this one. */
+const SMALL_ARCHIVE = 1024 ** 2;
+
 /** Returns the reactor that loads each verified deposit. */
 export function loader({ log, kept, ...parts }: LoadParts & DepositLog): Reactor {
   return new DepositReactor<ToLoad>(
@@ -138,6 +148,14 @@ class DepositReactor<State extends Waiting> implements Reactor {
   async ownerOf(event: RecordedEvent): Promise<string> {
     const { state } = this.#kept?.provenBy(event) ?? {};
     return state && 'client' in state ? state.client : ownerOf(this.#log, event);
+  }
+
+  /** Returns one slot for a deposit that is known to be small. */
+  slotsOf(event: RecordedEvent): number {
+    const { state } = this.#kept?.provenBy(event) ?? {};
+    const archives = state && 'archives' in state ? state.archives : undefined;
+    const isSmall = archives?.length === 1 && archives.every(({ length }) => length <= SMALL_ARCHIVE);
+    return isSmall ? 1 : SLOTS_OF_LARGE;
   }
 
   async react(event: RecordedEvent): Promise<void> {

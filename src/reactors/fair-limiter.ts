@@ -1,17 +1,19 @@
 import { clock } from '../tools/clock.ts';
 import { FairQueue } from '../tools/concurrency/fair-queue.ts';
 
+type Waiting = { readonly slots: number; readonly begin: () => void };
+
 /** A semaphore with a limit of half the slots per owner, first come first served, and an exclusive mode. */
 export class FairLimiter {
   readonly #count: number;
   readonly #limitPerOwner: number;
   readonly #timeoutMs: number;
   readonly #used = new Map<string, number>();
-  readonly #queue = new FairQueue<() => void>();
+  readonly #queue = new FairQueue<Waiting>();
   /** Exclusive work that waits for all running work to end. */
   readonly #exclusiveWaiters: (() => void)[] = [];
   #free: number;
-  /** Number of running works past the timeout; exclusive work no longer waits for them. */
+  /** Number of slots of running works past the timeout; exclusive work no longer waits for them. */
   #overdue = 0;
   #isExclusive = false;
 
@@ -23,24 +25,27 @@ export class FairLimiter {
     this.#timeoutMs = timeoutMs;
   }
 
-  async run(owner: string, work: () => Promise<void>): Promise<void> {
+  /** Runs work that takes a number of slots, of which it gets no more than an owner may have. */
+  async run(owner: string, work: () => Promise<void>, wanted = 1): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.add(owner, () => {
-      this.#acquire(owner);
+    const slots = Math.min(wanted, this.#limitPerOwner);
+    const begin = () => {
+      this.#acquire(owner, slots);
       resolve();
-    });
+    };
+    this.#queue.add(owner, { slots, begin });
     this.#startWaiting();
     await promise;
     let isOverdue = false;
     const late = (): void => {
       isOverdue = true;
-      this.#overdue += 1;
+      this.#overdue += slots;
     };
     try {
       await this.#runWithTimeout(work, late);
     } finally {
-      if (isOverdue) this.#overdue -= 1;
-      this.#release(owner);
+      if (isOverdue) this.#overdue -= slots;
+      this.#release(owner, slots);
       this.#startWaiting();
     }
   }
@@ -75,11 +80,17 @@ export class FairLimiter {
       this.#startExclusive();
       return;
     }
-    while (this.#free > 0) {
-      const begin = this.#queue.take((owner) => (this.#used.get(owner) ?? 0) < this.#limitPerOwner);
-      if (!begin) return;
-      begin();
-    }
+    for (let next = this.#takeNext(); next; next = this.#takeNext()) next.begin();
+  }
+
+  /** Takes the work whose turn it is, unless too few slots are free: no work with fewer slots starts before it. */
+  #takeNext(): Waiting | undefined {
+    let isShort = false;
+    return this.#queue.take((owner, { slots }) => {
+      if (isShort || (this.#used.get(owner) ?? 0) + slots > this.#limitPerOwner) return false;
+      isShort = slots > this.#free;
+      return !isShort;
+    });
   }
 
   #startExclusive(): void {
@@ -103,14 +114,14 @@ export class FairLimiter {
     }
   }
 
-  #acquire(owner: string): void {
-    this.#free -= 1;
-    this.#used.set(owner, (this.#used.get(owner) ?? 0) + 1);
+  #acquire(owner: string, slots: number): void {
+    this.#free -= slots;
+    this.#used.set(owner, (this.#used.get(owner) ?? 0) + slots);
   }
 
-  #release(owner: string): void {
-    this.#free += 1;
-    const left = (this.#used.get(owner) ?? 0) - 1;
+  #release(owner: string, slots: number): void {
+    this.#free += slots;
+    const left = (this.#used.get(owner) ?? 0) - slots;
     if (left > 0) this.#used.set(owner, left);
     else this.#used.delete(owner);
   }

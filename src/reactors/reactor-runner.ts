@@ -20,8 +20,8 @@ export type RunnerOptions = {
   readonly deliveries: Pick<ConsumerGroups, 'receive'>;
   readonly parking: EventLogParking;
   readonly logger: Logger;
-  /** Maximum number of streams processed at the same time. */
-  readonly concurrency: number;
+  /** Slots of the work on streams at the same time; most work takes one. */
+  readonly slots: number;
   /** Milliseconds before the first retry; doubled for each further one, up to 100 times this value. */
   readonly firstPause?: number;
 };
@@ -64,7 +64,7 @@ export class ReactorRunner {
   readonly #abort = new AbortController();
   /** The last queued work of each stream that has any. */
   readonly #streams = new Map<string, Promise<void>>();
-  readonly #slots: FairLimiter;
+  readonly #limiter: FairLimiter;
   readonly #work: RepeatedWork;
   /** Resolves when another stream may start. */
   #capacity: PromiseWithResolvers<void> | undefined;
@@ -75,7 +75,7 @@ export class ReactorRunner {
   constructor(reactor: Reactor, options: RunnerOptions) {
     this.#reactor = reactor;
     this.#options = options;
-    this.#slots = new FairLimiter(options.concurrency, ISOLATION_TIMEOUT_MS);
+    this.#limiter = new FairLimiter(options.slots, ISOLATION_TIMEOUT_MS);
     this.#work = new RepeatedWork({ ...options, reactor: reactor.name, signal: this.#stop.signal });
   }
 
@@ -190,7 +190,8 @@ export class ReactorRunner {
   /** Resolves to whether the delivery is settled here. Never rejects. */
   async #handle(delivery: Delivery, owner: string): Promise<boolean> {
     const { signal } = this.#stop;
-    const tries = new CountedTries({ delivery, owner, slots: this.#slots, signal });
+    const slots = this.#reactor.slotsOf?.(delivery.event) ?? 1;
+    const tries = new CountedTries({ delivery, owner, limiter: this.#limiter, slots, signal });
     try {
       const event = await this.#eventOf(delivery);
       if (event) await tries.run((tryOnce) => this.#reactWithRetries(event, tryOnce));

@@ -8,6 +8,8 @@ export interface Reactor {
   reactsTo(event: RecordedEvent): boolean;
   /** The client that owns the event's deposit. The runner schedules owners round-robin. */
   ownerOf(event: RecordedEvent): Promise<string>;
+  /** Returns how many slots of the runner the work takes, which bound its memory: by default one. */
+  slotsOf?(event: RecordedEvent): number;
   /**
    * Does the work. It may be called again for the same event, at any later time and on any node. So it reads the
    * current state of the stream first, and an outcome recorded twice changes nothing.

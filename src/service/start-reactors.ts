@@ -5,14 +5,11 @@ import type { ReadinessChecks } from '../http/middleware/health.ts';
 import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import { observedReactor, observedReader } from '../observability/port-observers.ts';
-import { checker, loader } from '../reactors/deposit-reactors.ts';
+import { checker, loader, REACTOR_SLOTS } from '../reactors/deposit-reactors.ts';
 import { ReactorRunner } from '../reactors/reactor-runner.ts';
 import { Sweep } from '../reactors/sweep/sweep.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import type { NodeResources } from './open-node.ts';
-
-/** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
-const REACTOR_CONCURRENCY = 8;
 
 /** For reactors to stop, in milliseconds: each cuts its work off after three seconds, but a silent log may hold it. */
 const STOP_PATIENCE = 5000;
@@ -77,7 +74,7 @@ function startRunners(node: ReactorNode) {
   );
   const parts = { log, kept, store, reader: observedReader(workers), identity };
   const reactors = [checker({ ...parts, limits, logins: notified.logins, views: projector }), loader(parts)];
-  const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
+  const options = { deliveries, parking, logger, slots: REACTOR_SLOTS, firstPause };
   const runners = reactors.map((reactor) => new ReactorRunner(observedReactor(reactor), options));
   for (const runner of runners) runner.start(fail);
   return { runners, workers };

@@ -57,9 +57,10 @@ async function start(t: ExecutionContext) {
   });
   const { sha256 } = await store.put(toChunks(helloZip));
   const archive = { ...aliceArchive, filename: 'hello.zip', sha256 };
-  const create = async (log: EventLog, kept?: KeptStates<Deposit>) => {
+  const create = async (log: EventLog, kept?: KeptStates<Deposit>, length = archive.length) => {
     const context = anyContext({ commandId: 'the same for each log', correlationId: 'as well' });
-    await handleCommand(log, deposits, 1, createDeposit({ archive }), context, { fresh: true, kept });
+    const command = createDeposit({ archive: { ...archive, length } });
+    await handleCommand(log, deposits, 1, command, context, { fresh: true, kept });
   };
   const reactors = (log: EventLog, kept = new KeptStates<Deposit>(), by: ArchiveReader = reader) => {
     const parts = { log, kept, store, identity: 'Ada <ada@example.org>' };
@@ -120,6 +121,20 @@ test('a small archive is checked and loaded by one append of the events of check
   await run(apart, other.loader);
   t.deepEqual(apart.appends, [4, 1, 1, 1]);
   t.deepEqual(facts(await eventsOf(together)), facts(await eventsOf(apart)));
+});
+
+test('a deposit takes one slot only if it is known that its archive is small', async (t) => {
+  const { create, reactors } = await start(t);
+  const slotsOf = async (length: number, isKept = true): Promise<number | undefined> => {
+    await using log = new MemoryEventLog();
+    const kept = new KeptStates<Deposit>();
+    await create(log, kept, length);
+    const event = (await eventsOf(log)).at(-1)!;
+    return reactors(log, isKept ? kept : undefined).checker.slotsOf?.(event);
+  };
+  t.is(await slotsOf(1024 ** 2), 1);
+  t.is(await slotsOf(1024 ** 2 + 1), 4);
+  t.is(await slotsOf(1024 ** 2, false), 4);
 });
 
 test('concurrent checks and loads of several nodes are recorded once, whichever nodes know the tree', async (t) => {

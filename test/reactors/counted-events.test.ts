@@ -50,10 +50,16 @@ test('a suspect that a lasting fault delays uses no slot between its attempts, o
   await using log = new MemoryEventLog();
   await work(log, 'job-suspect', 'job-other');
   const [suspect, other] = (await Array.fromAsync(log.readAll())) as [RecordedEvent, RecordedEvent];
-  const slots = new FairLimiter(1, 20);
+  const limiter = new FairLimiter(1, 20);
   const triesOf = (event: RecordedEvent, begin: Delivery['begin']) => {
     const delivery = { event, begin, acknowledge: async () => undefined };
-    return new CountedTries({ delivery, slots, owner: event.stream, signal: new AbortController().signal });
+    return new CountedTries({
+      delivery,
+      limiter,
+      slots: 1,
+      owner: event.stream,
+      signal: new AbortController().signal,
+    });
   };
   const over = new AbortController();
   const suspected = triesOf(suspect, async (how) => (how === 'alone' ? 3 : undefined)).run(
@@ -137,7 +143,7 @@ function runnerOn(
     giveUp: async () => undefined,
   };
   const parking = new EventLogParking(log);
-  const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 4 });
+  const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, slots: 4 });
   runner.start((error) => {
     throw error;
   });

@@ -14,8 +14,8 @@ class Works {
     this.#slots = slots;
   }
 
-  add(name: string, owner = name): void {
-    this.#ended.push(this.#slots.run(owner, () => this.#work(name)));
+  add(name: string, owner = name, slots = 1): void {
+    this.#ended.push(this.#slots.run(owner, () => this.#work(name), slots));
   }
 
   addAlone(name: string): void {
@@ -76,5 +76,36 @@ test('work starts after a limited wait for long work, both exclusive and concurr
   await works.end('short');
   t.is(works.begun.at(-1), 'last');
   await works.end('long', 'later', 'last');
+  await works.ended();
+});
+
+test('work that needs several slots waits for them, and none that needs fewer starts before it', async (t) => {
+  const works = new Works(new FairLimiter(8, 60_000));
+  for (const [index, owner] of ['alice', 'bob', 'alice', 'bob', 'alice'].entries())
+    works.add(`small ${index}`, owner);
+  works.add('large', 'carol', 4);
+  works.add('second large', 'carol', 4);
+  works.add('later', 'bob');
+  await works.end();
+  t.deepEqual(works.begun.slice(5), []);
+  await works.end('small 0');
+  t.deepEqual(works.begun.slice(5), ['large']);
+  await works.end('small 1');
+  t.deepEqual(works.begun.slice(6), ['later'], 'an owner has half of the slots at most');
+  await works.end('large');
+  t.deepEqual(works.begun.slice(7), ['second large']);
+  await works.end('small 2', 'small 3', 'small 4', 'later', 'second large');
+  await works.ended();
+});
+
+test('work gets at most the slots that its owner may have', async (t) => {
+  const works = new Works(new FairLimiter(4, 60_000));
+  works.add('large', 'alice', 100);
+  works.add('second', 'alice');
+  await works.end();
+  t.deepEqual(works.begun, ['large']);
+  await works.end('large');
+  t.deepEqual(works.begun, ['large', 'second']);
+  await works.end('second');
   await works.ended();
 });

@@ -36,7 +36,7 @@ async function running(
     deliveries,
     parking: new EventLogParking(log),
     logger,
-    concurrency: 4,
+    slots: 4,
     firstPause: 1,
   };
   const runner = new ReactorRunner(reactor, options);

@@ -96,7 +96,7 @@ class World {
         deliveries,
         parking,
         logger: silentLogger,
-        concurrency: CONCURRENCY,
+        slots: CONCURRENCY,
         firstPause: 0.1,
       };
       const runner = new ReactorRunner(reactor, options);

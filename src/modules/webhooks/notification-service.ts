@@ -83,7 +83,7 @@ export class NotificationService implements AsyncDisposable {
       deliveries,
       parking,
       logger,
-      concurrency: CONCURRENCY,
+      slots: CONCURRENCY,
     });
     this.#retries = new RetryScheduler({
       deliveries: new PendingNotifications(log, this.#webhooks, this.#sender, settings),

@@ -20,11 +20,12 @@ export class FairQueue<Item> {
     this.#size += 1;
   }
 
-  /** Removes and returns the first item of the next owner that `may` accepts. */
-  take(may: (owner: string) => boolean = () => true): Item | undefined {
+  /** Removes and returns the first item of the next owner, of those whose first item `may` accepts. */
+  take(may: (owner: string, first: Item) => boolean = () => true): Item | undefined {
     for (const [owner, queue] of this.#queues) {
-      if (!may(owner)) continue;
-      const first = queue.shift();
+      const [first] = queue;
+      if (first === undefined || !may(owner, first)) continue;
+      queue.shift();
       this.#queues.delete(owner);
       if (queue.length > 0) this.#queues.set(owner, queue);
       this.#size -= 1;

@@ -35,7 +35,7 @@ const reactor = {
 };
 const deliveries = new CatchUpDeliveries(log, path.join(folder, 'checkpoints'));
 const parking = new EventLogParking(log);
-const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 4 });
+const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, slots: 4 });
 runner.start(done.reject);
 const uncaught = onUncaughtException(silentLogger);
 await Promise.race([done.promise, uncaught]).catch(() => (process.exitCode = 1));
