@@ -19,6 +19,7 @@ import { directoryId } from '../../../src/modules/console/proof/git-objects.ts';
 import { chainFaults, type ProvenEvent } from '../../../src/modules/console/proof/hash-chain.ts';
 import { LogTree, merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
 import { prove } from '../../../src/modules/console/proof/prove.ts';
+import { NOT_PROVEN } from '../../../src/modules/console/proof/steps.ts';
 import { verifierPage } from '../../../src/modules/console/server/verifier-page.ts';
 import { openLog, openStore } from '../../../src/service/backends/open-backends.ts';
 import { directoryBodyOf } from '../../../src/swhid/directory.ts';
@@ -222,11 +223,24 @@ test('an earlier anchor that was changed, removed or signed with another key is 
     t.true(step?.text.includes(`The anchor of ${changed.anchor.madeAt}`), step?.text);
     t.true(step?.text.includes(text), step?.text);
   }
+  t.like(await stepOf([]), { outcome: 'broken' }, 'all were removed');
   t.like(await stepOf([first], ['AAAA']), { outcome: 'broken' });
   t.true((await stepOf([first], ['AAAA']))?.text.includes('is signed by another key'));
   const { earlier: _, ...older } = evidence;
   const steps = await outcomesOf(readEvidence(JSON.stringify(older)), [key]);
   t.is(steps.anchors, 'open', 'evidence of an earlier release is still read');
+});
+
+test('the only anchor of a log has no earlier one, and what nothing signs is listed as not proven', async (t) => {
+  const folder = await service.copy(t);
+  const key = await keyIn(folder);
+  const [evidence] = (await evidenceIn(folder)) as [Evidence];
+  const [first] = evidence.earlier ?? [];
+  const oldest = { ...evidence, anchor: first?.anchor ?? null, earlier: [] };
+  t.is((await outcomesOf(oldest, [key])).anchors, 'proven');
+  const elsewhere = { ...evidence, service: 'https://other.example', savedAt: '2020-01-01T00:00:00.000Z' };
+  t.deepEqual(await outcomesOf(elsewhere, [key]), await outcomesOf(evidence, [key]));
+  t.true(NOT_PROVEN.some((text) => text.includes('address') && text.includes('neither is signed')));
 });
 
 test('a changed manifest, identifier or path is named', async (t) => {

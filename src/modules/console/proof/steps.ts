@@ -23,5 +23,6 @@ export const NOT_PROVEN: readonly string[] = [
   'That the deposit has no later events: a service can withhold them. “deposit-service verify --anchors FILE” reads the whole log.',
   'That the key is the one of the service: compare its fingerprint with one that you received another way.',
   'Anything about events that are younger than the anchor, except that they are linked.',
+  'That the evidence is of the service whose address it names, and was saved at the time that it states: neither is signed.',
   'That the times in the events are right: they are those of the clock of the service.',
 ];
