@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { random } from '../src/tools/random.ts';
 import { Fault, reasonOf, UsageFault } from './faults.ts';
@@ -35,7 +35,7 @@ export function keepLogin({ server, user, password }: KeptLogin, folder: string)
     writeFileSync(incoming, `${content}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(incoming, file);
   } catch (error) {
-    rmSync(incoming, { force: true });
+    if (existsSync(incoming)) rmSync(incoming);
     throw new Fault(`${file} cannot be written: ${reasonOf(error)}.`);
   }
   return file;

@@ -9,6 +9,7 @@ import { Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
+import { isOnSameServer } from '../http/same-server.ts';
 
 /** A deposit that the server knows, and its links. */
 export type FoundDeposit = {
@@ -28,7 +29,13 @@ export async function findDeposit(
   wanted: string,
   collection: string | undefined,
 ): Promise<FoundDeposit> {
-  if (/^https?:\/\//.test(wanted)) return found(await connection.get(wanted), wanted);
+  if (/^https?:\/\//.test(wanted)) {
+    if (!isOnSameServer(wanted, connection.server))
+      throw new UsageFault(
+        `${wanted} is not on ${connection.server.origin}: give the server of the deposit as --server.`,
+      );
+    return found(await connection.get(wanted), wanted);
+  }
   if (!/^[1-9][0-9]*$/.test(wanted)) throw new UsageFault(`'${wanted}' is not a deposit number or Edit-IRI.`);
   const document = await fetchServiceDocument(connection);
   for (const { iri } of candidates(document, collection)) {

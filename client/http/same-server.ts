@@ -13,6 +13,11 @@ export function onSameServer(iri: string, server: URL): URL {
   );
 }
 
+/** Returns whether an address is on the server. */
+export function isOnSameServer(iri: string, server: URL): boolean {
+  return URL.canParse(iri) && originOf(new URL(iri)) === originOf(server);
+}
+
 /** Returns the origin; the loopback addresses count as `localhost`. */
 function originOf({ protocol, hostname, port }: URL): string {
   const host = ['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname;

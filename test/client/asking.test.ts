@@ -202,6 +202,9 @@ test('a login is verified, stored readable only by its user, and sent to no othe
   const right = await newcomer.run([...login, '--json'], { input: 'secret\n' });
   t.like(JSON.parse(right.out), { user: 'alice', collections: ['software'] });
   const file = path.join(newcomer.home, '.config/sword-deposit/login.json');
+  const unwritable = await newcomer.run(login, { input: 'secret\n', env: { XDG_CONFIG_HOME: file } });
+  t.is(unwritable.code, 1);
+  t.regex(unwritable.err, /^.*login\.json\/.*login\.json cannot be written: not a directory\.$/m);
   t.is((await stat(file)).mode & 0o777, 0o600);
   t.is((await newcomer.run(['list'])).code, 0);
   await chmod(file, 0o644);

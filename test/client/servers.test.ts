@@ -288,6 +288,12 @@ test('a password is sent only to the named server', async (t) => {
   const { code, err } = await depositor.run(['list', '--server', leading.url]);
   t.is(code, 1);
   t.regex(err, /refers to another server, .*, which does not get the password/);
+  const named = await depositor.run(['status', `${elsewhere.url}/1/software/1/metadata/`]);
+  t.is(named.code, 2);
+  t.regex(
+    named.err,
+    /^http.*\/1\/metadata\/ is not on http.*: give the server of the deposit as --server\.$/m,
+  );
   t.deepEqual(elsewhere.requests, []);
   await using moved = await AlteringProxy.start(service.url, (answer) => ({
     ...answer,
