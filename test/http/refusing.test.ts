@@ -342,6 +342,13 @@ refuses('an entry has to be an Atom entry, well-formed and without a DOCTYPE', (
   ];
 });
 
+test('an empty body is refused with what the resource accepts', async (t) => {
+  const { alice, open } = t.context;
+  const empty = async (target: string) => (await alice.post(target, null, { ...partial })).text();
+  t.regex(await empty(`${open}media/`), /is empty where an archive is needed/);
+  t.regex(await empty('/1/software/'), /is empty where an archive or an Atom entry is needed/);
+});
+
 refuses('an empty body is refused if one is required', ({ open }) => [
   ['nothing at all', create(null, {}), 400, 'ErrorBadRequest'],
   ['no archive', create(null, archiveHeaders()), 400, 'ErrorBadRequest'],

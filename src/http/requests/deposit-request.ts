@@ -124,7 +124,8 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   if (accepted.untypedEntry && headers['content-type'] === undefined)
     return { kind: 'entry', charset: undefined };
   if (headers['content-type'] === undefined && isEmpty(ctx)) {
-    throw badRequest('The body is empty where an archive or an Atom entry is needed.');
+    const needed = accepted.entry ? 'an archive or an Atom entry' : 'an archive';
+    throw badRequest(`The body is empty where ${needed} is needed.`);
   }
   const mediaType = parseMediaType(headers['content-type']);
   if (isMultipart(mediaType)) {
