@@ -1,3 +1,4 @@
+import { random } from '../../src/tools/random.ts';
 import { absoluteIri } from '../documents/absolute-iri.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
 import { about, Fault } from '../faults.ts';
@@ -41,7 +42,7 @@ export async function perform(
       const pieces = piecesOf(step, options);
       standing =
         (pieces && (await findRecorded(standing, pieces, options))) ??
-        (await performStep(step, standing, pieces && (await pieces.send()), options));
+        (await sendStep(step, standing, pieces, options));
       pieces?.forget();
       options.onState(standing);
     }
@@ -80,11 +81,37 @@ async function findRecorded(
   return standingAt(answer, receipt);
 }
 
+/**
+ * Performs a step. Starts its upload over, once, if the server no longer has it: another node may have taken over. Both
+ * requests have the same key, so the archive is recorded once.
+ */
+async function sendStep(
+  step: Step,
+  standing: DepositState | null,
+  pieces: Pieces | null,
+  options: PerformOptions,
+): Promise<DepositState> {
+  const keyed = { ...options, key: random.uuid() };
+  const attempt = async () => performStep(step, standing, (await pieces?.send()) ?? null, keyed);
+  try {
+    return await attempt();
+  } catch (error) {
+    const mayBeGone =
+      error instanceof Refused && error.status === 404 && options.collection.recognisesRepeats;
+    if (!mayBeGone || !(await pieces?.isGone())) throw error;
+    options.note('The server no longer has the upload; starting over.');
+    return attempt();
+  }
+}
+
+/** The options of one step, and the key of its request. */
+type KeyedOptions = PerformOptions & { readonly key: string };
+
 function performStep(
   step: Step,
   standing: DepositState | null,
   upload: string | null,
-  options: PerformOptions,
+  options: KeyedOptions,
 ): Promise<DepositState> {
   return standing ? change(step, standing, upload, options) : create(step, upload, options);
 }
@@ -93,10 +120,10 @@ function performStep(
  * Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes it: by its
  * Idempotency-Key, or by the upload that it names, which becomes an archive only once.
  */
-async function create(step: Step, upload: string | null, options: PerformOptions): Promise<DepositState> {
-  const { connection, collection, slug, onSent } = options;
+async function create(step: Step, upload: string | null, options: KeyedOptions): Promise<DepositState> {
+  const { connection, collection, slug, onSent, key } = options;
   const send = async (multipart: MultipartType): Promise<Answer> => {
-    const { headers, body } = requestOf(step, { collection, slug, upload, multipart });
+    const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
     const { answer } = await connection.ask('POST', collection.iri, {
       headers,
       body,
@@ -154,9 +181,9 @@ async function change(
   step: Step,
   standing: DepositState,
   upload: string | null,
-  { connection, collection, onSent }: PerformOptions,
+  { connection, collection, onSent, key }: KeyedOptions,
 ): Promise<DepositState> {
-  const { headers, body } = requestOf(step, { collection, upload });
+  const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.kind === 'replace-archives' || step.kind === 'replace-metadata';
   const { answer, repeated } = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {

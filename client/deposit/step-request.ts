@@ -20,6 +20,8 @@ export type StepRequestOptions = {
   readonly slug?: string | undefined;
   /** IRI of the upload that becomes the archive of the step. */
   readonly upload: string | null;
+  /** Equal in all requests that may be repetitions of one; by default, another one for each. */
+  readonly key?: string;
   /** Form of a request with an archive and an entry. */
   readonly multipart?: MultipartType;
 };
@@ -31,7 +33,7 @@ export function requestOf(step: Step, options: StepRequestOptions): StepRequest 
     headers: {
       ...headers,
       'In-Progress': String(!step.final),
-      'Idempotency-Key': random.uuid(),
+      'Idempotency-Key': options.key ?? random.uuid(),
       ...(slug !== undefined && { Slug: encodeURIComponent(slug) }),
     },
     body,

@@ -122,6 +122,21 @@ test('an addition whose response was lost is recorded once, also without idempot
   ]);
 });
 
+test('an upload that another node does not know is sent again, and the archive is recorded once', async (t) => {
+  const gone = new Set([CREATION, /^HEAD .*\/uploads\//]); // the first of each, as from a node that took over
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
+    const [pattern] = gone;
+    if (!pattern?.test(line)) return answer;
+    gone.delete(pattern);
+    return { ...answer, status: 404, body: '' };
+  });
+  const depositor = await newDepositor(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'noise.tar', ...described, '--wait']);
+  t.is(code, 0, err);
+  t.regex(err, /^The server no longer has the upload; starting over\.$/m);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
+});
+
 test('a deletion whose response was lost succeeds when repeated', async (t) => {
   await using proxy = await losing(t, /^DELETE /);
   const depositor = await newDepositor(t, proxy.url);
