@@ -16,8 +16,8 @@ FOLDER:    a checkout of the other release, with its node_modules
            are in a real MinIO (MINIO_BIN, or minio on the path), a bucket for each release
 --clients: how many clients deposit at the same time (8,32)
 
-Both releases first take deposits that do not count: 2,000, or 500 with another engine than embedded. A rate is that of requests with a zip of one file, from the
-first one sent to the last one done; the CPU time is that of all threads of the service.
+Both releases first take 2,000 deposits that do not count. A rate is that of requests with a zip of one file, from the first
+one sent to the last one done; the CPU time is that of all threads of the service.
 Exit codes: 0 every goal holds, 1 one does not, or failed, 2 wrong usage.
 `;
 
