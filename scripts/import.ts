@@ -4,6 +4,7 @@ import { pluralize } from '../src/domain/description.ts';
 import {
   onlyPositional,
   readArguments,
+  refused,
   runCommand,
   say,
   stopSignal,
@@ -45,7 +46,11 @@ await runCommand(HELP, async (args) => {
   const total = file === '-' ? undefined : await countEvents(file, partial, signal, bars);
   await using log = await openLog(config);
   const { found, copied } = await copyEvents(
-    exportedEvents(file === '-' ? process.stdin : createReadStream(file), { partial }),
+    withOutcome(
+      'Nothing from this line on was imported.',
+      file === '-' ? process.stdin : createReadStream(file),
+      partial,
+    ),
     log,
     {
       engine: eventLog.kind,
@@ -58,6 +63,16 @@ await runCommand(HELP, async (args) => {
   say(`Imported ${pluralize(copied, 'event')}; the log holds ${found + copied}.`);
 });
 
+/** Yields the events of an export. The error of a line that is refused also says what was imported. */
+async function* withOutcome(outcome: string, source: AsyncIterable<Uint8Array>, partial: boolean) {
+  try {
+    yield* exportedEvents(source, { partial });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw code === 'BAD_LINE' ? refused(code, `${message} ${outcome}`) : error;
+  }
+}
+
 /** Counts the events of the file, and checks all of them. */
 async function countEvents(
   file: string,
@@ -66,7 +81,7 @@ async function countEvents(
   bars: ProgressBars,
 ): Promise<number> {
   let events = 0;
-  for await (const _event of exportedEvents(createReadStream(file), { partial })) {
+  for await (const _event of withOutcome('Nothing was imported.', createReadStream(file), partial)) {
     signal.throwIfAborted();
     events += 1;
     bars.at('lines checked', events);

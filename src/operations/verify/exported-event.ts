@@ -18,7 +18,7 @@ export function exportedEvent(event: RecordedEvent): string {
 /** A line of an export differs from what was exported. */
 class BadLine extends errorsOfCode('BAD_LINE') {
   constructor(number: number, what: string) {
-    super(`Line ${number} ${what}. Nothing from this line on was imported.`);
+    super(`Line ${number} ${what}.`);
   }
 }
 
