@@ -213,7 +213,10 @@ test('an export is an identical log, and a truncated or changed line is refused 
     await t.throwsAsync(copyEvents(exportedEvents(bytesOf(text)), log), { code: 'BAD_LINE', message });
   }
   const unspoiled = await temporaryFolder(t);
-  await writeFile(file, changed(9, (line) => ` ${line}`));
+  await writeFile(
+    file,
+    changed(9, (line) => ` ${line}`),
+  );
   const refused = await runScript(unspoiled, 'import', [file]);
   t.is(refused.code, 1);
   t.regex(refused.err, /^Line 9 is not written as exports are\. Nothing was imported\.\n$/);
