@@ -28,7 +28,7 @@ export type Service = AsyncDisposable & {
   readonly url: string;
   readonly log: EventLog;
   readonly store: ObjectStore;
-  /** Resolves when its views have caught up and it does its work. */
+  /** Resolves when its views have caught up and it does its work; rejects if it stops before. */
   readonly ready: Promise<void>;
   /** Rejects if the service cannot go on. */
   readonly failed: Promise<never>;
@@ -87,7 +87,8 @@ async function start(
   };
   const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
   const clients = serves ? await serveClients(node, baseUrl, modules, progress) : undefined;
-  const viewsReady = clients?.ready ?? projector.start(failure.reject, progress);
+  const untilStopped = new AbortGate();
+  const viewsReady = untilStopped.race(clients?.ready ?? projector.start(failure.reject, progress));
   viewsReady.catch(failure.reject); // without views no client is answered or notified
   const reactors = reacts ? startReactors(node, baseUrl, viewsReady, modules) : undefined;
   let isStopping = false;
@@ -124,6 +125,7 @@ async function start(
   await serveOperators(node, baseUrl, { reactors, moduleRoutes });
   resources.defer(() => {
     isStopping = true;
+    untilStopped.abort(new Error('The service is stopping.')); // views that have not caught up will not
   });
   const running = resources.move();
   return {

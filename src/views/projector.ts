@@ -226,7 +226,7 @@ export class Projector {
         if (!live) progress({ events, position: this.position });
       } else {
         this.#moveTo(message.position);
-        if (!live) this.#store.file.addLookups();
+        if (!live && !(await this.#saver.addLookups())) return;
         live = true;
         this.#hasCaughtUp = true;
         caughtUp();

@@ -71,7 +71,7 @@ export class Rebuild implements Disposable {
       written.catch(() => undefined); // reported by the next await of it
     });
     await written;
-    await writer.addLookups();
+    await writer.addLookups(this.#options.signal);
   }
 
   /**

@@ -7,11 +7,15 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
+import { startService } from '../../src/service/service.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import type { Line } from '../../testing/service/kept-lines.ts';
@@ -281,6 +285,20 @@ test('a service that gets SIGTERM while it waits for its log exits with 0, and w
     ['start', 'stopping', 'stop'],
   );
   t.is(await err, '');
+});
+
+test('a service that stops while its views catch up is never ready, and waits for nothing that needs them', async (t) => {
+  await using double = await EventStoreDbDouble.start();
+  double.faults.set('subscribe', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+  const settings = { DEPOSIT_DATA_DIR: await temporaryFolder(t), DEPOSIT_PORT: '0' };
+  const config = readConfig({ ...settings, DEPOSIT_EVENT_LOG: double.connectionString });
+  const service = await startService(config, { logger: silentLogger });
+  let isStopped = false;
+  const never = t.throwsAsync(service.ready, { message: 'The service is stopping.' });
+  const stopping = service[Symbol.asyncDispose]().then(() => void (isStopped = true));
+  await never;
+  t.false(isStopped, 'the views end later');
+  await stopping;
 });
 
 test('data of a newer release exit with 2 and a message, since a restart does not help', async (t) => {

@@ -1,16 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { copyLog } from '../../src/operations/copy/log-copy.ts';
+import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { foldByKey, foldStream } from '../../src/views/fold.ts';
 import type { Projection } from '../../src/views/projection.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import type { ViewJob } from '../../src/views/store/view-jobs.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit, loadedData, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
@@ -163,4 +166,44 @@ test('an unknown event type stops the projector and is not skipped', async (t) =
     following(log, await viewsFolder(t), () => undefined),
     { code: 'UNREADABLE_EVENT', message: /schema version 99/ },
   );
+});
+
+test('lookups of a large file are added in a thread, one view after the other until a stop', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await viewsFolder(t);
+  const { DepositCreated: created } = depositStatus.when;
+  const when: typeof depositStatus.when = {
+    ...depositStatus.when,
+    DepositCreated: (view, event) => {
+      const changed = created?.(view, event);
+      return changed && { ...changed, uuid: 'x'.repeat(1024 ** 2) };
+    },
+  };
+  const large: Projection<DepositStatusView, DepositEvent> = { ...depositStatus, when };
+  for (let id = 1; id <= 6; id += 1) await depositOf(log, id);
+  await following(log, folder, () => undefined, large);
+  const jobs: string[] = [];
+  const stopAt = async (last: number): Promise<void> => {
+    jobs.length = 0;
+    using store = SqliteViewStore.open(folder, 'memory');
+    const projector = new Projector(log, store);
+    projector.add(large);
+    projector.add(depositContent);
+    const stopped = Promise.withResolvers<void>();
+    const start: Workers['start'] = (program, options) => {
+      const worker = new Worker(program, options);
+      const postMessage = worker.postMessage.bind(worker);
+      worker.postMessage = (job: ViewJob | 'close') => {
+        if (job !== 'close' && jobs.push(job.kind) === last) stopped.resolve(projector.stop());
+        postMessage(job);
+      };
+      return worker;
+    };
+    void runInWorld({ workers: { start } }, () => projector.start(() => undefined));
+    await stopped.promise;
+  };
+  await stopAt(2);
+  t.deepEqual(jobs, ['add-lookups', 'add-lookups']);
+  await stopAt(1);
+  t.deepEqual(jobs, ['add-lookups']);
 });

@@ -13,6 +13,8 @@ const [MIN_DELAY_MS, MAX_DELAY_MS] = [50, 500];
 const WRITING_SHARE = 0.1;
 /** Milliseconds between writes of positions that changed no view. */
 const POSITIONS_INTERVAL_MS = 1000;
+/** Size of a file from which on its indexes and counters are created in the thread. */
+const LARGE_BYTES = 4 * 1024 ** 2;
 /** Milliseconds until a failed write is repeated. */
 const RETRY_DELAY_MS = 500;
 
@@ -55,6 +57,23 @@ export class FlushScheduler {
     if (this.#lastError === undefined && this.#store.file.memory.waiting >= BATCH_VALUES) this.#write();
     this.#schedule();
     if (this.#store.file.memory.waiting >= MAX_UNSAVED) await this.#writing;
+  }
+
+  /**
+   * Writes all changes, then creates the missing indexes and counters; those of a large file in the thread, since that
+   * takes a minute for a million deposits. No event may be applied meanwhile. Resolves to `false` if a stop ends it, between two views.
+   */
+  async addLookups(): Promise<boolean> {
+    await this.#writing;
+    const isLarge = this.#store.file.size >= LARGE_BYTES;
+    const adding = isLarge ? this.#addLookupsInThread() : Promise.try(() => this.#store.file.addLookups());
+    this.#writing = adding
+      .catch(() => undefined) // thrown below
+      .finally(() => {
+        this.#writing = undefined;
+      });
+    await adding;
+    return !this.#stopped.aborted;
   }
 
   /** Resolves when events may be applied again, or when the scheduler is stopped. */
@@ -123,6 +142,16 @@ export class FlushScheduler {
       .finally(() => {
         this.#writing = undefined;
       });
+  }
+
+  async #addLookupsInThread(): Promise<void> {
+    const writer = this.#writerOfStore();
+    try {
+      await writer.write();
+      await writer.addLookups(this.#stopped);
+    } catch (error) {
+      if (!this.#stopped.aborted) throw error;
+    }
   }
 
   async #writeInThread(): Promise<void> {

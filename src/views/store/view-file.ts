@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Position } from '../../event-log/event-log.ts';
-import { files } from '../../tools/files.ts';
 import { extendedCode, isBusy, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
@@ -114,9 +113,10 @@ export class ViewFile implements Disposable {
     return (this.#memory.isWritten(view) ? this.#memory.last : this.#memory.written)?.position;
   }
 
-  /** The size of the file in bytes, without what is still in its WAL file. */
+  /** The size of the file in bytes, with what is still in its WAL file. */
   get size(): number {
-    return files.statSync(this.path).size;
+    const sql = 'SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size';
+    return Number(this.#database.prepare(sql).get()?.['size']);
   }
 
   /** Says how many values are not in the file. */

@@ -42,15 +42,21 @@ export class ViewWriter implements AsyncDisposable {
     }
   }
 
-  /** @throws {ViewUnavailable} */
-  async addLookups(): Promise<void> {
+  /**
+   * Creates the missing indexes and counters, one view after the other; `signal` ends that between two views.
+   * @throws {ViewUnavailable}
+   */
+  async addLookups(signal?: AbortSignal): Promise<void> {
     const schemas = this.file.schemas.map(
       ({ name, version, indexes = [], countedBy = [], texts = [], labels }) => {
         const lookups = { indexes, countedBy, texts, ...(labels !== undefined && { labels }) };
         return { name, version, ...lookups }; // functions cannot be sent to a thread
       },
     );
-    await this.#do({ kind: 'add-lookups', file: this.file.path, schemas });
+    for (const schema of schemas) {
+      signal?.throwIfAborted();
+      await this.#do({ kind: 'add-lookups', file: this.file.path, schemas: [schema] });
+    }
     this.file.lookupsAdded();
   }
 
