@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync, hash, randomBytes } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { Script } from 'node:vm';
 import test from 'ava';
 import { hashOf } from '../../../src/event-log/integrity/hash-chain.ts';
-import { anchorIn, signAnchor } from '../../../src/modules/anchors/anchor.ts';
+import { anchorDigest, anchorIn, signAnchor } from '../../../src/modules/anchors/anchor.ts';
 import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../../src/modules/anchors/merkle-tree.ts';
 import { proofRoutes } from '../../../src/modules/console/api/proofs.ts';
@@ -224,6 +224,13 @@ test('an earlier anchor that was changed, removed or signed with another key is 
     t.true(step?.text.includes(text), step?.text);
   }
   t.like(await stepOf([]), { outcome: 'broken' }, 'all were removed');
+  const privateKey = createPrivateKey(readFileSync(path.join(folder, 'keys/anchor-ed25519.pem')));
+  const resigned = ({ events, root, madeAt }: (typeof first)['anchor'], previous: string) =>
+    signAnchor({ events, root, madeAt, previous }, privateKey);
+  const second = resigned(first.anchor, '0'.repeat(64));
+  const third = resigned(evidence.anchor ?? first.anchor, anchorDigest(second));
+  const beheaded = { ...evidence, anchor: third, earlier: [{ ...first, anchor: second }] };
+  t.is((await outcomesOf(beheaded, [key])).anchors, 'broken', 'the oldest was removed');
   t.like(await stepOf([first], ['AAAA']), { outcome: 'broken' });
   t.true((await stepOf([first], ['AAAA']))?.text.includes('is signed by another key'));
   const { earlier: _, ...older } = evidence;

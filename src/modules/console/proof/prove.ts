@@ -91,8 +91,9 @@ async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly
   if (anchor === null) return open('The log has no anchor.');
   if (earlier === undefined) return open('The evidence does not have the earlier anchors.');
   const [first] = earlier;
-  if (first === undefined && anchor['previous'] !== null)
-    return broken('The anchor names an earlier one, which the evidence does not have.');
+  const oldest = first?.anchor ?? anchor;
+  if (oldest['previous'] !== null)
+    return broken(`The anchor of ${oldest.madeAt} names an earlier one, which the evidence does not have.`);
   if (first === undefined) return proven('The log has no earlier anchor.');
   const all = [...earlier.map((one) => one.anchor), anchor];
   const faults = await Promise.all(
