@@ -90,6 +90,16 @@ test('a sign-in link is valid once', async (t) => {
   t.is((await redeem(link.hash.slice(1))).status, 401);
 });
 
+test('a sign-in link that was used is invalid after a restart as well', async (t) => {
+  await using service = await RunningService.start();
+  const link = await linkFor(service, 'auditor');
+  await ConsoleSession.ofLink(service.url, link);
+  await service.stop();
+  await service.startAgain();
+  await t.throwsAsync(ConsoleSession.ofLink(service.url, link), { message: /^No session: 401 / });
+  await ConsoleSession.begin(service, 'auditor');
+});
+
 test.serial('an event ends all sessions of a person, also of a disabled one', async (t) => {
   const { service } = t.context;
   const one = await ConsoleSession.begin(service, 'auditor');

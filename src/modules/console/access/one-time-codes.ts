@@ -27,6 +27,7 @@ export class OneTimeCodes {
   readonly #address: string;
   readonly #openKey: () => Promise<SessionKey>;
   readonly #used = new LruCache<true>(MAX_USED);
+  readonly #startedAt = clock.monotonic();
 
   /** @param address of the console, as browsers reach it. */
   constructor(projector: Pick<Projector, 'passed'>, address: string, openKey: () => Promise<SessionKey>) {
@@ -50,8 +51,10 @@ export class OneTimeCodes {
   async redeem(sealed: string): Promise<string | undefined> {
     const text = (await this.#openKey()).open(sealed, 'code');
     const code = text === undefined ? undefined : (JSON.parse(text) as Code); // as sealed above
-    if (!code || Math.abs(clock.now() - code.issuedAt) >= VALID_MS || this.#used.get(sealed))
-      return undefined;
+    if (!code || this.#used.get(sealed)) return undefined;
+    const age = clock.now() - code.issuedAt;
+    const uptime = clock.monotonic() - this.#startedAt; // a code from before the start may have been used then
+    if (Math.abs(age) >= VALID_MS || age > uptime) return undefined;
     this.#used.set(sealed, true);
     await this.#projector.passed(code.position, VIEW_TIMEOUT_MS); // another node may have added the person
     return code.person;

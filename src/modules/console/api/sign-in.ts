@@ -39,7 +39,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
     const person = typeof code === 'string' ? await codes.redeem(code) : undefined;
     if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
       const text =
-        'The link was used before, is older than a minute, or is of a node with another key. Run the command again for a new one.';
+        'The link was used before, is older than a minute or than the start of this node, or is of a node with another key. Run the command again for a new one.';
       throw new ConsoleRefusal(401, 'BAD_CODE', text);
     }
     ctx.status = 204;
