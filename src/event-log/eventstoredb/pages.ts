@@ -169,9 +169,9 @@ export async function collectEvents(
 }
 
 function seenIn(found: ClientEvent): Seen {
-  const { event } = found;
-  const position = event?.position && toPosition(event.position);
-  return { event: toRecordedEvent(found), revision: event?.revision, position };
+  const event = toRecordedEvent(found);
+  const { position, revision } = found.event ?? {};
+  return { event, revision, position: event?.position ?? (position && toPosition(position)) };
 }
 
 function ofThisLog(seen: readonly Seen[]): RecordedEvent[] {

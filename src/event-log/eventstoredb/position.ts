@@ -9,7 +9,8 @@ const TOKEN = /^([0-9a-f]{16})-([0-9a-f]{16})$/;
 
 /** Returns both numbers as 16 lower-case hex digits, so that positions order as strings. */
 export function toPosition({ commit, prepare }: LogPosition): Position {
-  return `${hex(commit)}-${hex(prepare)}`;
+  const first = hex(commit);
+  return `${first}-${prepare === commit ? first : hex(prepare)}`;
 }
 
 /** @throws {InvalidPosition} it is a position of another kind of log. */
