@@ -9,7 +9,7 @@ import { type EventRef, engineIn, type ViewValues } from '../view.ts';
 import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { markDamaged } from './view-folder.ts';
 import { type FlushBatch, ViewMemory } from './view-memory.ts';
-import { addLookups, createView, dropView, prepareViewFile } from './view-schema.ts';
+import { addLookups, createView, dropView, prepareViewFile, versionOf } from './view-schema.ts';
 import { lastSeenIn, ViewStatements } from './view-statements.ts';
 import { ViewTable } from './view-table.ts';
 
@@ -52,7 +52,7 @@ export class ViewFile implements Disposable {
   /** Adds a view. Returns `false` if the file has applied events without this version of it. */
   add(schema: ViewSchema): boolean {
     const { name, version } = schema;
-    const stored = this.versions().get(name);
+    const stored = versionOf(this.#database, name);
     if (stored !== version) {
       if (stored !== undefined || this.lastSeen !== undefined) return false;
       this.#changing(() => createView(this.#database, schema));

@@ -25,6 +25,12 @@ export function createView(database: DatabaseSync, { name, version }: ViewSchema
   database.prepare('INSERT INTO view_versions (name, version) VALUES (?, ?)').run(name, version);
 }
 
+/** Returns the version of a view in the file. */
+export function versionOf(database: DatabaseSync, view: string): number | undefined {
+  const row = database.prepare('SELECT version FROM view_versions WHERE name = ?').get(view);
+  return row?.['version'] as number | undefined; // STRICT
+}
+
 /** Drops a view with its indexes and counters. As in a new file, refilling is faster without them. */
 export function dropView(database: DatabaseSync, name: string): void {
   database.exec(

@@ -15,7 +15,8 @@ export type ViewChanges = {
 /** Prepared statements that write the rows of a view file. */
 export class ViewStatements {
   readonly #database: DatabaseSync;
-  readonly #ofViews = new Map<string, Record<'put' | 'remove', StatementSync>>();
+  /** By their SQL text, prepared at their first use: most views of a file never lose a row. */
+  readonly #statements = new Map<string, StatementSync>();
   readonly #move: StatementSync;
   readonly #lastSeen: StatementSync;
 
@@ -32,27 +33,21 @@ export class ViewStatements {
       const stored = lastSeenIn(this.#lastSeen.get());
       if (stored !== undefined && stored.position >= last.position) return;
       for (const [name, rows] of views) {
-        if (rows.length === 0) continue;
-        const { put, remove } = this.#of(name);
+        const table = quoted(name);
         for (const [key, view] of rows) {
-          if (view === null) remove.run(key);
-          else put.run(key, view);
+          if (view === null) this.#statement(`DELETE FROM ${table} WHERE key = ?`).run(key);
+          else
+            this.#statement(
+              `INSERT INTO ${table} (key, view) VALUES (?, ?) ON CONFLICT DO UPDATE SET view = excluded.view`,
+            ).run(key, view);
         }
       }
       this.#move.run(JSON.stringify(last));
     });
   }
 
-  #of(name: string): Record<'put' | 'remove', StatementSync> {
-    const table = quoted(name);
-    const statements = this.#ofViews.get(name) ?? {
-      put: this.#database.prepare(
-        `INSERT INTO ${table} (key, view) VALUES (?, ?) ON CONFLICT DO UPDATE SET view = excluded.view`,
-      ),
-      remove: this.#database.prepare(`DELETE FROM ${table} WHERE key = ?`),
-    };
-    this.#ofViews.set(name, statements);
-    return statements;
+  #statement(sql: string): StatementSync {
+    return this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
   }
 }
 

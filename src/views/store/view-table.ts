@@ -9,18 +9,18 @@ const PAGE = 500;
 export class ViewTable implements Omit<View<unknown>, 'settled'> {
   readonly #database: DatabaseSync;
   readonly #name: string;
-  #countedBy: readonly string[];
+  /** Looked up at the first use. */
+  #countedBy: readonly string[] | undefined;
   /** Prepared statements by their SQL text: queries repeat in few forms. */
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync, name: string) {
     this.#database = database;
     this.#name = name;
-    this.#countedBy = countedFields(database, name);
   }
 
   lookupsChanged(): void {
-    this.#countedBy = countedFields(this.#database, this.#name);
+    this.#countedBy = undefined;
   }
 
   get size(): number {
@@ -90,7 +90,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled'> {
   }
 
   counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
-    const last = this.#countedBy.at(-1);
+    const last = this.#counters.at(-1);
     if (last === undefined) return new Map();
     const fields = Object.keys(equal).map((field) => quoted(this.#counted(field)));
     const where = fields.length > 0 ? `WHERE ${fields.map((field) => `${field} = ?`).join(' AND ')}` : '';
@@ -102,9 +102,15 @@ export class ViewTable implements Omit<View<unknown>, 'settled'> {
 
   /** Returns the counters as they are stored, each with all of its values. */
   countRows(): readonly unknown[] {
-    if (this.#countedBy.length === 0) return [];
-    const order = this.#countedBy.map(quoted).join();
+    const counters = this.#counters;
+    if (counters.length === 0) return [];
+    const order = counters.map(quoted).join();
     return this.#statement(`SELECT * FROM ${countsOf(this.#name)} WHERE count <> 0 ORDER BY ${order}`).all();
+  }
+
+  get #counters(): readonly string[] {
+    this.#countedBy ??= countedFields(this.#database, this.#name);
+    return this.#countedBy;
   }
 
   #statement(sql: string): StatementSync {
@@ -114,7 +120,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled'> {
   }
 
   #counted(field: string): string {
-    if (this.#countedBy.includes(field)) return field;
+    if (this.#counters.includes(field)) return field;
     throw new TypeError(`The view ${this.#name} is not counted by ${field}.`);
   }
 }
