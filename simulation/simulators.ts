@@ -8,6 +8,9 @@ import type { SimulatorReply, SimulatorRequest } from './simulator-messages.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 
+/** Megabytes: most objects of a history have died when such a space is full. */
+const SEMI_SPACE = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
+
 export type RunHistory = {
   readonly plan: Plan;
   readonly result: HistoryResult;
@@ -85,7 +88,7 @@ export class Simulators implements AsyncDisposable {
 /** Starts a process that runs histories. It ends when it is disconnected. */
 export function startSimulator(project = ROOT): ChildProcess {
   const hooks = pathToFileURL(path.join(project, 'simulation/hooks.ts')).href;
-  const execArgv = ['--stack-trace-limit=0', '--min-semi-space-size=16', '--import', hooks];
+  const execArgv = ['--stack-trace-limit=0', ...SEMI_SPACE, '--import', hooks];
   return fork(path.join(project, 'simulation/simulator.ts'), { execArgv, serialization: 'advanced' });
 }
 

@@ -60,7 +60,7 @@ function synchronous(process: Incarnation, disk: SimulatedDisk): Readonly<Record
   const changed = <Result>(place: string | number, name: string, change: () => Result): Result => {
     assertOfDisk(disk, placeOf(place));
     disk.assertTakes(placeOf(place), name);
-    disk.unsynced.writes(place);
+    disk.unsynced?.writes(place);
     const result = change();
     done('file write');
     return result;
@@ -68,13 +68,13 @@ function synchronous(process: Incarnation, disk: SimulatedDisk): Readonly<Record
   const named = <Result>(on: readonly string[], name: string, change: () => Result): Result => {
     for (const place of on) assertOfDisk(disk, place);
     if (name !== 'unlink') for (const place of on) disk.assertTakes(place, name);
-    const result = disk.unsynced.renames(on, change);
+    const result = disk.unsynced ? disk.unsynced.renames(on, change) : change();
     done('file name');
     return result;
   };
   const synced = (descriptor: number): void => {
     disk.assertTakes(placeOf(descriptor), 'fsync');
-    disk.unsynced.synced(descriptor, placeOf(descriptor));
+    disk.unsynced?.synced(descriptor, placeOf(descriptor));
     done('file sync');
   };
   const openSync = (place: string, flags: Flags = 'r', mode?: number): number => {

@@ -36,7 +36,8 @@ export class SimulatedDisk implements Disposable {
   readonly #refusals = new Set<{ readonly how: Refusal; readonly part: RefusedPart }>();
   #lastRefusalAt = -Infinity;
   #generation = 0;
-  unsynced = new UnsyncedChanges();
+  /** The changes that a power cut may lose; `undefined` for a disk in memory. */
+  unsynced: UnsyncedChanges | undefined;
   /** Called after each commit of the event log. */
   onLogCommit: (database: DatabaseSync) => void = () => undefined;
   /** A connection to each database in memory, which lasts as long as it has one; `undefined`: they are files. */
@@ -45,6 +46,7 @@ export class SimulatedDisk implements Disposable {
   /** @param databases `memory` is quicker, and knows no power cuts */
   constructor(seed: number, databases: 'files' | 'memory') {
     this.#inMemory = databases === 'memory' ? new Map() : undefined;
+    this.unsynced = databases === 'files' ? new UnsyncedChanges() : undefined;
     this.#random = new SeededRandom(seed, 'disk');
     fs.mkdirSync(this.folder);
   }
@@ -127,6 +129,7 @@ export class SimulatedDisk implements Disposable {
 
   /** Mounts a new folder, in which a random part of what was not synced is missing or torn. */
   cutPower(): void {
+    if (!this.unsynced) throw new Error('A disk in memory knows no power cuts.');
     const image = new DiskImage(this.folder, this.unsynced, this.#syncedWals(), this.#random);
     this.#generation += 1;
     image.writeTo(this.folder);

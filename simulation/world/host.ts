@@ -60,6 +60,8 @@ export class Incarnation {
   outsideWorld: Partial<OutsideWorld> = {};
   /** The call it made or completed last, such as `append sent`. */
   lastCall = 'start';
+  /** The context in which its code runs, once it has run. */
+  context: Context | undefined;
 
   constructor(host: Host) {
     this.host = host;
@@ -71,7 +73,6 @@ export class Incarnation {
 }
 
 const processes = new AsyncLocalStorage<Incarnation | undefined>();
-const contexts = new WeakMap<Incarnation, Context>();
 const environment = AsyncLocalStorage.snapshot();
 
 type Context = ReturnType<typeof AsyncLocalStorage.snapshot>;
@@ -86,7 +87,8 @@ export const running = {
 
 /** Returns the context of a process, made once: a step is hardly longer than the making of one. */
 function contextOf(process: Incarnation): Context {
-  return contexts.getOrInsertComputed(process, () =>
-    processes.run(process, () => runInWorld(process.outsideWorld, () => AsyncLocalStorage.snapshot())),
+  process.context ??= processes.run(process, () =>
+    runInWorld(process.outsideWorld, () => AsyncLocalStorage.snapshot()),
   );
+  return process.context;
 }

@@ -4,7 +4,13 @@ export class TraceHash {
   #second = 2;
 
   addText(text: string): void {
-    for (let index = 0; index < text.length; index++) this.#add(text.charCodeAt(index));
+    let [first, second] = [this.#first, this.#second];
+    for (let index = 0; index < text.length; index++) {
+      const value = text.charCodeAt(index);
+      first = Math.imul(first ^ value, 0x01000193);
+      second = Math.imul(second + value, 0x85ebca6b) ^ (second >>> 13);
+    }
+    [this.#first, this.#second] = [first, second];
   }
 
   addStep(number: number, time: number): void {
