@@ -255,6 +255,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
     'HEADER_MISMATCH',
     /size.*mismatch/,
   ],
+  ['a pax header with an empty path', tarOf([paxHeader({ path: '' }), readme]), 'BAD_NAME', /empty name/],
   [
     'an invalid pax header',
     tarOf([{ name: 'pax', type: 'x', data: '99 path=x\n' }, readme]),
