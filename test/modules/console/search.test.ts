@@ -9,11 +9,20 @@ import { VisibleDeposits } from '../../../src/modules/console/listing/visible-de
 import type { Cursor, DepositPage, Filter } from '../../../src/modules/console/protocol/deposit-list.ts';
 import type { SearchResult } from '../../../src/modules/console/protocol/search-result.ts';
 import type { View } from '../../../src/views/view.ts';
-import { zipOf } from '../../../testing/archives/archive-builders.ts';
+import { tarOf, zipOf } from '../../../testing/archives/archive-builders.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import { eventAt } from '../../../testing/event-log/event-seen.ts';
-import { archiveHeaders, helloZip, partial } from '../../../testing/http/deposit-bodies.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloZip,
+  partial,
+} from '../../../testing/http/deposit-bodies.ts';
 import { seeded } from '../../../testing/processes/seeded-random.ts';
 import { openOneView } from '../../../testing/service/one-view.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
@@ -72,6 +81,18 @@ test('the search box detects the kind of a text, within what the viewer may see'
   ])
     t.false((await search(text)).found, text);
   t.is((await auditor.get('/console/api/search?q=swh:1:nothing')).status, 400);
+});
+
+test('a path that is not UTF-8 is found by its bytes', async (t) => {
+  const { service, alice } = t.context;
+  const tar = tarOf([{ name: Buffer.from('demo/caf\xe9 1', 'latin1'), data: 'espresso' }]);
+  const form = formOf([archivePart(tar, 'cafe.tar', 'application/x-tar'), entryPart()]);
+  const created = await alice.post('/1/software/', form, { ...formType, ...final });
+  const { pathname } = new URL(created.headers.get('location') ?? '');
+  await alice.waitFor(pathname.replace('/metadata/', '/status/'), 'done', 'rejected', 'failed');
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const answer = await auditor.get(`/console/api/search?q=swh:1:cnt:${hash('sha1', 'blob 8\0espresso')}`);
+  t.is(((await answer.json()) as SearchResult).path, 'demo/caf%E9%201');
 });
 
 test('an archive is found by its digest after its replacement, and a deposit by its slug', async (t) => {

@@ -1,5 +1,6 @@
 import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import type { Resolver } from '../../../contents/resolver.ts';
+import { escapePath } from '../../../swhid/escape-path.ts';
 import type { Swhid } from '../../../swhid/swhid.ts';
 import { clock } from '../../../tools/clock.ts';
 import { objectIn } from './deposit-query.ts';
@@ -57,7 +58,7 @@ export async function findInside(
     if (!found || !('path' in found.place)) continue;
     return {
       deposits: deposits.find({ equal: { directory }, ...newest, limit }),
-      path: Buffer.from(found.place.path, 'latin1').toString('utf8'),
+      path: escapePath(found.place.path),
       limit: null,
     };
   }

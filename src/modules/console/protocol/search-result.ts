@@ -19,7 +19,7 @@ export type SearchResult = {
   readonly deposits: readonly DepositRow[];
   /** Number of the event of the first deposit that the text names. */
   readonly event: number | null;
-  /** Path of the file or directory that a SWHID names, in the first deposit. */
+  /** Path of the file or directory that a SWHID names, in the first deposit; percent-encoded as in a SWHID. */
   readonly path: string | null;
   /** Says in a sentence what was not searched. */
   readonly limit: string | null;

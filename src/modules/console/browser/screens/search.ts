@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { unescapePath } from '../../proof/manifest.ts';
 import { columnsIn } from '../../protocol/columns.ts';
 import { html } from '../../protocol/html.ts';
 import type { SearchResult } from '../../protocol/search-result.ts';
 import { useFetched } from '../fetched.ts';
+import { nameText } from '../files/tree.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate } from '../router.ts';
@@ -38,7 +40,7 @@ export function Search({ place }: ScreenProps): VNode {
     <p role="status">
       <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
       ${count === 0 ? 'no deposit.' : count === 1 ? '1 deposit.' : `the newest ${count} deposits.`}
-      ${data.path !== null && html` It is <code><${Shown} text=${`/${data.path}`} /></code> there.`}
+      ${data.path !== null && html` It is <code><${Shown} text=${`/${nameText(unescapePath(data.path))}`} /></code> there.`}
       ${data.limit !== null && html` ${data.limit}`}
     </p>
     ${count > 0 && html`<${DepositTable} columns=${columnsIn(place.query)} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
@@ -54,8 +56,7 @@ export function Search({ place }: ScreenProps): VNode {
 function placeIn(data: SearchResult | undefined): string {
   if (data?.event != null) return `?at=${data.event}`;
   if (data?.path == null) return '';
-  const path = data.path.split('/').map(encodeURIComponent).join('/');
-  return `?tab=files&path=${encodeURIComponent(path)}`;
+  return `?tab=files&path=${encodeURIComponent(data.path)}`;
 }
 
 function capitalized(text: string): string {
