@@ -96,6 +96,7 @@ await runCommand(HELP, async (args) => {
     total,
     progress: (events) => bars.at('events verified', events, total),
   });
+  await beginCopy(config.eventLog, 'restore'); // the log may have had all events, but not the objects and keys
   if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
   await using sourceStore = await openExistingStore(backupPlaces(folder));
   const objects = await copyStore(sourceStore, store, {

@@ -124,15 +124,18 @@ test('a service does not start on what an interrupted restore has left, until th
   await rm(keys);
   await mkdir(keys);
   const other = path.join(keys, 'old.key');
-  await writeFile(other, 'another'); // so that a key cannot be written
-  t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
-  await rm(other);
-  await t.throwsAsync(
-    RunningService.startIn(elsewhere).then(() => undefined),
-    refused,
-  );
-  const restored = await runScript(elsewhere, 'restore', [backup]);
-  t.is(restored.code, 0, restored.err);
+  for (const state of ['interrupted', 'restored']) {
+    await writeFile(other, 'another'); // so that a key cannot be written
+    t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
+    await rm(other);
+    await t.throwsAsync(
+      RunningService.startIn(elsewhere).then(() => undefined),
+      refused,
+      state,
+    );
+    const restored = await runScript(elsewhere, 'restore', [backup]);
+    t.is(restored.code, 0, restored.err);
+  }
   await using started = await RunningService.startIn(elsewhere);
   t.truthy(started.url);
 });
