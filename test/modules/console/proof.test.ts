@@ -227,10 +227,14 @@ test('an earlier anchor that was changed, removed or signed with another key is 
   const privateKey = createPrivateKey(readFileSync(path.join(folder, 'keys/anchor-ed25519.pem')));
   const resigned = ({ events, root, madeAt }: (typeof first)['anchor'], previous: string) =>
     signAnchor({ events, root, madeAt, previous }, privateKey);
-  const second = resigned(first.anchor, '0'.repeat(64));
-  const third = resigned(evidence.anchor ?? first.anchor, anchorDigest(second));
-  const beheaded = { ...evidence, anchor: third, earlier: [{ ...first, anchor: second }] };
-  t.is((await outcomesOf(beheaded, [key])).anchors, 'broken', 'the oldest was removed');
+  const beheaded = (count: number): Evidence => {
+    const chain = [resigned(first.anchor, '0'.repeat(64))];
+    while (chain.length < count) chain.push(resigned(first.anchor, anchorDigest(chain.at(-1)!)));
+    const newest = resigned(evidence.anchor ?? first.anchor, anchorDigest(chain.at(-1)!));
+    return { ...evidence, anchor: newest, earlier: chain.map((anchor) => ({ ...first, anchor })) };
+  };
+  t.is((await outcomesOf(beheaded(3), [key])).anchors, 'broken', 'the oldest were removed');
+  t.is((await outcomesOf(beheaded(1000), [key])).anchors, 'proven', 'evidence has no more');
   t.like(await stepOf([first], ['AAAA']), { outcome: 'broken' });
   t.true((await stepOf([first], ['AAAA']))?.text.includes('is signed by another key'));
   const { earlier: _, ...older } = evidence;

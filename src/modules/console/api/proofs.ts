@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import { InvalidPosition } from '../../../event-log/position.ts';
 import { ANCHORS } from '../../anchors/anchor.ts';
 import { coveredEvent } from '../../anchors/merkle-leaf.ts';
+import { MAX_EARLIER_ANCHORS } from '../proof/evidence.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 import { type VerifierPage, verifierPage } from '../server/verifier-page.ts';
 
 /** Hashes in one answer. */
 const PAGE_SIZE = 4096;
-
-/** Anchors in an answer: the newest one, and 1,000 before it. */
-const MAX_ANCHORS = 1001;
 
 /** Domain of the leaves of a tree of RFC 6962. */
 const LEAF = Buffer.of(0);
@@ -25,7 +23,7 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
       permission: 'service:read',
       answer: async () => {
         const newest = await Array.fromAsync(
-          log.readStream(ANCHORS, { backwards: true, limit: MAX_ANCHORS }),
+          log.readStream(ANCHORS, { backwards: true, limit: 1 + MAX_EARLIER_ANCHORS }),
         );
         return { anchors: newest.toReversed().map(({ data }) => data) };
       },

@@ -3,6 +3,9 @@ import type { JsonObject } from './canonical-json.ts';
 import type { ProvenEvent } from './hash-chain.ts';
 import type { Inclusion } from './merkle-tree.ts';
 
+/** Number of anchors before the newest one that evidence has, if the log has as many. */
+export const MAX_EARLIER_ANCHORS = 1000;
+
 /** All that proves one deposit, without the service: the contents of a file `deposit-N.audit.json`. */
 export type Evidence = {
   /** Version of this format. */
@@ -15,7 +18,7 @@ export type Evidence = {
   /** The newest anchor of the log, and where it covers an event of the deposit; `null` without one. */
   readonly anchor: SignedAnchor | null;
   readonly covered: CoveredEvent | null;
-  /** The anchors before it, the oldest first, 1,000 at most. Earlier releases did not collect them. */
+  /** The last {@link MAX_EARLIER_ANCHORS} before it, the oldest first. Earlier releases did not collect them. */
   readonly earlier?: readonly EarlierAnchor[];
   /** The manifest of the tree; `null` if the deposit is not loaded. */
   readonly manifest: string | null;

@@ -1,6 +1,6 @@
 import { anchorDigest, fingerprint, isSignedByItsKey, type SignedAnchor } from './anchor.ts';
 import { sha256 } from './digests.ts';
-import type { Evidence } from './evidence.ts';
+import { type Evidence, MAX_EARLIER_ANCHORS } from './evidence.ts';
 import { type CreatedData, type LoadedData, revisionId, snapshotId } from './git-objects.ts';
 import { chainFaults } from './hash-chain.ts';
 import { directoryFaults, readManifest } from './manifest.ts';
@@ -92,7 +92,7 @@ async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly
   if (earlier === undefined) return open('The evidence does not have the earlier anchors.');
   const [first] = earlier;
   const oldest = first?.anchor ?? anchor;
-  if (oldest['previous'] !== null)
+  if (oldest['previous'] !== null && earlier.length < MAX_EARLIER_ANCHORS)
     return broken(`The anchor of ${oldest.madeAt} names an earlier one, which the evidence does not have.`);
   if (first === undefined) return proven('The log has no earlier anchor.');
   const all = [...earlier.map((one) => one.anchor), anchor];
