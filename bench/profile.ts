@@ -78,7 +78,7 @@ async function underRequests(folder: string, request: LoadRequest): ReturnType<P
   {
     const profiling = ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-interval', '200'];
     // With its memory options the service does not replace its process, which the profiler would not survive.
-    const nodeArgs = ['--max-semi-space-size=2', ...profiling];
+    const nodeArgs = ['--max-semi-space-size=16', '--heap-growing-percent=50', ...profiling];
     await using service = await startBenched(dataDir, { nodeArgs });
     await using load = new LoadProcess();
     const { url } = service;

@@ -12,7 +12,7 @@ import { type Loaded, PeerLoader } from './peer-loader.ts';
 
 const PROGRAM = path.join(import.meta.dirname, 'loaded-archive.ts');
 /** Flags and environment that the service starts itself with. */
-const AS_SERVICE = { flags: ['--max-semi-space-size=2'], env: { MALLOC_ARENA_MAX: '2' } };
+const AS_SERVICE = { flags: ['--heap-growing-percent=50'], env: { MALLOC_ARENA_MAX: '2' } };
 const SMALL_FILES = [20_000, 80_000];
 const run = promisify(execFile);
 

@@ -252,22 +252,29 @@ test('a service that gets SIGTERM while its program is loaded exits with 0', asy
   t.deepEqual(await started(t, ['--import', preload, MAIN], env, 'node').ended, [0, null]);
 });
 
-test('the young generation of the heap is larger if the log is in EventStoreDB', async (t) => {
+test('the heap of the main thread has its options, and threads keep their own limit', async (t) => {
+  const allocating = `const v8 = require('node:v8');
+    let held = [];
+    for (let i = 0; i < 2e6; i += 1) if (held.push({ i }) > 100_000) held = [];
+    const found = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+    require('node:worker_threads').parentPort.postMessage(found.space_size / 1024 ** 2);`;
   const hooks = `import { registerHooks } from 'node:module';
+    import { Worker } from 'node:worker_threads';
     registerHooks({ resolve(name, context, next) {
       if (!name.endsWith('/process.ts')) return next(name, context);
-      process.stdout.write(process.execArgv[0]);
-      process.exit(0);
+      process.removeAllListeners('SIGTERM');
+      const limited = new Worker(${JSON.stringify(allocating)}, { eval: true, resourceLimits: { maxYoungGenerationSizeMb: 3 } });
+      limited.on('message', (megabytes) => {
+        process.stdout.write([...process.execArgv.slice(0, 2), megabytes < 4].join(' '));
+        process.exit(0);
+      });
+      return next('data:text/javascript,export const main = () => new Promise(() => undefined)', context);
     } });`;
   const preload = path.join(await temporaryFolder(t), 'print-options.mjs');
   await writeFile(preload, hooks);
-  const optionOf = async (env: Record<string, string>): Promise<string> => {
-    const settings = { DEPOSIT_DATA_DIR: await temporaryFolder(t), DEPOSIT_EVENT_LOG: '', ...env };
-    return started(t, ['--import', preload, MAIN], settings, 'node').out;
-  };
-  t.is(await optionOf({}), '--max-semi-space-size=2');
-  t.is(await optionOf({ DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:1?tls=false' }), '--max-semi-space-size=16');
-  t.is(await optionOf({ DEPOSIT_EVENT_LOG_FILE: '/run/secrets/log' }), '--max-semi-space-size=16');
+  const env = { DEPOSIT_DATA_DIR: await temporaryFolder(t) };
+  const out = await started(t, ['--import', preload, MAIN], env, 'node').out;
+  t.is(out, '--max-semi-space-size=16 --heap-growing-percent=50 true');
 });
 
 test('a service that gets SIGTERM while it waits for its log exits with 0, and was never ready', async (t) => {
