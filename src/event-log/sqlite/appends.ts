@@ -89,9 +89,13 @@ export class SqliteAppends {
     this.#db.close();
   }
 
-  /** Leaves an empty WAL, also when other processes have the file open, and syncs the record of the head. */
+  /**
+   * Leaves an empty WAL, also when other processes have the file open. Records the head once more, which may have failed
+   * before, and syncs the record.
+   */
   checkpoint(): void {
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.recordHead();
     syncHead(this.#file);
   }
 
