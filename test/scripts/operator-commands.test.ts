@@ -139,6 +139,7 @@ test('orphans are reported, and removed only on request; objects named by events
   t.regex((await runScript(service.folder, 'gc', [])).out, /Found 0 objects/, 'they are too recent');
   await service.stop();
   await using silent = await EventStoreDbDouble.start();
+  silent.faults.set('read', { kind: 'delay', milliseconds: 0 }); // whether a copy into the log is unfinished
   silent.faults.set('read', { kind: 'hang' }, Number.POSITIVE_INFINITY);
   const temporary = await temporaryFolder(t);
   const env = { DEPOSIT_EVENT_LOG: silent.connectionString, TMPDIR: temporary };
