@@ -23,10 +23,15 @@ function addClient({ settings }: DistributedNodes, folder: string, client: strin
   return runScript(folder, 'client', ['add', client, '--password-stdin'], options);
 }
 
-/** Returns the name of a node with this data folder. */
+/** Resolves to the name of the node with this data folder once it is registered: on a busy machine after it is ready. */
 async function nameOf({ service }: RunningService, folder: string): Promise<string> {
-  const { nodes } = await registeredNodes(service.log);
-  return nodes.find((name) => name.endsWith(`:${folder}`)) ?? 'not registered';
+  let found: string | undefined;
+  await until(async () => {
+    const { nodes } = await registeredNodes(service.log);
+    found = nodes.find((name) => name.endsWith(`:${folder}`));
+    return found !== undefined;
+  });
+  return found as string; // awaited
 }
 
 test('a client added by a command can log in at once on every node, whichever command is first', async (t) => {
