@@ -127,14 +127,17 @@ test.serial('torn records of a head file are repaired when the log is opened', a
   }
 });
 
-test.serial('a head that could not be recorded after an append is recorded when the log is closed', async (t) => {
-  const file = await closedLog(t);
-  const log = await SqliteEventLog.open({ file });
-  await log.append('b', 'none', [newEvent()]);
-  await rm(`${file}.head`);
-  await log[Symbol.asyncDispose]();
-  t.is(readHead(file)?.position, 4);
-});
+test.serial(
+  'a head that could not be recorded after an append is recorded when the log is closed',
+  async (t) => {
+    const file = await closedLog(t);
+    const log = await SqliteEventLog.open({ file });
+    await log.append('b', 'none', [newEvent()]);
+    await rm(`${file}.head`);
+    await log[Symbol.asyncDispose]();
+    t.is(readHead(file)?.position, 4);
+  },
+);
 
 test.serial('a head path that is not a file is reported at the start and by verify', async (t) => {
   const file = await closedLog(t);
