@@ -189,7 +189,9 @@ export class RetryScheduler {
     return others.slice(0, permits);
   }
 
+  /** Does not look at a client for a while, unless the look missed changes of the view that have woken it before. */
   #rest(client: string, until: number): void {
+    if (!this.#options.queries.isCurrent()) return;
     const hadPermits = this.#permitsOf(client) > 0;
     this.#resting.set(client, { until: Math.min(until, clock.now() + MAX_REST_MS), hadPermits });
   }

@@ -298,3 +298,48 @@ test('clients of which nothing is due are looked at once, not for each delivery 
   await stopped;
   t.true(looks <= 4 * idle.length, `${looks} queries about ${idle.length} clients`);
 });
+
+test('a notification that queries do not find yet is looked for again once they do', async (t) => {
+  const breaker = new CircuitBreaker(SETTINGS);
+  const begun: number[] = [];
+  const first = Promise.withResolvers<undefined>();
+  let [due, isCurrent] = [[1], true];
+  let heard = (_events: readonly { stream: string }[]): void => undefined;
+  const scheduler = new RetryScheduler({
+    deliveries: {
+      deliver: (depositId: number) => {
+        begun.push(depositId);
+        due = [];
+        return depositId === 1 ? first.promise : Promise.resolve(undefined);
+      },
+    },
+    sender: { breakerOf: () => breaker },
+    webhooks: { current: (client: string) => ({ client }) },
+    projector: {
+      listen: (listener: typeof heard) => {
+        heard = listener;
+        return () => undefined;
+      },
+    },
+    undelivered: {
+      counts: () => new Map([['alice', 1]]),
+      get: () => ({ client: 'alice' }),
+      find: ({ upTo }: { upTo?: unknown }) => (upTo ? due.map((depositId) => ({ depositId })) : []),
+    },
+    queries: { isCurrent: () => isCurrent, passed: async () => true },
+    logger: silentLogger,
+    giveUpAfter: Infinity,
+  } as never);
+  scheduler.start();
+  await until(async () => begun.length === 1);
+  isCurrent = false; // another notification is held, and a thread still writes that
+  heard([{ stream: 'notifications-2' }]);
+  first.resolve(undefined);
+  await until(async () => breaker.isIdle);
+  [due, isCurrent] = [[2], true];
+  const since = performance.now();
+  await until(async () => begun.length === 2);
+  t.deepEqual(begun, [1, 2]);
+  t.true(performance.now() - since < 8000, 'it does not wait for the end of a rest of ten seconds');
+  await scheduler.stop();
+});
