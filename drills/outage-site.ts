@@ -32,6 +32,8 @@ export type OutageOutcome = {
   readonly numbers: Readonly<Record<string, number>>;
 };
 
+/** Milliseconds without a notification: one waits for 12 s after an earlier one that another node may be sending. */
+const QUIET_MS = 20_000;
 const TIME_LIMIT_MS = 90_000;
 /** Time limit of one request, in milliseconds: longer than the service takes to answer 503. */
 const REQUEST_MS = 60_000;
@@ -194,7 +196,7 @@ export class OutageSite implements AsyncDisposable {
     let deadline = 0;
     for (;;) {
       const found = notificationsReceived(await statusEvents(log), receiver);
-      if (found.lost < fewest) deadline = performance.now() + timeLimit / 3;
+      if (found.lost < fewest) deadline = performance.now() + Math.max(timeLimit / 3, QUIET_MS);
       fewest = Math.min(fewest, found.lost);
       if (found.lost === 0 || performance.now() > deadline) return found;
       await pause(200);
