@@ -433,8 +433,7 @@ test('the page about operation lists every message that the service logs', (t) =
 });
 
 test('the pages name only files that exist', (t) => {
-  const isHistory = (page: string) => page === 'docs/performance.md';
-  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) => !isHistory(page));
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
   const folders = 'src|projections|client|scripts|testing|test|bench|drills|simulation|deploy';
   const name = new RegExp(`(?<=[\`\\s])(?:${folders})/[\\w./-]*\\w`, 'g');
   const missing = pages.flatMap((page) =>
