@@ -1,5 +1,5 @@
 /** Tracing as the standard variables of OpenTelemetry configure it; its SDK reads the other variables itself. */
-export type TracingSetting = { readonly tracing: boolean; readonly problems: readonly string[] };
+type TracingSetting = { readonly tracing: boolean; readonly problems: readonly string[] };
 
 /** Enables tracing if an endpoint or an exporter is configured and no variable disables it. */
 export function readTracing(env: NodeJS.ProcessEnv): TracingSetting {

@@ -16,7 +16,7 @@ import type { Place, ResolvedObject, TreeSearch } from './resolver.ts';
 type Content = Extract<Place, { type: 'cnt' }>;
 type DirectoryPlace = Extract<Place, { type: 'dir' }>;
 
-export type ObjectReaderParts = {
+type ObjectReaderParts = {
   readonly store: ObjectStore;
   /** Reads archives and manifests; it has a thread for each of {@link MAX_READS}. */
   readonly workers: Pick<ArchiveWorkers, 'read' | 'find'>;

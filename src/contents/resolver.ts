@@ -57,7 +57,7 @@ export interface TreeSearch {
   find(manifest: string, query: EntryQuery, signal?: AbortSignal): Promise<TreeEntry | undefined>;
 }
 
-export type ResolverParts = {
+type ResolverParts = {
   readonly deposits: LoadedDeposits;
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'stat'>;

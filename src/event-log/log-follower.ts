@@ -11,7 +11,7 @@ import {
 } from './event-log.ts';
 import type { LogPage, ReadPage } from './log-pages.ts';
 
-export type LogFollowerOptions = {
+type LogFollowerOptions = {
   /** Reads a cold page. */
   readonly read: ReadPage;
   /** Returns whether another process has appended since the last call, and the milliseconds between two calls. */

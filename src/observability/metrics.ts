@@ -4,7 +4,7 @@ import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../tools/logger.ts';
 
 /** Collects the values of one part at each scrape; sets all of them at once, after it has all. */
-export type Collector = () => Promise<void> | void;
+type Collector = () => Promise<void> | void;
 
 /** Time limit of one part: scrapers give up after about ten seconds. */
 const COLLECT_TIMEOUT_MS = 2500;

@@ -25,7 +25,7 @@ class NotBegun extends errorsOfCode('NOT_BEGUN') {}
 /** Runs the work once; settles as the work does. */
 export type TryOnce = (work: () => Promise<void>) => Promise<void>;
 
-export type CountedTriesOptions = {
+type CountedTriesOptions = {
   readonly delivery: Delivery;
   readonly limiter: FairLimiter;
   /** Number of slots that the work takes. */

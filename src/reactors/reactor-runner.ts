@@ -16,7 +16,7 @@ import type { Reactor } from './reactor.ts';
 import { retriesOf } from './reactor-names.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
-export type RunnerOptions = {
+type RunnerOptions = {
   readonly deliveries: Pick<ConsumerGroups, 'receive'>;
   readonly parking: EventLogParking;
   readonly logger: Logger;

@@ -5,7 +5,7 @@ import { backoffDelay } from '../tools/concurrency/backoff.ts';
 import { isTransient } from '../tools/concurrency/transient-faults.ts';
 import type { Logger } from '../tools/logger.ts';
 
-export type RepeatedWorkOptions = {
+type RepeatedWorkOptions = {
   readonly reactor: string;
   readonly logger: Pick<Logger, 'warn'>;
   /** Milliseconds before the first retry; doubled for each further one, up to 100 times this value. */

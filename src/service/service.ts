@@ -34,7 +34,7 @@ export type Service = AsyncDisposable & {
   readonly failed: Promise<never>;
 };
 
-export type ServiceOptions = {
+type ServiceOptions = {
   readonly logger: Logger;
   readonly progress?: ProjectorProgress;
   /** Ends the start while it runs; it has no effect later. */

@@ -1,7 +1,7 @@
 import type { GitTime, Revision } from './revision.ts';
 
 /** Input of the revision of a loaded deposit; all of it is in events. */
-export type RevisionFacts = {
+type RevisionFacts = {
   readonly client: string;
   readonly depositId: number;
   readonly collection: string;

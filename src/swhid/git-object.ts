@@ -1,7 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 
 /** Git's names of what SWHIDs call cnt, dir, rev, rel and snp. */
-export type GitObjectType = 'blob' | 'tree' | 'commit' | 'tag' | 'snapshot';
+type GitObjectType = 'blob' | 'tree' | 'commit' | 'tag' | 'snapshot';
 
 // A one-shot hash saves the set-up of a Hash object; above about this size, the copy that it needs costs more.
 const oneShotLength = 1024 ** 2;

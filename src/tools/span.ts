@@ -13,7 +13,7 @@ import {
 /* Without tracing all of this has no effect: the API then returns spans that record nothing. */
 const TRACER = 'source-deposit-service';
 
-export type SpanOptions = {
+type SpanOptions = {
   readonly attributes?: Attributes;
   /** Parent of the span; the active span by default. */
   readonly parent?: Context;
@@ -39,7 +39,7 @@ export function inSpan<Result>(
 }
 
 /** A span for a request of a client, which may be part of the client's trace. */
-export type ServerSpan = {
+type ServerSpan = {
   /** Runs work in the span. */
   readonly run: <Result>(work: () => Result) => Result;
   /** Ends the span, under its final name. */

@@ -16,7 +16,7 @@ export type ProjectorProgress = (done: {
 }) => void;
 
 /** `files`: those that this node had; `log`: all events were read. */
-export type BegunFrom = 'files' | 'snapshot' | 'log';
+type BegunFrom = 'files' | 'snapshot' | 'log';
 
 type UseSnapshot = (projections: readonly AnyProjection[], signal: AbortSignal) => Promise<boolean>;
 

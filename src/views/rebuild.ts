@@ -10,7 +10,7 @@ import { ViewFolder } from './store/view-folder.ts';
 import { ViewWriter } from './store/view-writer.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';
 
-export type RebuildOptions = {
+type RebuildOptions = {
   readonly log: EventLog;
   /** Folder of the views. */
   readonly folder: string;

@@ -2,9 +2,9 @@ import type { FaultCode } from '../faults.ts';
 import type { ArchiveLimits } from '../inspection.ts';
 import { sanitizeName } from './sanitize-name.ts';
 
-export type PathLimits = Pick<ArchiveLimits, 'pathBytes' | 'nameBytes' | 'depth'>;
+type PathLimits = Pick<ArchiveLimits, 'pathBytes' | 'nameBytes' | 'depth'>;
 
-export type EntryPath =
+type EntryPath =
   /** Normalised: no empty, `.` or `..` segments; empty for the root itself. */
   { readonly path: string } | { readonly code: FaultCode; readonly text: string };
 

@@ -5,7 +5,7 @@ import { blockLength, octalSizes, paddingOf } from './tar-block.ts';
  * A member to write. Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the
  * root directory.
  */
-export type WrittenMember = { readonly path: string } & (
+type WrittenMember = { readonly path: string } & (
   | { readonly type: 'file'; readonly mode: LeafMode; readonly length: number }
   | { readonly type: 'link'; readonly target: string }
   | { readonly type: 'hard link'; readonly mode: LeafMode; readonly target: string }

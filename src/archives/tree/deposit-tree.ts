@@ -7,7 +7,7 @@ const longestText = 1024 ** 2;
 // Both documents are NDJSON with fixed keys in a fixed order, and paths percent-encoded as in SWHIDs: ASCII,
 // one line each, and reproducible byte for byte.
 
-export type ListingHeader = { readonly format: ArchiveFormat; readonly sha256: string };
+type ListingHeader = { readonly format: ArchiveFormat; readonly sha256: string };
 
 export type ListedLeaf = {
   readonly mode: LeafMode;
@@ -21,9 +21,9 @@ export type ListedLeaf = {
  * A member of a listing; `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and
  * below.
  */
-export type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
+type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
 
-export type TreeHeader = {
+type TreeHeader = {
   /** Id of the root directory, 40 hex digits. */
   readonly directory: string;
   readonly files: number;

@@ -61,7 +61,7 @@ export async function directoryBytes(
   return body;
 }
 
-export type TreePlan = {
+type TreePlan = {
   readonly wanted: WantedMembers;
   /** Paths of the directory itself and of those in it, in the order of their bytes. */
   readonly directories: readonly string[];

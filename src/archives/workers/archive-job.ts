@@ -18,7 +18,7 @@ export type CheckJob =
   | { readonly kind: 'overlay'; readonly listings: readonly OverlayListing[] };
 
 /** A part of a check: its result is the reply. */
-export type BatchJob = { readonly kind: 'batch'; readonly batch: SentBatch };
+type BatchJob = { readonly kind: 'batch'; readonly batch: SentBatch };
 
 /** A search for an entry in a manifest: its result is the reply. */
 export type FindOrder = {

@@ -19,7 +19,7 @@ import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from '.
 import { OfferedBatches } from './assistance.ts';
 import { JobAborted, type JobOptions, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
-export type ArchiveWorkersOptions = {
+type ArchiveWorkersOptions = {
   readonly size?: number;
   readonly queueLength?: number;
   /** Maximum heap of each worker; the readers themselves bound their buffers. */

@@ -4,7 +4,7 @@ import { errorsOfCode } from '../../tools/coded-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { workers } from '../../tools/workers.ts';
 
-export type PoolOptions = {
+type PoolOptions = {
   /** Maximum number of threads, which are started on first use. */
   readonly size: number;
   /** Maximum number of waiting jobs; further ones are refused. */

@@ -51,7 +51,7 @@ export function* readDirectory(
     );
 }
 
-export type Zip64Values = { unpacked: number; packed: number; offset: number };
+type Zip64Values = { unpacked: number; packed: number; offset: number };
 
 /**
  * Replaces values that are all ones by those of the zip64 extra field, which lists just these, in this order.

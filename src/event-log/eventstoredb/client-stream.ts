@@ -2,7 +2,7 @@ import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 
 /** A stream of the client, of any kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
-export type ClientReadable = {
+type ClientReadable = {
   readonly readableLength: number;
   read(): unknown;
   on(event: 'readable' | 'end' | 'close', listener: () => void): unknown;

@@ -28,7 +28,7 @@ export class UnusableAnswer extends Error {
 }
 
 /** The reliable properties of a client error. Its classes and messages are not reliable. */
-export type FaultFacts = { readonly type: string | undefined; readonly code: number | undefined };
+type FaultFacts = { readonly type: string | undefined; readonly code: number | undefined };
 
 /** Errors that a retry cannot fix. By `type`, or by gRPC code where the client passes a raw error through. */
 const LASTING_TYPES = new Set([

@@ -19,9 +19,9 @@ type Page<Place> = {
 /** A page whose places are revisions. */
 export type StreamPage = Page<number>;
 
-export type AllPage = Page<Position>;
+type AllPage = Page<Position>;
 
-export type StreamPageRequest = {
+type StreamPageRequest = {
   readonly stream: string;
   /** Undefined: from the beginning, or from the end when it reads backwards. */
   readonly from: number | undefined;

@@ -14,7 +14,7 @@ import { CallLost } from './errors.ts';
 import { toLogPosition } from './position.ts';
 import { toRecordedEvent } from './to-recorded-event.ts';
 
-export type Batch = {
+type Batch = {
   readonly events: readonly RecordedEvent[];
   /**
    * Information of the server about events that it does not send: it filtered some out (`checkpoint`), or it

@@ -5,7 +5,7 @@ import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } 
 import type { ObjectRows } from './object-rows.ts';
 import type { StoredFiles } from './stored-files.ts';
 
-export type FolderReaderOptions = {
+type FolderReaderOptions = {
   readonly files: StoredFiles;
   readonly rows: () => ObjectRows;
   readonly hashing: HashingThreads;

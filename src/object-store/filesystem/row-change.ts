@@ -8,7 +8,7 @@ export type RowChange =
 export type NewRow = { readonly sha256: string; readonly bytes: Uint8Array };
 
 /** The names of objects, and their bytes concatenated in one buffer. */
-export type PackedRows = {
+type PackedRows = {
   readonly names: readonly string[];
   readonly lengths: readonly number[];
   readonly bytes: ArrayBuffer;

@@ -14,7 +14,7 @@ export type MinioPlace = S3Place & {
   readonly timeouts?: Partial<Timeouts> | undefined;
 };
 
-export type KeptObject = {
+type KeptObject = {
   readonly length: number;
   readonly etag: string;
   readonly storedAt: Date;

@@ -10,7 +10,7 @@ import type { IncomingKeys } from './incoming-keys.ts';
 import { OutgoingBody } from './outgoing-body.ts';
 import { isFault, S3Fault } from './s3-errors.ts';
 
-export type S3WriterParts = {
+type S3WriterParts = {
   readonly bucket: MinioBucket;
   /** Access to the bucket for requests that do not wait for a restart of the store. */
   readonly probed: MinioBucket;

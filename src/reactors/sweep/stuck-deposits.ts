@@ -12,8 +12,8 @@ export const AWAITED = {
   loading: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
 } as const;
 
-export type AwaitedStatus = keyof typeof AWAITED;
-export type StuckDeposit = { readonly reactor: 'checker' | 'loader'; readonly event: RecordedEvent };
+type AwaitedStatus = keyof typeof AWAITED;
+type StuckDeposit = { readonly reactor: 'checker' | 'loader'; readonly event: RecordedEvent };
 
 /** Returns how many deposits have been in each of these statuses since before `limit`, RFC 3339. */
 export function countStuck(

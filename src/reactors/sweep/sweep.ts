@@ -13,7 +13,7 @@ import type { OnUnreadable } from './unless-unreadable.ts';
 import { UnreadableDeposits } from './unreadable-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
 
-export type SweepOptions = {
+type SweepOptions = {
   readonly log: EventLog;
   readonly deliveries: Pick<ConsumerGroups, 'redelivery' | 'status'>;
   readonly views: NotificationViews;
@@ -161,7 +161,7 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-export type ReadableAgainOptions = {
+type ReadableAgainOptions = {
   readonly parking: Pick<EventLogParking, 'waiting' | 'retry'>;
   readonly store: Pick<ObjectStore, 'get' | 'ready'>;
   readonly reactors: readonly string[];

@@ -10,7 +10,7 @@ import type { NotificationViews } from './notification-views.ts';
 import { pagedByTime } from './paged-view.ts';
 import { type OnUnreadable, unlessUnreadable } from './unless-unreadable.ts';
 
-export type UnsentOptions = {
+type UnsentOptions = {
   readonly log: EventLog;
   readonly views: Pick<NotificationViews, 'webhooks' | 'recorded' | 'deleted' | 'statuses'>;
   /** Milliseconds after which a notification is no longer sent. */

@@ -5,7 +5,7 @@ import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 
 /** Work of operators whose last success is recorded. */
-export type Chore = 'backup' | 'verification';
+type Chore = 'backup' | 'verification';
 export const CHORES: readonly Chore[] = ['backup', 'verification'];
 
 /**

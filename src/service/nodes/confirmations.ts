@@ -6,7 +6,7 @@ import { answers, askNodes, NODES, nodeOf } from './node-stream.ts';
 export const CONFIRM_TIMEOUT_MS = 5000;
 
 /** Whether each registered node of a shared log has confirmed, by its name. */
-export type Confirmations = ReadonlyMap<string, boolean>;
+type Confirmations = ReadonlyMap<string, boolean>;
 
 /**
  * Asks all registered nodes of a shared log whether their views have applied the log up to here. Resolves when all have

@@ -6,7 +6,7 @@ import { random } from '../../tools/random.ts';
 import type { Projector } from '../../views/projector.ts';
 import { appendNodeEvent, NODES } from './node-stream.ts';
 
-export type PresenceOptions = {
+type PresenceOptions = {
   readonly log: Pick<EventLog, 'append' | 'readStream'>;
   /** The views of the node, before they are started. */
   readonly projector: Pick<Projector, 'follow' | 'listen'>;

@@ -7,7 +7,7 @@ import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
 import { controlFile } from './control-file.ts';
 
-export type OperatorServerOptions = {
+type OperatorServerOptions = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;

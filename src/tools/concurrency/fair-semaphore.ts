@@ -4,7 +4,7 @@ import { FairQueue } from './fair-queue.ts';
 /** The limit that prevents a further permit: that of all owners together, or that of the one owner. */
 export type ReachedLimit = 'total' | 'owner';
 
-export type FairSemaphoreOptions = {
+type FairSemaphoreOptions = {
   /** Maximum number of permits. */
   readonly limit: number;
   /** Maximum number of permits of one owner; all if omitted. */

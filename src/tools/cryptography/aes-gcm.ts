@@ -6,7 +6,7 @@ export const KEY_BYTES = 32;
 const [IV_BYTES, TAG_BYTES] = [12, 16];
 
 /** A text sealed by AES-256-GCM, under an initialization vector of its own. */
-export type Sealed = { readonly iv: Buffer; readonly ciphertext: Buffer; readonly tag: Buffer };
+type Sealed = { readonly iv: Buffer; readonly ciphertext: Buffer; readonly tag: Buffer };
 
 /** Seals a text. It opens only with the same key and context. */
 export function seal(text: string, key: Buffer, context = ''): Sealed {

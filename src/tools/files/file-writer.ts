@@ -5,7 +5,7 @@ const HIGH_WATER_BYTES = 1024 ** 2;
 /** Maximum bytes written but not synced. */
 const MAX_UNSYNCED_BYTES = 64 * 1024 ** 2;
 
-export type FileWriterOptions = {
+type FileWriterOptions = {
   /** Written bytes that trigger a sync, so that little is left for the last one. */
   readonly syncBytes: number;
   /** Position of the first byte; by default that of the handle. */

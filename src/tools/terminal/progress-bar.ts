@@ -1,12 +1,13 @@
 import { clock } from '../clock.ts';
-export type ProgressBar = {
+
+type ProgressBar = {
   /** Sets the progress; may be called at any rate. */
   at(done: number, total?: number): void;
   /** Leaves the cursor at the beginning of a line. */
   end(): void;
 };
 
-export type ProgressBarOptions = {
+type ProgressBarOptions = {
   /** The counted unit, as in "1200 events copied". With "MB", as in "MB sent", bytes are counted. */
   readonly what: string;
   readonly total?: number;

@@ -20,7 +20,7 @@ import {
   retainedSnapshots,
 } from './snapshot-records.ts';
 
-export type SnapshotMakerOptions = {
+type SnapshotMakerOptions = {
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'put' | 'remove'>;
   readonly views: SqliteViewStore;

@@ -11,7 +11,7 @@ import { unpack } from './packing.ts';
 import { sampledDifference } from './sampled-entries.ts';
 import { nameOf, otherViews, type RecordedSnapshot, retainedSnapshots } from './snapshot-records.ts';
 
-export type SnapshotSource = {
+type SnapshotSource = {
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'get'>;
   /** The engine of the log that the positions of the views belong to. */

@@ -17,7 +17,7 @@ import { ViewTable } from './view-table.ts';
 const BUSY_MS = 5000;
 
 /** Metadata of a file; `origin` is the engine of the log that its positions belong to. */
-export type AboutViews = { readonly origin: string; readonly created: string };
+type AboutViews = { readonly origin: string; readonly created: string };
 
 /** One generation of all views of a node: a SQLite file, written by a single process. */
 export class ViewFile implements Disposable {

@@ -5,7 +5,7 @@ import { files } from '../../tools/files.ts';
 /**
  * The generation that `current.json` names; `nothing` before the first rebuild; `no sense` if it is unreadable.
  */
-export type Pointed = number | 'nothing' | 'no sense';
+type Pointed = number | 'nothing' | 'no sense';
 
 /**
  * The folder of the views: one file per generation, and `current.json`, which names the one in use. Releases

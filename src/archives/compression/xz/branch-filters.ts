@@ -1,7 +1,7 @@
 import { decodeRiscV } from './riscv-filter.ts';
 
 /** A filter of executables: converts absolute addresses back to relative ones, in place. */
-export type BranchFilter = {
+type BranchFilter = {
   /**
    * Converts `bytes`, the first of which is at `position`. Returns the number of converted bytes; the rest
    * needs more bytes.

@@ -3,7 +3,7 @@ import { corrupt, Unreadable } from '../../faults.ts';
 
 export type XzFilter = { readonly id: number; readonly properties: Buffer };
 
-export type XzBlockHeader = {
+type XzBlockHeader = {
   /** In the order in which they were applied; LZMA2, the last, is omitted. */
   readonly filters: readonly XzFilter[];
   /** The properties of LZMA2: the code of the dictionary's size. */

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { corrupt } from '../../faults.ts';
 
 /** Computes the check of a block incrementally. */
-export type XzCheck = { update(bytes: Uint8Array): void; digest(): Buffer };
+type XzCheck = { update(bytes: Uint8Array): void; digest(): Buffer };
 
 /** Returns the check of a kind. @param kind number in stream headers; without a check the result is empty. */
 export function xzCheck(kind: number): XzCheck {

@@ -5,7 +5,7 @@ import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.t
 import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
 
-export type Attempt = { readonly id: string; readonly isAlone: boolean };
+type Attempt = { readonly id: string; readonly isAlone: boolean };
 
 /**
  * Counts how often a consumer of a group started to process an event, in one stream per event:
