@@ -10,7 +10,7 @@ import { archiveOf } from './archive-bytes.ts';
 import { stateOf } from './deposit-state.ts';
 import { addOrReplace, annotate, complete, create, remove, removeArchives } from './requests.ts';
 import type { Scene } from './scene.ts';
-import { type SentPiece, sendPiece } from './send-piece.ts';
+import { type SentPiece, sendPiece } from './upload-pieces.ts';
 
 type Request = Pick<Answer, 'command' | 'deposit' | 'isFinal' | 'key'> & {
   readonly node: number;
@@ -40,6 +40,7 @@ export class Clients {
   readonly #random: SeededRandom;
   readonly #nodes: ReadonlyMap<string, SimulatedNode>;
   readonly #withLog: WithLog;
+  readonly #onPieceFault = (text: string): void => void this.pieceFaults.push(text);
   #open = 0;
 
   /** @param nodes those that are ready, by the name of their host */
@@ -85,6 +86,7 @@ export class Clients {
       isFinal,
       key,
       upload,
+      onPieceFault: this.#onPieceFault,
     };
     const request = { command: 'create', deposit: name, isFinal, key } as const;
     const sent = { ...request, node, send: (to: SimulatedNode) => create(to, creation) };
@@ -104,9 +106,7 @@ export class Clients {
     for (let piece = 1; piece <= pieces; piece++) {
       const end = Math.ceil((bytes.length * piece) / pieces);
       const send = async (to: SimulatedNode): Promise<Success> => {
-        sent = await sendPiece(to, clientOf(client), bytes, end, sent, (fault) =>
-          this.pieceFaults.push(fault),
-        );
+        sent = await sendPiece(to, clientOf(client), bytes, end, sent, this.#onPieceFault);
         return { kind: 'success', depositId: 0, revision: 0, shown: undefined };
       };
       const outcome = await this.#repeatedly({ ...request, send });

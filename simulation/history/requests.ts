@@ -7,6 +7,7 @@ import { depositIdentifiers } from '../../src/swhid/deposit-identifiers.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import { BASE_URL } from '../nodes/site-settings.ts';
 import type { Success } from './answer.ts';
+import { uploadedBytes } from './upload-pieces.ts';
 
 const FACTS: EntryFacts = {
   title: 'Title',
@@ -29,14 +30,17 @@ export type Creation = {
   readonly key: string | undefined;
   /** The id of the upload that has the bytes. */
   readonly upload: string | undefined;
+  /** Called if the upload has not all bytes that were acknowledged. */
+  readonly onPieceFault: (text: string) => void;
 };
 
 /** Creates a deposit by the use case of the service. */
 export async function create(node: SimulatedNode, creation: Creation): Promise<Success> {
-  const { client, bytes, isFinal, key } = creation;
+  const { client, bytes, isFinal, key, upload, onPieceFault } = creation;
   const deposits = depositsOf(node);
   const receive = async () => {
-    const sent = creation.upload === undefined ? bytes : await uploaded(node, creation);
+    const sent =
+      upload === undefined ? bytes : await uploadedBytes(node, client, bytes, upload, onPieceFault);
     const archive = await stored(node, sent);
     return { archive, entry: entryOf(archive) };
   };
@@ -51,15 +55,6 @@ export async function create(node: SimulatedNode, creation: Creation): Promise<S
   const { depositId, revision, retries } = written;
   const shown = await deposits.queries.content(depositId, revision, retries);
   return { kind: 'success', depositId, revision, shown };
-}
-
-/** Resolves to the bytes of an upload, which stays: the creation may be repeated. */
-async function uploaded(node: SimulatedNode, { client, upload: id, bytes }: Creation): Promise<Buffer> {
-  const upload = node.uploads?.find(id ?? '', { client, collection: 'software' });
-  if (!upload) throw new Error(`The upload ${id} is not there.`);
-  const found = Buffer.concat(await Array.fromAsync(upload.bytes()));
-  if (!found.equals(bytes)) throw new Error(`The upload ${id} has other bytes than were sent.`);
-  return found;
 }
 
 /** Adds an archive to a partial deposit, or replaces those that it has. */

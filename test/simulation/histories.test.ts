@@ -236,7 +236,7 @@ for (const [mutation, violation] of [
   ['log-not-synced', 'commit-lost'],
   ['object-name-not-synced', 'object-lost'],
   ['folder-name-not-synced', 'object-lost'],
-  ['piece-not-synced', 'answer'], // its upload has other bytes than were sent
+  ['piece-not-synced', 'piece-lost'],
 ] as const) {
   test.serial(`power cuts find the defect ${mutation} in an embedded node`, async (t) => {
     t.timeout(300_000);
