@@ -10,11 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 /** Commands that are not scripts/COMMAND.ts, with their arguments. */
 const OTHERS = {
-  start: [
-    '--import',
-    path.join(root, 'src/service/process/check-node-version.js'),
-    path.join(root, 'src/main.ts'),
-  ],
+  start: [path.join(root, 'src/main.ts')],
   bench: [path.join(root, 'bench/bench.ts')],
   deposit: [path.join(root, 'client/main.ts')],
 };
@@ -35,7 +31,7 @@ Commands: ${commandNames().join(', ')}
   const swallowed = words && optionsReadByNpm(command, words);
   if (!words) refuse(`Unknown command '${command}'. "deposit-service --help" lists the commands.`);
   else if (swallowed) refuse(swallowed);
-  else run(words);
+  else await run(words);
 }
 
 /** Returns the arguments of Node that run a command; `undefined` for an unknown one. */
@@ -56,8 +52,8 @@ function commandNames() {
 }
 
 /** Starts the command on the Node of the project, and ends as it ends. */
-function run(words) {
-  const node = nodeOfProject();
+async function run(words) {
+  const node = await nodeOfProject();
   if (node === undefined) return refuse(`The project is not installed: run "npm ci" in ${root} first.`);
   const child = spawn(node, [...words, ...args], {
     stdio: 'inherit',
@@ -73,12 +69,13 @@ function run(words) {
   });
 }
 
-/** Returns the Node that the project installs, else this one if it is new enough. */
-function nodeOfProject() {
+/** Resolves to the Node that the project installs, else to this one. Ends the process if that is too old. */
+async function nodeOfProject() {
   if (!existsSync(path.join(root, 'node_modules/koa')) && !root.includes('node_modules')) return undefined;
   const own = path.join(root, 'node_modules/.bin/node');
   if (existsSync(own)) return own;
-  return Number(process.versions.node.split('.')[0]) >= 24 ? process.execPath : undefined;
+  await import('../src/service/process/check-node-version.js');
+  return process.execPath;
 }
 
 /** Returns the data folder of a checkout, wherever the command runs; that of the working folder of a package. */

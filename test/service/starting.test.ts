@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
@@ -41,17 +41,33 @@ function started(
   return { child, ended: once(child, 'exit'), out: text(child.stdout), err: text(child.stderr) };
 }
 
-test('an older Node ends the start with a message', async (t) => {
-  const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
-  const older =
-    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })";
-  const env = {
-    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(older)}`,
+/** Returns an environment in which Node reports another version of itself. */
+function nodeOfVersion(version: string): Record<string, string> {
+  const claim = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
+  return {
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(claim)}`,
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
   };
-  const { ended, err } = started(t, ['-c', scripts.start], env, 'sh');
+}
+
+test('an older Node ends the start with a message', async (t) => {
+  const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
+  for (const version of ['20.1.0', '24.18.0', '25.9.0']) {
+    const { ended, err } = started(t, ['-c', scripts.start], nodeOfVersion(version), 'sh');
+    t.deepEqual(await ended, [2, null]);
+    const [start = ''] = (await err).split(':');
+    t.is(start, `The service needs Node 26 or newer, this is ${version}`);
+  }
+});
+
+test('an older Node ends each command with a message where the project did not install its own', async (t) => {
+  const copy = path.join(await temporaryFolder(t), 'node_modules/source-deposit-service');
+  for (const name of ['bin', 'scripts/history.ts', 'src/service/process', 'package.json'])
+    await cp(path.join(root, name), path.join(copy, name), { recursive: true });
+  const program = path.join(copy, 'bin/deposit-service.js');
+  const { ended, err } = started(t, [program, 'history', '1'], nodeOfVersion('24.18.0'), 'node');
   t.deepEqual(await ended, [2, null]);
-  t.regex(await err, /^The service needs Node 24 or newer, this is 20\.1\.0: .*\n$/);
+  t.regex(await err, /^The service needs Node 26 or newer, this is 24\.18\.0: .*\n$/);
 });
 
 test('a service started by npm prints its start, address and stop, and messages for people on stderr', async (t) => {
