@@ -15,7 +15,7 @@ import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.
 /** Maximum number of open streams on this node, per person or client and in total. */
 const [MAX_PER_VIEWER, MAX_TOTAL] = [20, 500];
 /** Milliseconds between two comments, which keep the connection; each time, the session is checked again. */
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 5000;
 /** Bytes that a slow reader may leave unread; beyond them its stream ends, and its browser connects again. */
 const MAX_UNREAD_BYTES = 262_144;
 
@@ -37,7 +37,14 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     stopListening();
     for (const { body } of open) body.end();
   });
-  return [{ method: 'GET', path: '/console/api/live', permission: 'deposits:read', answer: begin }];
+  return [
+    {
+      method: 'GET',
+      path: '/console/api/live',
+      permission: 'deposits:read',
+      answer: begin,
+    },
+  ];
 
   function publish(event: RecordedEvent): void {
     if (!event.stream.startsWith(deposits.prefix)) return;
@@ -75,7 +82,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     const stream: LiveStream = { viewer, current, body: new PassThrough() };
     const heartbeat = clock.setInterval(() => {
       if (permits(current()?.role, 'deposits:read')) write(stream, ': still here\n\n');
-      else stream.body.end('event: end\ndata: {}\n\n');
+      else stream.body.end();
     }, HEARTBEAT_MS);
     open.add(stream);
     const { socket } = ctx.req;
@@ -90,7 +97,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     ctx.set('Content-Type', EVENT_STREAM_TYPE);
     ctx.set('X-Accel-Buffering', 'no');
     ctx.body = stream.body;
-    write(stream, 'retry: 2000\n\n');
+    write(stream, ': connected\n\n');
   }
 }
 

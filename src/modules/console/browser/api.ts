@@ -33,6 +33,12 @@ export async function getBytes(path: string, signal: AbortSignal): Promise<Uint8
   return new Uint8Array(await answer.arrayBuffer());
 }
 
+/** Resolves to the bytes at a path of the console as they arrive. @throws {ApiError} */
+export async function getStream(path: string, signal: AbortSignal): Promise<ReadableStream<BufferSource>> {
+  const { body } = await send('GET', path, undefined, { background: true, signal });
+  return body ?? new ReadableStream();
+}
+
 /** Sends JSON, and resolves to the JSON of the answer. @throws {ApiError} */
 export async function postJson<Answer>(path: string, body: unknown = {}): Promise<Answer> {
   return jsonIn(await send('POST', path, body, {}));
@@ -67,7 +73,7 @@ async function jsonIn<Answer>(answer: Response): Promise<Answer> {
 }
 
 /** Leads to the sign-in, and back to this page. */
-export function signIn(): void {
+function signIn(): void {
   location.assign(`/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
 }
 

@@ -1,16 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { LiveChange } from '../protocol/live-change.ts';
-import { signIn } from './api.ts';
+import { type LiveMessage, liveMessages } from './live-messages.ts';
 
 /** State of the connection over which the server reports changes. */
 export type LiveState = 'live' | 'paused' | 'reconnecting';
+
+/** Milliseconds until the first attempt to connect again, and at most between two attempts. */
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 30_000];
 
 /** The one event stream of this tab; it is closed while the tab is hidden. */
 class Live {
   readonly #onState = new Set<(state: LiveState) => void>();
   readonly #onChange = new Set<(change: LiveChange) => void>();
   readonly #onOpen = new Set<() => void>();
-  #source: EventSource | undefined;
+  /** Stops the stream; `undefined` while it is paused. */
+  #stop: AbortController | undefined;
   #state: LiveState = 'paused';
   #isPaused = false;
   #staleSince: string | undefined;
@@ -53,27 +57,35 @@ class Live {
 
   #update(): void {
     const wanted = !this.#isPaused && document.visibilityState === 'visible';
-    if (wanted && !this.#source) this.#open();
-    if (wanted) return;
-    this.#source?.close();
-    this.#source = undefined;
-    this.#setState('paused');
+    if (wanted === (this.#stop !== undefined)) return;
+    this.#stop?.abort();
+    this.#stop = wanted ? new AbortController() : undefined;
+    this.#setState(wanted ? 'reconnecting' : 'paused');
+    if (this.#stop) void this.#follow(this.#stop.signal);
   }
 
-  #open(): void {
-    const source = new EventSource('/console/api/live');
-    this.#source = source;
-    this.#setState('reconnecting');
-    source.addEventListener('open', () => {
+  /** Reads the stream until it is stopped. Connects again after it has ended or was refused, with growing pauses. */
+  async #follow(stop: AbortSignal): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; !stop.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        for await (const message of liveMessages(stop)) {
+          pauseMs = FIRST_PAUSE_MS;
+          this.#receive(message);
+        }
+      } catch {
+        // refused or broken off: the state says so, and requests of the page show the reason
+      }
+      if (stop.aborted) return;
+      this.#setState('reconnecting');
+      await pauseOf(pauseMs * (0.5 + Math.random() / 2), stop); // tabs do not return all at once
+    }
+  }
+
+  #receive(message: LiveMessage): void {
+    if (message === 'open') {
       this.#setState('live');
       for (const listener of this.#onOpen) listener();
-    });
-    source.addEventListener('error', () => this.#setState('reconnecting'));
-    source.addEventListener('end', () => signIn());
-    source.addEventListener('change', (event) => {
-      const change = JSON.parse(event.data as string) as LiveChange; // the server is of the same release
-      for (const listener of this.#onChange) listener(change);
-    });
+    } else for (const listener of this.#onChange) listener(message);
   }
 
   #setState(state: LiveState): void {
@@ -81,6 +93,13 @@ class Live {
     this.#state = state;
     for (const listener of this.#onState) listener(state);
   }
+}
+
+function pauseOf(milliseconds: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+    stop.addEventListener('abort', () => resolve());
+  });
 }
 
 export const live = new Live();
