@@ -269,6 +269,27 @@ test('a body that does not arrive ends', async (t) => {
   t.regex(answer.toString(), /^HTTP\/1.1 400 /);
 });
 
+test('an event stream ends with its session, and does not prolong it', async (t) => {
+  const { service } = t.context;
+  const { cookie } = await ConsoleSession.begin(service, 'operator');
+  const [name, sealed = ''] = cookie.split('=');
+  const key = await SessionKey.open(service.folder);
+  const contents = JSON.parse(key.open(sealed) ?? '') as object;
+  const [minute, margin] = [60_000, 6000];
+  for (const [ended, idle, age] of [
+    ['after 30 minutes of inactivity', 30 * minute - margin, 60 * minute],
+    ['after 12 hours', 2 * minute, 720 * minute - margin],
+  ] as const) {
+    const aged = { ...contents, seenAt: Date.now() - idle, signedInAt: Date.now() - age };
+    const session = new ConsoleSession(service.url, `${name}=${key.seal(JSON.stringify(aged))}`);
+    const stream = await session.get('/console/api/live');
+    t.is(stream.status, 200);
+    t.deepEqual(stream.headers.getSetCookie(), []);
+    t.notRegex(await stream.text(), /data:/, ended);
+    t.is((await session.get('/console/api/live')).status, 401, ended);
+  }
+});
+
 test('an answer that shared caches may store renews no session', async (t) => {
   const { service } = t.context;
   const session = await ConsoleSession.begin(service, 'operator');

@@ -77,10 +77,10 @@ export class Sessions {
   }
 
   /** Returns who sends the request, and renews the cookie unless a page asked by itself; `undefined` without a session. */
-  viewerOf(ctx: ServiceContext): Viewer | undefined {
+  viewerOf(ctx: ServiceContext, { isBackground = false } = {}): Viewer | undefined {
     const session = this.#sessionOf(ctx);
     const viewer = session && this.#viewer(session);
-    const isAsked = ctx.req.headers['x-console-background'] === undefined;
+    const isAsked = !isBackground && ctx.req.headers['x-console-background'] === undefined;
     if (viewer && isAsked && clock.now() - session.seenAt > RENEW_MS)
       this.#set(ctx, { ...session, seenAt: clock.now() });
     return viewer;
@@ -88,11 +88,11 @@ export class Sessions {
 
   /**
    * Returns a function for answers that never end: it returns the viewer as the views say now, and `undefined` once the
-   * session of the request has ended.
+   * session has ended, as the cookie of the request has it. A later cookie may prolong the session for another request.
    */
   watch(ctx: ServiceContext): () => Viewer | undefined {
     const session = this.#sessionOf(ctx);
-    return () => (session && isYoung(session) && !this.#isEnded(session) ? this.#viewer(session) : undefined);
+    return () => (session && this.#isOpen(session) ? this.#viewer(session) : undefined);
   }
 
   end(ctx: ServiceContext): void {
@@ -110,12 +110,12 @@ export class Sessions {
   #sessionOf(ctx: ServiceContext): Session | undefined {
     const text = this.#key.open(ctx.cookies.get(this.#cookie.name) ?? '');
     const session = text === undefined ? undefined : (JSON.parse(text) as Session); // as sealed below
-    const isUsed = session && isWithin(MAX_IDLE_MS, session.seenAt) && isYoung(session);
-    return isUsed && !this.#isEnded(session) ? session : undefined;
+    return session && this.#isOpen(session) ? session : undefined;
   }
 
-  #isEnded(session: Session): boolean {
-    return this.#ended.get(keyOf(session)) === true;
+  #isOpen(session: Session): boolean {
+    const isUsed = isWithin(MAX_IDLE_MS, session.seenAt) && isWithin(MAX_AGE_MS, session.signedInAt);
+    return isUsed && !this.#ended.get(keyOf(session));
   }
 
   #viewer({ kind, name, revision, signedInAt }: Session): Viewer | undefined {
@@ -138,10 +138,6 @@ export class Sessions {
     const { name, attributes } = this.#cookie;
     ctx.append('Set-Cookie', `${name}=${this.#key.seal(JSON.stringify(session))}; ${attributes}`);
   }
-}
-
-function isYoung({ signedInAt }: Session): boolean {
-  return isWithin(MAX_AGE_MS, signedInAt);
 }
 
 /** Whether the time is less than this many milliseconds ago, or ahead: the clock may have been set back since. */

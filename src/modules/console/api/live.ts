@@ -42,6 +42,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
       method: 'GET',
       path: '/console/api/live',
       permission: 'deposits:read',
+      isBackground: true,
       answer: begin,
     },
   ];

@@ -71,7 +71,7 @@ export class Console implements Disposable {
     const { route, params } = match;
     Object.assign(ctx, { _matchedRoute: route.path }); // read by routeOf
     // What is public may be stored by caches that many share: no answer of it renews a session.
-    const viewer = route.permission === 'public' ? undefined : this.#parts.sessions.viewerOf(ctx);
+    const viewer = route.permission === 'public' ? undefined : this.#parts.sessions.viewerOf(ctx, route);
     if (!permits(viewer?.role, route.permission)) return refuse(ctx, route, viewer !== undefined);
     const request: RouteRequest = { ctx, params, query: ctx.URL.searchParams, body: undefined };
     if (route.method === 'POST') assertFromConsole(ctx, route);

@@ -35,6 +35,8 @@ export type Route = Described &
         readonly permission: Exclude<Permission, 'public'>;
         /** Requires that the person signed in a short time ago. */
         readonly needsFreshSession?: true;
+        /** Whether pages ask for it by themselves: it does not prolong the session. */
+        readonly isBackground?: true;
         readonly answer: (request: ViewerRequest) => unknown;
       }
   );
