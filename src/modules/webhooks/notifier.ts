@@ -79,8 +79,10 @@ export class Notifier implements Reactor {
     return isStatusChange(event) && this.#webhooks.mayBeAnyAt(event.position);
   }
 
-  ownerOf(event: RecordedEvent): Promise<string> {
-    return ownerOf(this.#log, event);
+  /** Waits for the view first: if no client has a webhook, the log need not be read, and the owner does not matter. */
+  async ownerOf(event: RecordedEvent): Promise<string> {
+    await this.#webhooks.waitForView(event.position);
+    return this.#webhooks.mayBeAnyAt(event.position) ? ownerOf(this.#log, event) : event.stream;
   }
 
   async react(event: RecordedEvent, signal: AbortSignal): Promise<void> {
@@ -105,7 +107,6 @@ export class Notifier implements Reactor {
 
   /** Resolves to the notification to send; `undefined` if nothing is to be sent or the outcome is recorded. */
   async #due(event: RecordedEvent): Promise<Due | undefined> {
-    await this.#webhooks.waitForView(event.position);
     if (!this.#webhooks.mayBeAnyAt(event.position)) return undefined;
     const depositId = depositIdOf(event);
     const all = await statusChangesUpTo(this.#log, depositId, event.revision);

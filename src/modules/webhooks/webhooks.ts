@@ -6,8 +6,8 @@ import { foldStream } from '../../views/fold.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
 
-/** Milliseconds that the notifier waits for the view to catch up. */
-const VIEW_DELAY_MS = 500;
+/** Milliseconds that the notifier waits for the view to catch up: below the time in which a runner stops. */
+const VIEW_TIMEOUT_MS = 2000;
 
 type Owned = { readonly client: string; readonly collection: string };
 
@@ -44,7 +44,7 @@ export class Webhooks {
 
   /** Waits a moment for the view to reach the position: reading the view is cheaper than reading the log. */
   async waitForView(position: Position): Promise<void> {
-    if (!this.#hasSeen(position)) await this.#queries.passed(position, VIEW_DELAY_MS);
+    if (!this.#hasSeen(position)) await this.#queries.passed(position, VIEW_TIMEOUT_MS);
   }
 
   /** Returns the current webhooks known to this node. */

@@ -2,7 +2,7 @@ import test from 'ava';
 import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
 import { load } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
-import type { EventLog, RecordedEvent } from '../../../src/event-log/event-log.ts';
+import type { EventLog, Position, RecordedEvent } from '../../../src/event-log/event-log.ts';
 import { chainHash, sealAfter } from '../../../src/event-log/integrity/hash-chain.ts';
 import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
 import { Notifier } from '../../../src/modules/webhooks/notifier.ts';
@@ -17,6 +17,7 @@ import { Iris } from '../../../src/sword/iris.ts';
 import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { runInWorld } from '../../../src/tools/outside-world.ts';
+import type { ReachedByQueries } from '../../../src/views/view.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 import { temporaryKey } from '../../../testing/service/notified-service.ts';
 import { until } from '../../../testing/service/running-service.ts';
@@ -45,9 +46,9 @@ async function given(t: Parameters<typeof temporaryKey>[0], ageMs = 0) {
       return receiver.answer();
     },
   };
-  const node = (from: EventLog = log) => {
-    // Views without any event: the log is read.
-    const queries = { position: undefined, passed: async () => false, isCurrent: () => false };
+  // Views without any event: the log is read.
+  const behind = { position: undefined, passed: async () => false, isCurrent: () => false };
+  const node = (from: EventLog = log, queries: ReachedByQueries = behind) => {
     const projector = { queriesOf: () => queries, listen: () => () => undefined };
     const view = { get: () => undefined, find: () => [], values: () => [][Symbol.iterator]() } as never;
     const webhooks = new Webhooks(from, projector, view);
@@ -126,6 +127,30 @@ test('an event that arrives before an earlier one waits for it, and both are sen
   t.deepEqual(sent, [0, 1, 2]);
   for (const event of events) await notifier.react(event, silent);
   t.deepEqual(sent, [0, 1, 2], 'late ones are recorded');
+});
+
+test('views that are behind are waited for, and while no client has a webhook no stream is read', async (t) => {
+  const { log, events, node } = await given(t);
+  const [event] = events as [RecordedEvent];
+  let position: Position | undefined;
+  const queries: ReachedByQueries = {
+    get position() {
+      return position;
+    },
+    passed: async (wanted) => {
+      position = wanted; // without a webhook
+      return true;
+    },
+    isCurrent: () => true,
+  };
+  const unread = Object.assign(Object.create(log) as EventLog, {
+    readStream: (stream: string) => t.fail(`${stream} is read`),
+  });
+  const { notifier } = node(unread, queries);
+  t.true(notifier.reactsTo(event), 'as there may be a webhook');
+  t.is(await notifier.ownerOf(event), event.stream);
+  await notifier.react(event, silent);
+  t.false(notifier.reactsTo(event));
 });
 
 test('while another node may be sending the earlier notification, later ones are not attempted', async (t) => {
