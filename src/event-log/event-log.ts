@@ -129,7 +129,7 @@ export type ReadAllOptions = {
 };
 
 export type SubscribeOptions = ReadAllOptions & {
-  /** Called with the reason when no events arrive for now, and with `undefined` once they arrive again. */
+  /** Called with the reason when no events arrive for now, and with `undefined` once all that were missed have. */
   readonly onLastError?: (reason: string | undefined) => void;
 };
 

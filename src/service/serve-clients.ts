@@ -17,7 +17,7 @@ import type { Module } from '../modules/module.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import type { NodeResources } from './open-node.ts';
-import { assertUpToDate } from './views-up-to-date.ts';
+import { viewsUpToDate } from './views-up-to-date.ts';
 
 /** Maximum number of characters of the name in the log line of a failed login. */
 const MAX_LOGGED_NAME = 100;
@@ -68,7 +68,7 @@ export async function serveClients(
     store,
     modules: served.filter((module) => module !== undefined),
   };
-  const upToDate = () => assertUpToDate(projector, log);
+  const upToDate = viewsUpToDate(projector, log);
   return { ready, statuses, options, upToDate };
 }
 

@@ -1,28 +1,50 @@
 import { pluralize } from '../domain/description.ts';
 import { lagAfter } from '../event-log/consumer-groups/lag.ts';
-import type { EventLog } from '../event-log/event-log.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { BEHIND, type Projector } from '../views/projector.ts';
 
-/** Maximum age of events that a view has not applied; beyond it the view counts as stalled. */
+type Log = Pick<EventLog, 'head' | 'readAll'>;
+
+/** Milliseconds after which views that have not applied an event count as stalled. */
 const MAX_LAG_MS = 30_000;
 
-/** Rejects with the reason while the views of this node do not keep up with the log. */
-export async function assertUpToDate(
+/**
+ * Returns a check that rejects with the reason while the views of this node do not keep up with the log. It measures the
+ * time between its calls. The times of events are those of other nodes, whose clocks may differ.
+ */
+export function viewsUpToDate(
   projector: Pick<Projector, 'isCurrent' | 'reached' | 'lastError'>,
-  log: Pick<EventLog, 'head' | 'readAll'>,
-  longestLag = MAX_LAG_MS,
-): Promise<void> {
-  const reason = projector.lastError ?? (projector.isCurrent ? undefined : BEHIND);
-  if (reason !== undefined) throw new Error(reason);
-  const reached = new Map(projector.reached.map((view) => [`${view.streamPrefix} ${view.position}`, view]));
-  for (const { name, streamPrefix, position } of reached.values()) {
-    const { count, oldest } = await lagAfter(log, position, streamPrefix);
-    const lag = oldest === undefined ? 0 : clock.now() - Date.parse(oldest);
-    if (count === undefined || lag <= longestLag) continue; // what was not counted in time is no evidence
-    const seconds = Math.round(lag / 1000);
-    throw new Error(
-      `View ${name} is behind: ${pluralize(count, 'event')} not applied, the oldest ${pluralize(seconds, 'second')} old.`,
-    );
+  log: Log,
+): () => Promise<void> {
+  /** An end of the log that the views had not reached, and when that was seen. */
+  let awaited: { readonly end: Position | undefined; readonly since: number } | undefined;
+  return async () => {
+    const reason = projector.lastError ?? (projector.isCurrent ? undefined : BEHIND);
+    if (reason !== undefined) throw new Error(reason);
+    const behind = await firstBehind(projector, log);
+    if (!behind) {
+      awaited = undefined;
+      return;
+    }
+    const { name, position = '', count } = behind;
+    const end = await log.head();
+    if (!awaited || (awaited.end !== undefined && position >= awaited.end))
+      awaited = { end, since: clock.monotonic() };
+    const lag = clock.monotonic() - awaited.since;
+    if (lag <= MAX_LAG_MS) return;
+    awaited = { ...awaited, end }; // once stalled, they must apply what was appended meanwhile
+    const [events, seconds] = [pluralize(count, 'event'), pluralize(Math.round(lag / 1000), 'second')];
+    throw new Error(`View ${name} is behind: ${events} not applied for at least ${seconds}.`);
+  };
+}
+
+/** Resolves to the first view that has not applied all of its events, and their number. */
+async function firstBehind({ reached }: Pick<Projector, 'reached'>, log: Log) {
+  const distinct = new Map(reached.map((view) => [`${view.streamPrefix} ${view.position}`, view]));
+  for (const { name, streamPrefix, position } of distinct.values()) {
+    const { count = 0 } = await lagAfter(log, position, streamPrefix); // what was not counted in time is no evidence
+    if (count > 0) return { name, position, count };
   }
+  return undefined;
 }

@@ -33,6 +33,21 @@ function goingOn(): void {
     );
   }
 
+  test.serial('the error of a subscription is over when it has delivered what it missed', async (t) => {
+    const { double, log } = await logOnDouble(t);
+    const { position } = await log.append('deposit-1', 'none', newEvents(1200));
+    double.faults.set('subscribe', { kind: 'refuse', code: status.UNAVAILABLE });
+    let reason: string | undefined;
+    const onLastError = (now: string | undefined): void => {
+      reason = now;
+    };
+    for await (const message of log.subscribe({ ...DEPOSITS, onLastError })) {
+      if (message.kind === 'caught-up') break;
+      if (message.events.at(-1)?.position !== position) t.regex(reason ?? '', /^Following the event log/);
+    }
+    t.is(reason, undefined);
+  });
+
   test.serial('a subscription survives server restarts and a change of leader', async (t) => {
     const { double, log } = await logOnDouble(t);
     const collecting = collect(log, DEPOSITS, 6);

@@ -5,8 +5,12 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import type { Position } from '../../src/event-log/event-log.ts';
 import { Server } from '../../src/http/server/server.ts';
-import { assertUpToDate } from '../../src/service/views-up-to-date.ts';
+import { viewsUpToDate } from '../../src/service/views-up-to-date.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
+import type { Reached } from '../../src/views/view.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
@@ -45,26 +49,52 @@ test('a service without its store is not ready and gives the reason, and is read
   t.pass();
 });
 
-test('views that do not progress are not ready: the reason has the view, the event count and their age', async (t) => {
+test('views that do not progress are not ready: the reason has the view, the event count and the time', async (t) => {
   await using log = new MemoryEventLog();
-  const event = (id: string, occurredAt: string) => {
-    return { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 1, occurredAt } };
+  const append = (revision: number, clockAhead = 0) => {
+    const occurredAt = new Date(Date.now() + clockAhead).toISOString();
+    const event = { id: crypto.randomUUID(), type: 'DepositCreated', data: {} };
+    return log.append('deposit-1', revision < 0 ? 'none' : revision, [
+      { ...event, metadata: { schemaVersion: 1, occurredAt } },
+    ]);
   };
-  const [old, now] = [new Date(Date.now() - 120_000), new Date()].map((date) => date.toISOString());
-  const ids = ['9f0f1c1e-0000-4000-8000-000000000001', '9f0f1c1e-0000-4000-8000-000000000002'] as const;
-  const { position } = await log.append('deposit-1', 'none', [event(ids[0], old ?? '')]);
   const view = { name: 'deposit-status', streamPrefix: 'deposit-', events: 0 };
-  const at = (reached: typeof position | undefined, lastError?: string) =>
-    assertUpToDate({ isCurrent: true, reached: [{ ...view, position: reached }], lastError }, log);
-  const behind = await t.throwsAsync(at(undefined));
-  t.regex(
-    behind?.message ?? '',
-    /^View deposit-status is behind: 1 event not applied, the oldest 1\d\d seconds old\.$/,
-  );
-  await t.notThrowsAsync(at(position));
-  await log.append('deposit-1', 0, [event(ids[1], now ?? '')]);
-  await t.notThrowsAsync(at(position), 'the last change may still be in transit');
-  await t.throwsAsync(at(position, 'The log is away.'), { message: 'The log is away.' });
+  const projector: {
+    isCurrent: true;
+    reached: (typeof view & Pick<Reached, 'position'>)[];
+    lastError?: string;
+  } = { isCurrent: true, reached: [{ ...view, position: undefined }] };
+  const reach = (position: Position): void => {
+    projector.reached = [{ ...view, position }];
+  };
+  let elapsed = 0;
+  const clock = { ...CLOCK_OF_NODE, monotonic: () => elapsed };
+  await runInWorld({ clock }, async () => {
+    const check = viewsUpToDate(projector as Parameters<typeof viewsUpToDate>[0], log);
+    const { position: first } = await append(-1, -300_000);
+    await t.notThrowsAsync(check, 'the event is new, although the clock of its node is five minutes late');
+    elapsed += 31_000;
+    await t.throwsAsync(check, {
+      message: 'View deposit-status is behind: 1 event not applied for at least 31 seconds.',
+    });
+    const { position: second } = await append(0, 300_000);
+    await t.throwsAsync(check, { message: /2 events not applied for at least 31 seconds/ });
+    reach(first);
+    await t.throwsAsync(check, { message: /1 event not applied/ }, 'they had to catch up');
+    reach(second);
+    await t.notThrowsAsync(check);
+    await append(1);
+    await t.notThrowsAsync(check, 'the last change may still be in transit');
+    elapsed += 20_000;
+    const { position: last } = await append(2);
+    reach(last);
+    await append(3);
+    await t.notThrowsAsync(check);
+    elapsed += 20_000;
+    await t.notThrowsAsync(check, 'they advance');
+    projector.lastError = 'The log is away.';
+    await t.throwsAsync(check, { message: 'The log is away.' });
+  });
 });
 
 test('a request received before the server has a handler is answered once it has one', async (t) => {

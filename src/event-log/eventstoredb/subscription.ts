@@ -84,19 +84,16 @@ export class EventStoreDbSubscription {
       this.#signal,
     );
     this.#isLive = this.#hasReached(start);
-    if (this.#isLive) {
-      this.#onLastError(undefined);
-      yield* this.#caughtUp();
-    }
+    if (this.#isLive) yield* this.#caughtUp();
     while (!this.#signal.aborted) {
       const batch = await feed.next(this.#quietTime);
       if (batch === undefined) await this.#assertNoneMissing();
-      this.#onLastError(undefined);
-      if (batch !== undefined) {
+      else {
         this.#backoff.reset();
         const events = this.#delivering(batch.events);
         if (events.length > 0) yield { kind: 'events', events };
         this.#isLive ||= this.#hasReached(start);
+        if (this.#isLive) this.#onLastError(undefined);
         if (!feed.isDrained || !(await this.#isCaughtUp(batch.hint, events.length))) continue;
       }
       yield* this.#caughtUp();
@@ -160,6 +157,7 @@ export class EventStoreDbSubscription {
   }
 
   *#caughtUp(): Generator<SubscriptionMessage> {
+    this.#onLastError(undefined);
     if (this.#reported === this.#reached || this.#signal.aborted) return;
     this.#reported = this.#reached;
     yield { kind: 'caught-up', position: this.#reached };
