@@ -1,6 +1,5 @@
 import { clock } from '../tools/clock.ts';
 import { backoffDelay } from '../tools/concurrency/backoff.ts';
-import { sleepUntilAborted } from '../tools/concurrency/sleep-until-aborted.ts';
 import {
   EventLogUnavailable,
   hasPrefix,
@@ -95,7 +94,7 @@ export class LogFollower implements Disposable {
       onLastError?.(page instanceof EventLogUnavailable ? page.message : undefined);
       if (page instanceof EventLogUnavailable) {
         failures += 1;
-        await sleepUntilAborted(backoffDelay(failures, PAUSES), signal);
+        await clock.sleep(backoffDelay(failures, PAUSES), signal).catch(() => undefined);
         continue;
       }
       failures = 0;

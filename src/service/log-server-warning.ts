@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { sleepUntilAborted } from '../tools/concurrency/sleep-until-aborted.ts';
+import { clock } from '../tools/clock.ts';
 import type { Logger } from '../tools/logger.ts';
 import { askLogServer } from './backends/open-event-log.ts';
 
@@ -26,7 +26,7 @@ async function warnOnce(
       if (server?.warning === undefined) return;
       return logger.warn({ reason: server.warning }, 'the event log server has a known defect');
     } catch {
-      await sleepUntilAborted(RETRY_MS, stopped); // the readiness check reports why the log cannot be reached
+      await clock.sleep(RETRY_MS, stopped).catch(() => undefined); // the readiness check reports why the log cannot be reached
     }
   }
 }

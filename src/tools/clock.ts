@@ -1,5 +1,5 @@
 import { setImmediate as immediately, setTimeout as pause } from 'node:timers/promises';
-import { type Clock, ownOr } from './outside-world.ts';
+import { type Clock, partOfWorld } from './outside-world.ts';
 
 export const CLOCK_OF_NODE: Clock = {
   now: () => Date.now(),
@@ -15,19 +15,5 @@ export const CLOCK_OF_NODE: Clock = {
   timeoutSignal: (ms) => AbortSignal.timeout(ms),
 };
 
-const own = (): Clock => ownOr('clock', CLOCK_OF_NODE);
-
 /** The clock of the calling node. */
-export const clock: Clock = {
-  now: () => own().now(),
-  date: () => own().date(),
-  monotonic: () => own().monotonic(),
-  setTimeout: (work, ms, ...args) => own().setTimeout(work, ms, ...args),
-  setInterval: (work, ms) => own().setInterval(work, ms),
-  setImmediate: (work) => own().setImmediate(work),
-  clearTimeout: (timer) => own().clearTimeout(timer),
-  clearInterval: (timer) => own().clearInterval(timer),
-  sleep: (ms, signal) => own().sleep(ms, signal),
-  nextTurn: () => own().nextTurn(),
-  timeoutSignal: (ms) => own().timeoutSignal(ms),
-};
+export const clock: Clock = partOfWorld('clock', CLOCK_OF_NODE);

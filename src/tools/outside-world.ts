@@ -72,10 +72,19 @@ export function runInWorld<Result>(world: Partial<OutsideWorld>, work: () => Res
   return worlds.run(world, work);
 }
 
-/** Returns the part of the calling node's outside world, or that of Node if the node does not replace it. */
-export function ownOr<Part extends keyof OutsideWorld>(
+/**
+ * Returns a part of the outside world of the calling node: that of Node, unless the node replaces it. Each function
+ * is looked up at its call.
+ */
+export function partOfWorld<Part extends keyof OutsideWorld>(
   part: Part,
   ofNode: OutsideWorld[Part],
 ): OutsideWorld[Part] {
-  return worlds.getStore()?.[part] ?? ofNode;
+  const delegated = Object.entries(ofNode).map(([name, value]) => {
+    if (typeof value !== 'function') return [name, value];
+    const own = () =>
+      (worlds.getStore()?.[part] ?? ofNode) as Record<string, (...args: unknown[]) => unknown>;
+    return [name, (...args: unknown[]) => own()[name]?.(...args)];
+  });
+  return Object.fromEntries(delegated) as OutsideWorld[Part]; // with the same names
 }

@@ -1,17 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ownOr, type Randomness } from './outside-world.ts';
+import { partOfWorld, type Randomness } from './outside-world.ts';
 
-const RANDOMNESS_OF_NODE: Randomness = {
+/** The randomness of the calling node. */
+export const random: Randomness = partOfWorld('random', {
   fraction: () => Math.random(),
   uuid: () => randomUUID(),
   bytes: (count) => randomBytes(count),
-};
-
-const own = (): Randomness => ownOr('random', RANDOMNESS_OF_NODE);
-
-/** The randomness of the calling node. */
-export const random: Randomness = {
-  fraction: () => own().fraction(),
-  uuid: () => own().uuid(),
-  bytes: (count) => own().bytes(count),
-};
+});

@@ -1,7 +1,6 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { clock } from '../../tools/clock.ts';
 import { Backoff, type BackoffOptions } from '../../tools/concurrency/backoff.ts';
-import { sleepUntilAborted } from '../../tools/concurrency/sleep-until-aborted.ts';
 import { EventLogUnavailable } from '../event-log.ts';
 import { EventStoreDbClient } from './client.ts';
 import { CallTimedOut, invalidatesClient, isTransient, toLogError } from './errors.ts';
@@ -114,7 +113,9 @@ export class EventStoreDbConnection implements AsyncDisposable {
         const pause = backoff.next();
         const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
         if (isOver || !isTransient(error)) throw toLogError(what, error);
-        await sleepUntilAborted(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]));
+        await clock
+          .sleep(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]))
+          .catch(() => undefined);
       }
     }
   }
@@ -134,9 +135,9 @@ export class EventStoreDbConnection implements AsyncDisposable {
     const success = new AbortController();
     const wake = () => success.abort();
     this.#onSuccess.add(wake);
-    await sleepUntilAborted(Math.min(milliseconds, longestPause), signal);
+    await clock.sleep(Math.min(milliseconds, longestPause), signal).catch(() => undefined);
     const rest = milliseconds - longestPause;
-    if (rest > 0) await sleepUntilAborted(rest, AbortSignal.any([signal, success.signal]));
+    if (rest > 0) await clock.sleep(rest, AbortSignal.any([signal, success.signal])).catch(() => undefined);
     this.#onSuccess.delete(wake);
   }
 

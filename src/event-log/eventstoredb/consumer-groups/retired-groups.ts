@@ -1,5 +1,4 @@
 import { clock } from '../../../tools/clock.ts';
-import { sleepUntilAborted } from '../../../tools/concurrency/sleep-until-aborted.ts';
 import type { EventStoreDbConnection } from '../connection.ts';
 import { factsOf } from '../errors.ts';
 import { groupInfo } from './group.ts';
@@ -63,6 +62,6 @@ export async function deleteRetiredGroups(
         .catch(() => tryLook(group))
         .catch(() => unusedSince.delete(group));
     }
-    if (left.size > 0) await sleepUntilAborted(lookEvery, signal);
+    if (left.size > 0) await clock.sleep(lookEvery, signal).catch(() => undefined);
   }
 }
