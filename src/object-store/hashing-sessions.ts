@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
+import { type Answer, answerTo, type Call } from '../tools/concurrency/worker-client.ts';
 import type { ThreadPort } from '../tools/thread-port.ts';
-import { type Answer, type Call, faultOf } from './worker-client.ts';
 
 /** Lower-case hexadecimal digits; MD5 only if requested. */
 export type BodyDigests = { readonly sha256: string; readonly md5: string | undefined };
@@ -32,18 +32,11 @@ export class HashingSessions {
   }
 
   run(): void {
-    this.#port.onMessage(({ call, request }) => {
-      try {
-        this.#answer({ call, reply: this.#reply(request) });
-      } catch (error) {
-        this.#answer({ call, fault: faultOf(error) });
-      }
+    this.#port.onMessage((call) => {
+      const answer = answerTo(call, () => this.#reply(call.request));
+      const batch = 'reply' in answer && answer.reply instanceof ArrayBuffer ? [answer.reply] : [];
+      this.#port.send([answer], batch);
     });
-  }
-
-  #answer(answer: Answer<HashingReply>): void {
-    const batch = 'reply' in answer && answer.reply instanceof ArrayBuffer ? [answer.reply] : [];
-    this.#port.send([answer], batch);
   }
 
   #reply(request: HashingRequest): HashingReply {

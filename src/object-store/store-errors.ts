@@ -1,3 +1,4 @@
+import { WorkerClient } from '../tools/concurrency/worker-client.ts';
 import { ObjectStoreUnavailable, ObjectUnreadable } from './object-store.ts';
 
 /** Settles like `work`; a failure becomes an {@link ObjectStoreUnavailable} with the cause. */
@@ -42,6 +43,16 @@ export async function orUnreadable<T>(sha256: string, work: Promise<T>): Promise
 function inShort(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown fault';
   return isFileSystemError(cause) ? cause.code : cause.message;
+}
+
+/**
+ * Returns a client of a thread of the store. Such threads pass buffers on and create few objects: a large young
+ * generation would only stay resident.
+ * @param purpose completes the sentence “The archive store cannot …”
+ */
+export function storeThread<Request, Reply>(program: URL, purpose: string, workerData?: unknown) {
+  const options = { workerData, resourceLimits: { maxYoungGenerationSizeMb: 4 } };
+  return new WorkerClient<Request, Reply>(program, (cause) => unavailable(purpose, cause), options);
 }
 
 export function isFileSystemError(error: unknown): error is Error & { code: string } {

@@ -8,6 +8,7 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { copyLog } from '../../src/operations/copy/log-copy.ts';
+import type { Call } from '../../src/tools/concurrency/worker-client.ts';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { foldByKey, foldStream } from '../../src/views/fold.ts';
 import type { Projection } from '../../src/views/projection.ts';
@@ -193,9 +194,10 @@ test('lookups of a large file are added in a thread, one view after the other un
     const start: Workers['start'] = (program, options) => {
       const worker = new Worker(program, options);
       const postMessage = worker.postMessage.bind(worker);
-      worker.postMessage = (job: ViewJob | 'close') => {
-        if (job !== 'close' && jobs.push(job.kind) === last) stopped.resolve(projector.stop());
-        postMessage(job);
+      worker.postMessage = (call: Call<ViewJob>) => {
+        const { kind } = call.request;
+        if (kind !== 'close' && jobs.push(kind) === last) stopped.resolve(projector.stop());
+        postMessage(call);
       };
       return worker;
     };

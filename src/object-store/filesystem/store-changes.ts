@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
+import { type Answer, answerTo, type Call, faultOf } from '../../tools/concurrency/worker-client.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ThreadPort } from '../../tools/thread-port.ts';
-import { type Answer, type Call, faultOf } from '../worker-client.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
 import { openToWrite } from './object-database.ts';
@@ -56,7 +56,8 @@ export class StoreChanges {
     const others = calls.filter((call) => !isOfRow(call));
     this.#port.send([
       ...this.#changeRowsTogether(rows),
-      ...others.map((call) => this.#changeSeparately(call)),
+      // Each with a separate answer: the change of a file persists when others fail.
+      ...others.map((call) => answerTo(call, () => this.#changeOther(call.request))),
     ]);
     if (rows.length > 0) this.#lastRow.update();
   }
@@ -71,15 +72,6 @@ export class StoreChanges {
       });
     } catch (error) {
       return calls.map(({ call }) => ({ call, fault: faultOf(error) }));
-    }
-  }
-
-  /** Changes a file, with a separate answer: its change persists when others fail. */
-  #changeSeparately({ call, request }: Call<StoreChange>): Answer<boolean> {
-    try {
-      return { call, reply: this.#changeOther(request) };
-    } catch (error) {
-      return { call, fault: faultOf(error) };
     }
   }
 

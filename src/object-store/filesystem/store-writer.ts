@@ -1,6 +1,7 @@
 import { clock } from '../../tools/clock.ts';
+import type { WorkerClient } from '../../tools/concurrency/worker-client.ts';
 import { openFilesOf } from '../../tools/sqlite/open-files.ts';
-import { WorkerClient } from '../worker-client.ts';
+import { storeThread } from '../store-errors.ts';
 import type { FileChange } from './file-change.ts';
 import { type NewRow, packRows, type RowChange } from './row-change.ts';
 import type { StoreChange, StoreWriterData } from './store-changes.ts';
@@ -23,7 +24,7 @@ export class StoreWriter implements AsyncDisposable {
   }
 
   private constructor(data: StoreWriterData) {
-    this.#calls = new WorkerClient(PROGRAM, 'write', data);
+    this.#calls = storeThread(PROGRAM, 'write', data);
   }
 
   /** Resolves after the commit. All rows of one turn of the event loop are sent in one message. */

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
+import type { WorkerClient } from '../../tools/concurrency/worker-client.ts';
 import type { BodyDigests, HashingReply, HashingRequest } from '../hashing-sessions.ts';
-import type { WorkerClient } from '../worker-client.ts';
 
 /** Bytes that are sent to a hashing thread at once. */
 const BATCH_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { WorkerClient } from '../worker-client.ts';
+import { storeThread } from '../store-errors.ts';
 import { BodyHash, type HashingThread } from './body-hash.ts';
 
 const PROGRAM = new URL('./hashing-worker.ts', import.meta.url);
@@ -10,7 +10,7 @@ export class HashingThreads implements AsyncDisposable {
 
   constructor(threads = Math.min(4, Math.max(1, availableParallelism() - 1))) {
     this.#threads = Array.from({ length: threads }, () => ({
-      calls: new WorkerClient(PROGRAM, 'hash'),
+      calls: storeThread(PROGRAM, 'hash'),
       spare: [],
       sessions: 0,
       lastSession: 0,

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { extendedCode } from '../../tools/sqlite/codes.ts';
+import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import type { ThreadPort } from '../../tools/thread-port.ts';
 import type { ViewSchema } from '../projection.ts';
@@ -7,19 +7,10 @@ import { addLookups } from './view-schema.ts';
 import { type ViewChanges, ViewStatements } from './view-statements.ts';
 
 /** A job for the worker thread that writes a view file. */
-export type ViewJob = { readonly file: string } & (
-  | { readonly kind: 'write'; readonly changes: ViewChanges }
-  | { readonly kind: 'add-lookups'; readonly schemas: readonly ViewSchema[] }
-);
-
-/** An error of SQLite in a form that can be sent between threads; cloning an Error retains only its message. */
-export type ViewJobDone = {
-  readonly fault?: {
-    readonly message: string;
-    readonly code: string | undefined;
-    readonly errcode: number | undefined;
-  };
-};
+export type ViewJob =
+  | { readonly kind: 'write'; readonly file: string; readonly changes: ViewChanges }
+  | { readonly kind: 'add-lookups'; readonly file: string; readonly schemas: readonly ViewSchema[] }
+  | { readonly kind: 'close' };
 
 /**
  * Pages of a WAL file at which the thread moves them to the file. They are few while requests are served, so that the main
@@ -32,34 +23,25 @@ export type ViewFileUse = keyof typeof CHECKPOINT_PAGES;
 
 /** Writes a view file in a thread of its own: runs one job after the other and answers each. */
 export class ViewJobs {
-  readonly #port: ThreadPort<ViewJob | 'close', ViewJobDone>;
+  readonly #port: ThreadPort<Call<ViewJob>, readonly Answer<void>[]>;
   readonly #use: ViewFileUse;
   #opened: { readonly database: DatabaseSync; readonly writes: ViewStatements } | undefined;
 
-  constructor(port: ThreadPort<ViewJob | 'close', ViewJobDone>, use: ViewFileUse) {
+  constructor(port: ThreadPort<Call<ViewJob>, readonly Answer<void>[]>, use: ViewFileUse) {
     this.#port = port;
     this.#use = use;
   }
 
   run(): void {
-    this.#port.onMessage((job) => {
-      if (job !== 'close') return this.#port.send(this.#done(job));
-      this.#opened?.database.close();
-      this.#port.close();
-    });
+    this.#port.onMessage((call) => this.#port.send([answerTo(call, () => this.#do(call.request))]));
   }
 
-  #done(job: ViewJob): ViewJobDone {
-    try {
-      this.#opened ??= open(job.file, CHECKPOINT_PAGES[this.#use]);
-      const { database, writes } = this.#opened;
-      if (job.kind === 'write') readTwice(database, () => writes.write(job.changes));
-      else addLookups(database, job.schemas);
-      return {};
-    } catch (error) {
-      const { message, code } = error as NodeJS.ErrnoException; // only errors are thrown
-      return { fault: { message, code, errcode: extendedCode(error) } };
-    }
+  #do(job: ViewJob): void {
+    if (job.kind === 'close') return this.#opened?.database.close();
+    this.#opened ??= open(job.file, CHECKPOINT_PAGES[this.#use]);
+    const { database, writes } = this.#opened;
+    if (job.kind === 'write') readTwice(database, () => writes.write(job.changes));
+    else addLookups(database, job.schemas);
   }
 }
 

@@ -1,32 +1,19 @@
-import { once } from 'node:events';
-import path from 'node:path';
-import type { Worker } from 'node:worker_threads';
-import { workers } from '../../tools/workers.ts';
+import { WorkerClient } from '../../tools/concurrency/worker-client.ts';
 import { viewUnavailable } from '../view-unavailable.ts';
 import type { ViewFile } from './view-file.ts';
-import type { ViewFileUse, ViewJob, ViewJobDone } from './view-jobs.ts';
+import type { ViewFileUse, ViewJob } from './view-jobs.ts';
+
+const PROGRAM = new URL('./view-writer-worker.ts', import.meta.url);
 
 /** Writes a view file in a worker thread, while this thread goes on. */
 export class ViewWriter implements AsyncDisposable {
   readonly file: ViewFile;
-  readonly #worker: Worker;
-  readonly #jobs: PromiseWithResolvers<void>[] = [];
-  #ended: Error | undefined;
+  readonly #thread: WorkerClient<ViewJob, void>;
 
   constructor(file: ViewFile, use: ViewFileUse) {
     this.file = file;
-    const program = `./view-writer-worker${path.extname(import.meta.filename)}`;
-    this.#worker = workers.start(new URL(program, import.meta.url), {
-      name: 'view-writer',
-      workerData: use,
-    });
-    this.#worker.on('message', ({ fault }: ViewJobDone) => {
-      const job = this.#jobs.shift();
-      if (fault === undefined) job?.resolve();
-      else job?.reject(Object.assign(new Error(fault.message), fault));
-    });
-    this.#worker.on('error', (error) => this.#end(error as Error));
-    this.#worker.on('exit', () => this.#end(new Error('The thread that writes views has ended.')));
+    const toError = (cause: unknown) => viewUnavailable(file.path, 'written', file.notWritten(cause));
+    this.#thread = new WorkerClient(PROGRAM, toError, { name: 'view-writer', workerData: use });
   }
 
   /** Writes what the file has accepted until now. @throws {ViewUnavailable} the file has the changes again */
@@ -34,7 +21,7 @@ export class ViewWriter implements AsyncDisposable {
     const handed = this.file.handOver();
     if (!handed) return;
     try {
-      await this.#do({ kind: 'write', file: this.file.path, changes: handed.changes });
+      await this.#thread.call({ kind: 'write', file: this.file.path, changes: handed.changes });
       handed.written();
     } catch (error) {
       handed.notWritten();
@@ -55,32 +42,13 @@ export class ViewWriter implements AsyncDisposable {
     );
     for (const schema of schemas) {
       signal?.throwIfAborted();
-      await this.#do({ kind: 'add-lookups', file: this.file.path, schemas: [schema] });
+      await this.#thread.call({ kind: 'add-lookups', file: this.file.path, schemas: [schema] });
     }
     this.file.lookupsAdded();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#ended) return;
-    const ended = once(this.#worker, 'exit');
-    this.#worker.postMessage('close');
-    await ended;
-  }
-
-  async #do(job: ViewJob): Promise<void> {
-    if (this.#ended) throw this.#ended;
-    const asked = Promise.withResolvers<void>();
-    this.#jobs.push(asked);
-    this.#worker.postMessage(job);
-    try {
-      await asked.promise;
-    } catch (error) {
-      throw viewUnavailable(this.file.path, 'written', this.file.notWritten(error));
-    }
-  }
-
-  #end(reason: Error): void {
-    this.#ended ??= reason;
-    for (const job of this.#jobs.splice(0)) job.reject(reason);
+    await this.#thread.call({ kind: 'close' }).catch(() => undefined); // what is written is durable without it
+    await this.#thread[Symbol.asyncDispose]();
   }
 }

@@ -1,21 +1,15 @@
-import { type Transferable, Worker } from 'node:worker_threads';
-import { workers } from '../tools/workers.ts';
-import { unavailable } from './store-errors.ts';
+import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
+import { workers } from '../workers.ts';
 
+/** The form in which a program gets a request; it answers with an {@link Answer}, in a list of one or more. */
 export type Call<Request> = { readonly call: number; readonly request: Request };
 
 export type Answer<Reply> =
   | { readonly call: number; readonly reply: Reply }
   | { readonly call: number; readonly fault: Fault };
 
-/** An error as it is sent between threads, which would lose its `code`. */
-export type Fault = { readonly message: string; readonly code: string | undefined };
-
-/**
- * Limits of these threads, which pass buffers on and create few objects: a large young generation would only
- * stay resident.
- */
-const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4 };
+/** An error as it is sent between threads, which would lose its codes. */
+type Fault = { readonly message: string; readonly code?: unknown; readonly errcode?: unknown };
 
 /**
  * Calls a worker thread, which starts with the first call and is restarted after a crash. All open calls of a
@@ -23,23 +17,23 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4 };
  */
 export class WorkerClient<Request, Reply> implements AsyncDisposable {
   readonly #program: URL;
-  readonly #workerData: unknown;
-  readonly #purpose: string;
+  readonly #toError: (cause: unknown) => unknown;
+  readonly #options: WorkerOptions;
   readonly #open = new Map<number, PromiseWithResolvers<Reply>>();
   #worker: Worker | undefined;
   #calls = 0;
   #closed = false;
 
-  /** @param purpose completes the sentence “The archive store cannot …”. */
-  constructor(program: URL, purpose: string, workerData?: unknown) {
+  /** @param toError returns the error with which a call rejects */
+  constructor(program: URL, toError: (cause: unknown) => unknown, options: WorkerOptions = {}) {
     this.#program = program;
-    this.#purpose = purpose;
-    this.#workerData = workerData;
+    this.#toError = toError;
+    this.#options = options;
   }
 
-  /** @throws {ObjectStoreUnavailable} the worker crashed or answered with a fault. */
+  /** @throws the error of a worker that crashed or answered with a fault */
   async call(request: Request, transfer: Transferable[] = []): Promise<Reply> {
-    if (this.#closed) throw unavailable(this.#purpose, new Error('it is closed'));
+    if (this.#closed) throw this.#toError(new Error('it is closed'));
     const worker = (this.#worker ??= this.#start());
     const call = ++this.#calls;
     const settled = Promise.withResolvers<Reply>();
@@ -55,10 +49,7 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = workers.start(this.#program, {
-      workerData: this.#workerData,
-      resourceLimits: RESOURCE_LIMITS,
-    });
+    const worker = workers.start(this.#program, this.#options);
     worker.on('message', (answers: Answer<Reply>[]) => this.#settle(worker, answers));
     worker.on('error', (cause) => this.#lose(worker, cause));
     worker.on('exit', (code) => this.#lose(worker, new Error(`the worker thread ended with code ${code}`)));
@@ -70,7 +61,7 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
       const settled = this.#open.get(answer.call);
       this.#open.delete(answer.call);
       if ('reply' in answer) settled?.resolve(answer.reply);
-      else settled?.reject(unavailable(this.#purpose, errorOf(answer.fault)));
+      else settled?.reject(this.#toError(Object.assign(new Error(answer.fault.message), answer.fault)));
     }
     if (this.#open.size === 0 && !this.#closed) worker.unref(); // the end of a closed one is awaited
   }
@@ -80,15 +71,21 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
     this.#worker = undefined;
     const lost = [...this.#open.values()];
     this.#open.clear();
-    for (const settled of lost) settled.reject(unavailable(this.#purpose, cause));
+    for (const settled of lost) settled.reject(this.#toError(cause));
+  }
+}
+
+/** Returns the answer to a call: what `work` returns, or its error. */
+export function answerTo<Reply>({ call }: Call<unknown>, work: () => Reply): Answer<Reply> {
+  try {
+    return { call, reply: work() };
+  } catch (error) {
+    return { call, fault: faultOf(error) };
   }
 }
 
 export function faultOf(error: unknown): Fault {
-  if (!(error instanceof Error)) return { message: String(error), code: undefined };
-  return { message: error.message, code: 'code' in error ? String(error.code) : undefined };
-}
-
-function errorOf({ message, code }: Fault): Error {
-  return Object.assign(new Error(message), { code });
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return { message: error.message, code, errcode };
 }

@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { HashingThreads } from '../../src/object-store/hashing/hashing-threads.ts';
 import { ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
-import { WorkerClient } from '../../src/object-store/worker-client.ts';
+import { storeThread } from '../../src/object-store/store-errors.ts';
+import type { WorkerClient } from '../../src/tools/concurrency/worker-client.ts';
 import { md5Of, newBody, sha256Of } from './bodies.ts';
 
 /** Echoes its requests, except the words that make it fail, end or stay silent. */
@@ -74,7 +75,7 @@ test('a hash whose thread is gone rejects and does not restart', async (t) => {
 
 function callsIn(t: ExecutionContext): WorkerClient<string, string> {
   const program = new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`);
-  const calls = new WorkerClient<string, string>(program, 'test');
+  const calls = storeThread<string, string>(program, 'test');
   t.teardown(() => calls[Symbol.asyncDispose]());
   return calls;
 }
