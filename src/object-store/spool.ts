@@ -1,3 +1,4 @@
+import { fill } from './chunks.ts';
 import type { IncomingFile } from './incoming-file.ts';
 
 /** Objects up to this many bytes are rows of a database, larger ones are files. */
@@ -7,7 +8,7 @@ const SMALL_BYTES = 64 * 1024;
 export class Spool implements AsyncDisposable {
   readonly #createFile: () => Promise<IncomingFile>;
   #head: Uint8Array[] = [];
-  #headBytes = 0;
+  #length = 0;
   #file: IncomingFile | undefined;
 
   constructor(createFile: () => Promise<IncomingFile>) {
@@ -15,10 +16,14 @@ export class Spool implements AsyncDisposable {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
+    this.#length += chunk.byteLength;
     if (this.#file !== undefined) return this.#file.write(chunk);
     this.#head.push(chunk);
-    this.#headBytes += chunk.byteLength;
-    if (this.#headBytes > SMALL_BYTES) await this.#overflow();
+    if (this.#length > SMALL_BYTES) await this.#overflow();
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   /** The file, when the body is larger than {@link SMALL_BYTES}. */
@@ -30,12 +35,8 @@ export class Spool implements AsyncDisposable {
   bytes(): Uint8Array {
     const [only, ...others] = this.#head;
     if (only !== undefined && others.length === 0) return only;
-    const bytes = new Uint8Array(this.#headBytes);
-    let written = 0;
-    for (const chunk of this.#head) {
-      bytes.set(chunk, written);
-      written += chunk.byteLength;
-    }
+    const bytes = new Uint8Array(this.#length);
+    fill(bytes, this.#head);
     return bytes;
   }
 

@@ -10,6 +10,15 @@ export async function orUnavailable<T>(cannot: string, work: Promise<T>): Promis
   }
 }
 
+/** Returns what `work` returns; its error becomes an {@link ObjectStoreUnavailable} with the cause. */
+export function orUnavailableNow<T>(cannot: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw unavailable(cannot, cause);
+  }
+}
+
 export function unavailable(cannot: string, cause: unknown): ObjectStoreUnavailable {
   if (cause instanceof ObjectStoreUnavailable) return cause;
   return new ObjectStoreUnavailable(`The archive store cannot ${cannot}: ${inShort(cause)}.`, { cause });

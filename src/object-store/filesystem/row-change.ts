@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
+import { fill } from '../chunks.ts';
 
 export type RowChange =
   | { readonly kind: 'put-rows'; readonly rows: PackedRows }
@@ -37,12 +38,9 @@ export function rowChanger(database: DatabaseSync): (change: RowChange) => boole
 }
 
 export function packRows(rows: readonly NewRow[]): PackedRows {
-  const lengths = rows.map(({ bytes }) => bytes.byteLength);
+  const chunks = rows.map(({ bytes }) => bytes);
+  const lengths = chunks.map(({ byteLength }) => byteLength);
   const packed = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
-  let start = 0;
-  for (const { bytes } of rows) {
-    packed.set(bytes, start);
-    start += bytes.byteLength;
-  }
+  fill(packed, chunks);
   return { names: rows.map(({ sha256 }) => sha256), lengths, bytes: packed.buffer };
 }

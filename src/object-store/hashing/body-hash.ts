@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { WorkerClient } from '../../tools/concurrency/worker-client.ts';
+import { fill } from '../chunks.ts';
 import type { BodyDigests, HashingReply, HashingRequest } from '../hashing-sessions.ts';
 
 /** Bytes that are sent to a hashing thread at once. */
@@ -95,15 +96,6 @@ function begin(thread: HashingThread): { thread: HashingThread; id: number } {
   thread.sessions += 1;
   thread.lastSession += 1;
   return { thread, id: thread.lastSession };
-}
-
-function fill(batch: Uint8Array, parts: readonly Uint8Array[]): number {
-  let length = 0;
-  for (const part of parts) {
-    batch.set(part, length);
-    length += part.byteLength;
-  }
-  return length;
 }
 
 function digestsOf(parts: readonly Uint8Array[], md5: boolean): BodyDigests {

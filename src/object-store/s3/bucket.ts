@@ -5,8 +5,8 @@ import { unavailable } from '../store-errors.ts';
 import { assertFrom, type OpenedObject, openedObject } from './object-bytes.ts';
 import { withRetries } from './retries.ts';
 import { faultOf, isDamagedOnWay, isFault, isMissing, listedOnly, notS3, S3Fault } from './s3-errors.ts';
+import type { Sendable } from './sendable.ts';
 import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './transport.ts';
-import type { Sendable } from './upload-part.ts';
 
 export type MinioPlace = S3Place & {
   readonly accessKey: string;
@@ -55,6 +55,10 @@ export class MinioBucket implements Disposable {
       retryOptions: { disableRetry: true }, // minio's retries write to the console, and do not read the answer
     });
     this.#client.enableSHA256 = true; // by default requests over TLS are signed without the SHA-256 of their body
+  }
+
+  keyOf(sha256: string): string {
+    return `${this.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
   }
 
   /** Makes one request, with the retries of {@link withRetries}. */

@@ -4,7 +4,7 @@ import { unavailable } from '../store-errors.ts';
 import { type MinioBucket, orMissing } from './bucket.ts';
 import { type IncomingKeys, putBytes } from './incoming-keys.ts';
 import { S3Fault } from './s3-errors.ts';
-import type { Part, Sendable } from './upload-part.ts';
+import type { Sendable } from './sendable.ts';
 
 /** Maximum number of parts in flight for one upload. */
 const PARTS_IN_FLIGHT = 2;
@@ -27,11 +27,7 @@ type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: 
  * so this object allows to find an upload after a crash.
  */
 export class MultipartUpload implements AsyncDisposable {
-  readonly key: string;
-  readonly #bucket: MinioBucket;
-  readonly #incoming: IncomingKeys;
-  readonly #id: string;
-  readonly #isOnly: boolean;
+  readonly #begun: Begun;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #sent: SentPart[] = [];
   #parts = 0;
@@ -55,20 +51,16 @@ export class MultipartUpload implements AsyncDisposable {
     }
   }
 
-  private constructor({ bucket, incoming, key, id, isOnly }: Begun) {
-    this.#bucket = bucket;
-    this.#incoming = incoming;
-    this.key = key;
-    this.#id = id;
-    this.#isOnly = isOnly;
+  private constructor(begun: Begun) {
+    this.#begun = begun;
   }
 
-  /** Takes ownership of a sealed part; resolves when the next one may follow. */
-  async send(part: Part, sealed: Sendable): Promise<void> {
+  /** Takes ownership of the part with these bytes; resolves when the next one may follow. */
+  async send(part: AsyncDisposable, bytes: Sendable): Promise<void> {
     while (this.#inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
     this.#parts += 1;
-    this.#length += sealed.length;
-    const sending = this.#send(part, sealed, this.#parts).finally(() => this.#inFlight.delete(sending));
+    this.#length += bytes.length;
+    const sending = this.#send(part, bytes, this.#parts).finally(() => this.#inFlight.delete(sending));
     this.#inFlight.add(sending);
     this.#assertSent();
   }
@@ -78,7 +70,7 @@ export class MultipartUpload implements AsyncDisposable {
     await Promise.all(this.#inFlight);
     this.#assertSent();
     const parts = this.#sent.toSorted((a, b) => a.part - b.part);
-    const etag = await this.#bucket.askToWorkOn(this.#length, 'write', (client) =>
+    const etag = await this.#begun.bucket.askToWorkOn(this.#length, 'write', (client) =>
       this.#complete(client, parts),
     );
     assertEtag(etag, parts);
@@ -88,8 +80,8 @@ export class MultipartUpload implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#inFlight); // a part that arrives after the end of its upload would stay
-    const own = { id: this.#completed ? undefined : this.#id };
-    await this.#incoming.remove(this.key, this.#isOnly ? own : undefined);
+    const { incoming, key, id, isOnly } = this.#begun;
+    await incoming.remove(key, isOnly ? { id: this.#completed ? undefined : id } : undefined);
   }
 
   /**
@@ -97,22 +89,23 @@ export class MultipartUpload implements AsyncDisposable {
    * such upload.
    */
   async #complete(client: Client, parts: SentPart[]): Promise<string> {
-    const [bucket, key] = [this.#bucket.name, this.key];
+    const { bucket, key, id } = this.#begun;
     try {
-      return (await client.completeMultipartUpload(bucket, key, this.#id, parts)).etag;
+      return (await client.completeMultipartUpload(bucket.name, key, id, parts)).etag;
     } catch (error) {
-      const found = await orMissing(client.statObject(bucket, key));
+      const found = await orMissing(client.statObject(bucket.name, key));
       if (found?.size === this.#length) return found.etag;
       throw error;
     }
   }
 
   /** Never rejects: the next `send` or `complete` reports a failure. */
-  async #send(part: Part, sealed: Sendable, number: number): Promise<void> {
+  async #send(part: AsyncDisposable, bytes: Sendable, number: number): Promise<void> {
+    const { bucket, key, id } = this.#begun;
     try {
       await using _part = part; // disposed of after sending
-      const query = `partNumber=${number}&uploadId=${encodeURIComponent(this.#id)}`;
-      this.#sent.push({ part: number, ...(await this.#bucket.send(this.key, sealed, query)) });
+      const query = `partNumber=${number}&uploadId=${encodeURIComponent(id)}`;
+      this.#sent.push({ part: number, ...(await bucket.send(key, bytes, query)) });
     } catch (error) {
       this.#failure ??= error;
     }

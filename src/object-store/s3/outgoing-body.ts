@@ -1,10 +1,11 @@
 import type { BodyHash } from '../hashing/body-hash.ts';
 import type { HashingThreads } from '../hashing/hashing-threads.ts';
-import type { IncomingFile } from '../incoming-file.ts';
+import type { IncomingFolder } from '../incoming-folder.ts';
+import { Spool } from '../spool.ts';
 import type { MinioBucket } from './bucket.ts';
 import type { IncomingKeys } from './incoming-keys.ts';
 import { MultipartUpload } from './multipart-upload.ts';
-import { Part, type Sendable } from './upload-part.ts';
+import { type Sendable, sendable } from './sendable.ts';
 
 /** Maximum size of a part, unless it is one large chunk: a body up to this size needs a single request. */
 export const PART_BYTES = 32 * 1024 ** 2;
@@ -16,7 +17,7 @@ export type Sending = {
   readonly bucket: MinioBucket;
   readonly incoming: IncomingKeys;
   readonly hashing: HashingThreads;
-  readonly createFile: () => Promise<IncomingFile>;
+  readonly folder: IncomingFolder;
   /** Key of the body until it is verified. */
   readonly incomingKey: string;
   readonly partBytes: number;
@@ -29,7 +30,7 @@ export type Sending = {
 export class OutgoingBody implements AsyncDisposable {
   readonly #sending: Sending;
   readonly #hash: BodyHash;
-  #part: Part;
+  #part: Spool;
   /** The hash of the part; that of the first one is the hash of the body. */
   #partHash: BodyHash | undefined;
   #upload: MultipartUpload | undefined;
@@ -38,7 +39,7 @@ export class OutgoingBody implements AsyncDisposable {
   constructor(sending: Sending, hash: BodyHash) {
     this.#sending = sending;
     this.#hash = hash;
-    this.#part = new Part(sending.createFile);
+    this.#part = new Spool(() => sending.folder.create());
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -69,7 +70,7 @@ export class OutgoingBody implements AsyncDisposable {
 
   /** The whole body, if it is small and so in memory. */
   get bytes(): Uint8Array | undefined {
-    return this.#upload === undefined ? this.#part.bytes : undefined;
+    return this.#upload === undefined && this.#part.file === undefined ? this.#part.bytes() : undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,17 +80,17 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   async #sendPart(): Promise<void> {
-    const { bucket, incoming, incomingKey, hashing, createFile } = this.#sending;
+    const { bucket, incoming, incomingKey, hashing, folder } = this.#sending;
     this.#upload ??= await MultipartUpload.begin(bucket, incoming, incomingKey);
     const part = this.#part;
     const sealed = await this.#sealed();
     this.#partHash?.[Symbol.dispose]();
     this.#partHash = hashing.begin({ md5: true });
-    this.#part = new Part(createFile);
+    this.#part = new Spool(() => folder.create());
     await this.#upload.send(part, sealed);
   }
 
   async #sealed(): Promise<Sendable> {
-    return this.#part.seal(await (this.#partHash ?? this.#hash).digest());
+    return sendable(this.#part, await (this.#partHash ?? this.#hash).digest());
   }
 }

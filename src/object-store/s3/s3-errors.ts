@@ -44,7 +44,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const CODES: Readonly<Record<number, string>> = { 403: 'AccessDenied', 404: 'NotFound' };
 
 /** Statuses below 500 that may be transient; 499 comes from a MinIO that stops. */
-const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 499]);
+export const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 499]);
 
 /**
  * Codes of transient faults. They also occur in answers with status 200, which begin before all of an object

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { LruCache } from '../../tools/lru-cache.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
@@ -13,7 +14,6 @@ import {
   type SweepIncomingOptions,
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
-import { RecentObjects } from '../recent-objects.ts';
 import { Spool } from '../spool.ts';
 import { unavailable, unreadable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
@@ -59,7 +59,11 @@ export class S3ObjectStore implements ObjectStore {
   readonly #incoming: IncomingKeys;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
-  readonly #recent: RecentObjects | undefined;
+  /**
+   * Small objects that this process has just stored, each until it is read once: a check or load on the same node needs
+   * no request for it. Later reads prove that the store has the object.
+   */
+  readonly #recent: LruCache<Uint8Array> | undefined;
   readonly #writer: S3Writer;
   readonly #work = new OpenOperations();
   #closing: Promise<void> | undefined;
@@ -81,7 +85,7 @@ export class S3ObjectStore implements ObjectStore {
     { recentBytes, partBytes = PART_BYTES, ...place }: MinioArchiveStoreOptions,
     folder: IncomingFolder,
   ) {
-    this.#recent = recentBytes === undefined ? undefined : new RecentObjects(recentBytes);
+    this.#recent = recentBytes === undefined ? undefined : new LruCache(recentBytes, ({ length }) => length);
     this.#bucket = bucketAt(place);
     this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
     this.#incoming = new IncomingKeys(this.#probed);
@@ -94,18 +98,17 @@ export class S3ObjectStore implements ObjectStore {
       folder,
       hashing: this.#hashing,
       partBytes,
-      keyOf: (sha256) => this.#keyOf(sha256),
     });
   }
 
   put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
-    return this.#work.track(() =>
-      this.#writer.put(source, promised, (sha256, bytes) => this.#recent?.add(sha256, bytes)),
-    );
+    // A copy, since the bytes may be part of a larger buffer.
+    const onSmall = (sha256: string, bytes: Uint8Array) => this.#recent?.set(sha256, new Uint8Array(bytes));
+    return this.#work.track(() => this.#writer.put(source, promised, onSmall));
   }
 
   async get(sha256: string, from = 0): Promise<{ readonly length: number; readonly body: Readable }> {
-    const recent = from === 0 ? this.#recent?.take(sha256) : undefined;
+    const recent = from === 0 ? this.#takeRecent(sha256) : undefined;
     if (recent) return { length: recent.length, body: Readable.from([recent], { objectMode: false }) };
     const { length, bytes, close } = await this.#open(sha256, from);
     const body =
@@ -116,13 +119,13 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
-    const found = await this.#bucket.stat(this.#keyOf(sha256));
+    const found = await this.#bucket.stat(this.#bucket.keyOf(sha256));
     return found && { length: found.length };
   }
 
   /** Makes the object available locally. Its bytes are verified, unlike those of a local store. */
   async materialize(sha256: string): Promise<LocalObject> {
-    const recent = this.#recent?.take(sha256);
+    const recent = this.#takeRecent(sha256);
     if (recent) return { length: recent.length, source: { kind: 'bytes', bytes: recent }, ...NOT_OPEN };
     const { length, body } = await this.get(sha256);
     await using scope = new AsyncDisposableStack();
@@ -140,13 +143,14 @@ export class S3ObjectStore implements ObjectStore {
   async *list(): AsyncGenerator<ListedObject> {
     for await (const { key, length, storedAt } of this.#bucket.list('v1/sha256/')) {
       const sha256 = key.slice(-64);
-      if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#keyOf(sha256)) yield { sha256, length, storedAt };
+      if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#bucket.keyOf(sha256))
+        yield { sha256, length, storedAt };
     }
   }
 
   remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
-    this.#recent?.take(sha256);
-    return this.#work.track(() => removeStored(this.#bucket, this.#keyOf(sha256), storedBefore));
+    this.#takeRecent(sha256);
+    return this.#work.track(() => removeStored(this.#bucket, this.#bucket.keyOf(sha256), storedBefore));
   }
 
   async sweepIncoming(
@@ -197,7 +201,7 @@ export class S3ObjectStore implements ObjectStore {
 
   async #open(sha256: string, from: number): Promise<OpenedObject> {
     try {
-      const opened = await this.#bucket.open(this.#keyOf(sha256), from);
+      const opened = await this.#bucket.open(this.#bucket.keyOf(sha256), from);
       if (opened === undefined) throw new ObjectMissing(sha256);
       return { ...opened, bytes: this.#reading(sha256, opened.bytes) };
     } catch (error) {
@@ -221,7 +225,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Whether the store works, and has this object: MinIO reports a corrupt object as unavailable. */
   async #works(sha256: string): Promise<boolean> {
     try {
-      const found = await this.#probed.stat(this.#keyOf(sha256));
+      const found = await this.#probed.stat(this.#bucket.keyOf(sha256));
       await this.#probe();
       return found !== undefined;
     } catch {
@@ -242,8 +246,10 @@ export class S3ObjectStore implements ObjectStore {
     });
   }
 
-  #keyOf(sha256: string): string {
-    return `${this.#bucket.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+  #takeRecent(sha256: string): Uint8Array | undefined {
+    const bytes = this.#recent?.get(sha256);
+    this.#recent?.delete(sha256);
+    return bytes;
   }
 }
 

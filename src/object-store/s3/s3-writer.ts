@@ -1,24 +1,15 @@
 import { hash } from 'node:crypto';
 import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
-import type { HashingThreads } from '../hashing/hashing-threads.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
-import type { IncomingFolder } from '../incoming-folder.ts';
 import type { ExpectedContent, StoredObject } from '../object-store.ts';
 import { unavailable } from '../store-errors.ts';
 import type { MinioBucket } from './bucket.ts';
-import type { IncomingKeys } from './incoming-keys.ts';
-import { OutgoingBody } from './outgoing-body.ts';
+import { OutgoingBody, type Sending } from './outgoing-body.ts';
 import { isFault, S3Fault } from './s3-errors.ts';
 
-type S3WriterParts = {
-  readonly bucket: MinioBucket;
+type S3WriterParts = Omit<Sending, 'incomingKey'> & {
   /** Access to the bucket for requests that do not wait for a restart of the store. */
   readonly probed: MinioBucket;
-  readonly incoming: IncomingKeys;
-  readonly folder: IncomingFolder;
-  readonly hashing: HashingThreads;
-  readonly partBytes: number;
-  readonly keyOf: (sha256: string) => string;
 };
 
 /** Puts objects, and proves that the store has their bytes: by its answers, or by a request for the object. */
@@ -37,14 +28,13 @@ export class S3Writer {
     promised: ExpectedContent,
     onSmall: (sha256: string, bytes: Uint8Array) => void,
   ): Promise<StoredObject> {
-    const { incoming, hashing, folder, keyOf } = this.#parts;
+    const { bucket, incoming, hashing } = this.#parts;
     const expected = { ...promised, maxLength: Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT) };
     return incoming.use(async (incomingKey) => {
-      const createFile = () => folder.create();
       using bodyHash = hashing.begin({ md5: true });
-      await using body = new OutgoingBody({ ...this.#parts, createFile, incomingKey }, bodyHash);
+      await using body = new OutgoingBody({ ...this.#parts, incomingKey }, bodyHash);
       const stored = await writeVerified(source, expected, bodyHash, body);
-      const key = keyOf(stored.sha256);
+      const key = bucket.keyOf(stored.sha256);
       const { md5 } = await body.place(key);
       const isVerified = md5 !== undefined && (await this.#verifiesDigests());
       if (!isVerified) await this.#assertPlaced(key, stored.length, md5);

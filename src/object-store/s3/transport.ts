@@ -3,7 +3,7 @@ import type http from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { clock } from '../../tools/clock.ts';
 import { outgoing } from '../../tools/outgoing.ts';
-import { notS3, refusal, S3Fault } from './s3-errors.ts';
+import { notS3, PASSING_STATUSES, refusal, S3Fault } from './s3-errors.ts';
 
 /** Time limits of the store, in milliseconds. */
 export type Timeouts = {
@@ -114,7 +114,7 @@ function isLongRunning({ method, path, headers }: RequestOptions): boolean {
  */
 function isWellFormedResponse(response: IncomingMessage, { method }: RequestOptions): boolean {
   const { statusCode = 0 } = response;
-  const isForgotten = statusCode >= 500 || [408, 429, 499].includes(statusCode);
+  const isForgotten = statusCode >= 500 || PASSING_STATUSES.has(statusCode);
   const isRefusedHead = method === 'HEAD' && statusCode >= 400;
   return !isForgotten && !isRefusedHead && !isPage(response);
 }
