@@ -6,6 +6,7 @@ import { chainFaults } from '../../src/event-log/integrity/chain-errors.ts';
 import { canonicalJson, eventId, sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { StreamHeads } from '../../src/event-log/integrity/stream-heads.ts';
 import { InvalidPosition, positionNumber, toPosition } from '../../src/event-log/position.ts';
+import { canonicalJson as independentJson } from '../../src/modules/console/proof/canonical-json.ts';
 import { escapePath, unescapePath } from '../../src/swhid/escape-path.ts';
 import { oddText } from './odd-texts.ts';
 
@@ -20,6 +21,17 @@ test('the canonical form is the same for any order of keys', (t) => {
       t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
       t.is(text, canonicalJson(JSON.parse(text) as Json));
       t.notRegex(text, /[\n\r]/);
+    }),
+  );
+});
+
+test('the canonical form is that of the second implementation, whatever the keys are', (t) => {
+  const key = fc.oneof(oddText, fc.nat().map(String), fc.constantFrom('__proto__', 'toJSON', '-1', '01', ''));
+  const members = fc.array(fc.tuple(key, fc.oneof(json, object)), { maxLength: 50 });
+  fc.assert(
+    fc.property(members, members, (outer, inner) => {
+      const value = Object.fromEntries([...outer, ['inner', Object.fromEntries(inner)]]);
+      t.is(canonicalJson(value), independentJson(value));
     }),
   );
 });
