@@ -120,7 +120,9 @@ function withLookups(handlers: When): When {
       type,
       (view: DepositSearchView | undefined, event: Handled) => {
         const after = handler(view, event);
-        return after && { ...after, ...textsOf(after), labels: labelsAfter(after, event) };
+        if (!after) return undefined;
+        const { changed, words, terms } = textsOf(after);
+        return { ...after, changed, words, terms, labels: labelsAfter(after, event) };
       },
     ]),
   );
@@ -150,14 +152,15 @@ function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | '
  */
 function labelsAfter({ slug, archives, labels }: DepositSearchView, event: Handled): readonly string[] {
   const { id, correlationId, actor } = event;
-  const digests = archives.flatMap(({ sha256, md5 }) => (md5 === null ? [sha256] : [sha256, md5]));
-  const hex = [id, correlationId, ...digests].filter((value) => value !== undefined);
-  const added = [
-    ...hex.map((value) => labelOf('hex', value)),
-    ...(actor && actor.kind !== 'reactor' ? [labelOf('actor', actor.name)] : []),
-    ...(slug === null ? [] : [labelOf('slug', slug)]),
-  ];
-  return [...new Set([...labels, ...added])];
+  const all = new Set(labels).add(labelOf('hex', id));
+  if (correlationId !== undefined) all.add(labelOf('hex', correlationId));
+  for (const { sha256, md5 } of archives) {
+    all.add(labelOf('hex', sha256));
+    if (md5 !== null) all.add(labelOf('hex', md5));
+  }
+  if (actor && actor.kind !== 'reactor') all.add(labelOf('actor', actor.name));
+  if (slug !== null) all.add(labelOf('slug', slug));
+  return [...all];
 }
 
 /** Returns the view with the codes of these reasons. */

@@ -44,7 +44,8 @@ export function codec<Event extends { type: string }>(
           `A ${type} of schema version ${String(version)} cannot be read by this release: start the release that wrote it.`,
         );
       }
-      const current = upcasters.slice(version - 1).reduce((older, upcast) => upcast(older), data);
+      let current = data;
+      for (let next = version; next <= upcasters.length; next += 1) current = upcasters[next - 1]?.(current);
       return { type, data: current } as unknown as Event; // written by this service, brought up to date above
     },
   };

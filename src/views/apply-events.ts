@@ -12,10 +12,12 @@ export function applyEvents(
   const newEvents = eventsAfter(views.lastSeen?.position, events);
   const last = newEvents.at(-1);
   if (last === undefined) return;
-  const values = projections.map(
-    (projection) => [projection.name, valuesAfter(views, projection, newEvents)] as const,
-  );
-  views.take(new Map(values), last);
+  const changed = new Map<string, ReadonlyMap<string, unknown>>();
+  for (const projection of projections) {
+    const values = valuesAfter(views, projection, newEvents);
+    if (values.size > 0) changed.set(projection.name, values);
+  }
+  views.take(changed, last);
 }
 
 export function prefixesOf(projections: readonly AnyProjection[]): readonly string[] {

@@ -10,14 +10,10 @@ export function apply<View, Event extends { type: string }>(
   const handler = projection.when[stored.type as Event['type']];
   if (!handler) return view;
   const event = projection.source.codec.read(stored);
-  // The handler was found under the type of this very event.
-  return handler(view, { ...event, ...recorded(stored) } as never);
-}
-
-/** Returns what handlers learn of an event besides its data. */
-function recorded({ id, revision, position, metadata }: RecordedEvent): Recorded {
+  const { id, revision, position, metadata } = stored;
   const { occurredAt, actor, $correlationId: correlationId } = metadata as unknown as Metadata;
-  return { id, occurredAt, revision, position, actor, correlationId };
+  const recorded: Recorded & Event = { ...event, id, occurredAt, revision, position, actor, correlationId };
+  return handler(view, recorded as never); // it was found under the type of this very event
 }
 
 /** The metadata of every event of this service. */
