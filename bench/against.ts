@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { depositsAgainst, MEASURED_ENGINES } from './against/deposits.ts';
 import { describeMachine } from './frame/machine.ts';
 import { measureGoals } from './frame/measured-goals.ts';

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, refused, runCommand } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { refused, runCommand } from '../src/operations/command/command.ts';
 import { parseDuration } from './frame/duration-option.ts';
 import type { Goal } from './frame/goal.ts';
 import { describeMachine } from './frame/machine.ts';

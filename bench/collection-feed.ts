@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { readConfig } from '../src/config/read-config.ts';
-import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { startService } from '../src/service/service.ts';
 import { silentLogger } from '../src/tools/logger.ts';
 

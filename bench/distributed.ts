@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
 import { logAdapter } from './distributed/log-adapter.ts';
 import { storeAdapter } from './distributed/store-adapter.ts';
 import { describeMachine } from './frame/machine.ts';

@@ -7,7 +7,8 @@ import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/ev
 import { sealAfter } from '../src/event-log/integrity/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
 import { FilesystemObjectStore } from '../src/object-store/filesystem/filesystem-object-store.ts';
-import { readArguments, runCommand } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
 import { appendBinding } from '../src/service/backends/store-binding.ts';
 import { credentialOf } from '../src/tools/cryptography/password.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';

@@ -1,7 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { ended } from './inputs/ended.ts';
 import { Inputs } from './inputs/inputs.ts';

@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { describeMachine, load, machineText } from './frame/machine.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { rounded } from './frame/table.ts';

@@ -5,8 +5,9 @@ import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { anchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../src/modules/anchors/anchorer.ts';
-import { readOptions, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 

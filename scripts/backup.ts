@@ -13,16 +13,10 @@ import {
 } from '../src/operations/backup/backup-folder.ts';
 import { backUpKeys } from '../src/operations/backup/backup-keys.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
-import {
-  onlyPositional,
-  readArguments,
-  refused,
-  runCommand,
-  say,
-  stopSignal,
-} from '../src/operations/command/command.ts';
+import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
+import { refused, runCommand, stopSignal } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore } from '../src/operations/command/service-engines.ts';
 import { copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';

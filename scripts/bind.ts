@@ -1,6 +1,7 @@
 import { readConfig } from '../src/config/read-config.ts';
-import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { assertStoreOf } from '../src/service/backends/bound-store.ts';
 import { openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
 import { appendBinding, lastBinding } from '../src/service/backends/store-binding.ts';

@@ -1,6 +1,7 @@
 import { readConfig } from '../src/config/read-config.ts';
-import { operator, readArguments, refused, runCommand, say } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { operator, refused, runCommand } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
 import { consoleLink } from '../src/operations/people/console-link.ts';
 

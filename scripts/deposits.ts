@@ -1,9 +1,9 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
-import { beginningOf, limitOf } from '../src/operations/command/argument-values.ts';
-import { readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { beginningOf, limitOf, readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { type PlannedDrill, PROGRAMME } from '../drills/programme.ts';
 import { describeRun, isBroken, markdownReport, summary } from '../drills/report.ts';
 import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
-import { readArguments, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { clock } from '../src/tools/clock.ts';
 
 const HELP = `Injects faults into real processes of the service, and checks that its guarantees hold.

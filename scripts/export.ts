@@ -3,15 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { AuditedRecord } from '../src/event-log/integrity/log-audit.ts';
-import {
-  readOptions,
-  refused,
-  runCommand,
-  say,
-  stopSignal,
-  UsageError,
-  warn,
-} from '../src/operations/command/command.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { say, warn } from '../src/operations/command/output.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
 import { writeWholeFile } from '../src/operations/command/whole-file.ts';
 import { type ExportedPart, ExportTally } from '../src/operations/verify/export-trailer.ts';

@@ -3,17 +3,10 @@ import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { duration } from '../src/operations/command/argument-values.ts';
-import {
-  readOptions,
-  refused,
-  runCommand,
-  say,
-  stopSignal,
-  UsageError,
-} from '../src/operations/command/command.ts';
+import { duration, readOptions } from '../src/operations/command/arguments.ts';
+import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';

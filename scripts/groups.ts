@@ -3,20 +3,15 @@ import type {
   GroupAdministration,
   RetiredGroupsOutcome,
 } from '../src/event-log/consumer-groups/group-administration.ts';
-import { duration } from '../src/operations/command/argument-values.ts';
 import {
   type Actions,
   assertAction,
   assertNoPositionals,
+  duration,
   readArguments,
-  refused,
-  runCommand,
-  say,
-  stopSignal,
-  UsageError,
-  warn,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+} from '../src/operations/command/arguments.ts';
+import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openGroups } from '../src/service/backends/open-event-log.ts';
 
 const HELP = `Creates or deletes the groups of the reactors (persistent subscriptions) on EventStoreDB or KurrentDB. Nodes do this by

@@ -1,5 +1,6 @@
 import { readConfig } from '../src/config/read-config.ts';
-import { runCommand, say, warn } from '../src/operations/command/command.ts';
+import { runCommand } from '../src/operations/command/command.ts';
+import { say, warn } from '../src/operations/command/output.ts';
 import { printHistory } from '../src/operations/history/print-history.ts';
 
 const HELP = `Shows everything that happened to a deposit, a client, a collection or a person, and computes every hash again.

@@ -1,15 +1,9 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
-import {
-  onlyPositional,
-  readArguments,
-  refused,
-  runCommand,
-  say,
-  stopSignal,
-  UsageError,
-} from '../src/operations/command/command.ts';
+import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
+import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { exportedEvents } from '../src/operations/verify/exported-event.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';

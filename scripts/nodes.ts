@@ -4,13 +4,10 @@ import {
   assertAction,
   assertNoPositionals,
   onlyPositional,
-  operator,
   readArguments,
-  refused,
-  runCommand,
-  say,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+} from '../src/operations/command/arguments.ts';
+import { operator, refused, runCommand } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { confirmations } from '../src/service/nodes/confirmations.ts';
 import { appendNodeEvent, registeredNodes } from '../src/service/nodes/node-stream.ts';

@@ -3,7 +3,9 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { bundle } from './client-package/bundle.ts';
 import { licenceTexts } from './client-package/licences.ts';
 

@@ -6,14 +6,10 @@ import {
   assertAction,
   assertNoPositionals,
   onlyPositional,
-  operator,
   readArguments,
-  refused,
-  runCommand,
-  say,
-  UsageError,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+} from '../src/operations/command/arguments.ts';
+import { operator, refused, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { type ParkedFacts, parkedFacts } from '../src/operations/parked/parked-facts.ts';
 import { skipParked } from '../src/operations/parked/skip-parked.ts';

@@ -9,14 +9,10 @@ import {
   assertAction,
   assertNoPositionals,
   onlyPositional,
-  operator,
   readArguments,
-  refused,
-  runCommand,
-  say,
-  UsageError,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+} from '../src/operations/command/arguments.ts';
+import { operator, refused, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { foldByKey } from '../src/views/fold.ts';

@@ -14,17 +14,9 @@ import {
 import { restoreKeys } from '../src/operations/backup/backup-keys.ts';
 import { reportCopied } from '../src/operations/backup/copied-objects.ts';
 import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/restored-binding.ts';
-import {
-  onlyPositional,
-  readArguments,
-  refused,
-  runCommand,
-  say,
-  stopSignal,
-  UsageError,
-  warn,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
+import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';

@@ -1,16 +1,9 @@
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { Refusal } from '../src/domain/decider.ts';
-import { wholeNumber } from '../src/operations/command/argument-values.ts';
-import {
-  operator,
-  readArguments,
-  runCommand,
-  say,
-  UsageError,
-  warn,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
+import { operator, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { DepositRetries } from '../src/operations/deposits/deposit-retries.ts';
 import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 
 const HELP = `Prints the bill of materials of the service, CycloneDX 1.5, from package-lock.json.
 

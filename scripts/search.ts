@@ -1,8 +1,8 @@
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
-import { beginningOf, limitOf } from '../src/operations/command/argument-values.ts';
-import { readArguments, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { beginningOf, limitOf, readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
 import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
 import { searchShown } from '../src/operations/search/deposits-with.ts';

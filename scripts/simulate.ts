@@ -10,15 +10,9 @@ import { storyOf, summary, violationReport } from '../simulation/report.ts';
 import { recordRun } from '../simulation/run-record.ts';
 import { type RunHistory, Simulators } from '../simulation/simulators.ts';
 import { Tally } from '../simulation/tally.ts';
-import { wholeNumber } from '../src/operations/command/argument-values.ts';
-import {
-  readOptions,
-  runCommand,
-  say,
-  stopSignal,
-  UsageError,
-  warn,
-} from '../src/operations/command/command.ts';
+import { readOptions, wholeNumber } from '../src/operations/command/arguments.ts';
+import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { say, warn } from '../src/operations/command/output.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';

@@ -1,7 +1,8 @@
 import { readConfig } from '../src/config/read-config.ts';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
-import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
+import { jsonLine, say } from '../src/operations/command/output.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
 import { statusFacts } from '../src/operations/status/status-facts.ts';
 import { withRates } from '../src/operations/status/status-rates.ts';

@@ -1,4 +1,6 @@
-import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
+import { runCommand } from '../src/operations/command/command.ts';
+import { say } from '../src/operations/command/output.ts';
 import { askAudit } from './supply-chain/npm-audit.ts';
 import { readPackages } from './supply-chain/read-packages.ts';
 import { type Check, checkPackages } from './supply-chain/supply-chain-checks.ts';

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { readArguments, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { readArguments } from '../src/operations/command/arguments.ts';
+import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
 
 const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so one call reports everything.

@@ -1,15 +1,8 @@
 import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config/read-config.ts';
-import {
-  onlyPositional,
-  readArguments,
-  refused,
-  runCommand,
-  say,
-  UsageError,
-  warn,
-} from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/json-line.ts';
+import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
+import { refused, runCommand, UsageError } from '../src/operations/command/command.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
 
 const names = everyView.map(({ name }) => name);

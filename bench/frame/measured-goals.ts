@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { say, UsageError } from '../../src/operations/command/command.ts';
+import { UsageError } from '../../src/operations/command/command.ts';
+import { say } from '../../src/operations/command/output.ts';
 import type { Goal } from './goal.ts';
 import { type Machine, machineText } from './machine.ts';
 import { type RunOptions, runGoals } from './run-goals.ts';

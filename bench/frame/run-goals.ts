@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { say } from '../../src/operations/command/command.ts';
+import { say } from '../../src/operations/command/output.ts';
 import { Inputs } from '../inputs/inputs.ts';
 import { type Comparison, type Goal, judgedValues } from './goal.ts';
 import { load } from './machine.ts';

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
 import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
-import { beginningOf, momentOf, wholeNumber } from '../../src/operations/command/argument-values.ts';
+import { beginningOf, momentOf, wholeNumber } from '../../src/operations/command/arguments.ts';
 import type { StatusFacts } from '../../src/operations/status/status-facts.ts';
 import { withRates } from '../../src/operations/status/status-rates.ts';
 import { statusScreen } from '../../src/operations/status/status-screen.ts';

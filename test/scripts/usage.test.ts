@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { duration } from '../../src/operations/command/argument-values.ts';
+import { duration } from '../../src/operations/command/arguments.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
 import { isInside } from '../../src/operations/command/is-inside.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';

@@ -1,4 +1,4 @@
-import { warn } from '../command/command.ts';
+import { warn } from '../command/output.ts';
 import type { StoreCopied } from '../copy/store-copy.ts';
 
 type Outcome = Pick<StoreCopied, 'failed' | 'notReady'>;

@@ -10,9 +10,9 @@ import { generateSecret, isSecret } from '../../modules/webhooks/signature.ts';
 import { WebhookKey } from '../../modules/webhooks/webhook-key.ts';
 import { openView } from '../../service/backends/open-backends.ts';
 import { clock } from '../../tools/clock.ts';
-import { refused, say, UsageError } from '../command/command.ts';
+import { refused, UsageError } from '../command/command.ts';
 import { isInside } from '../command/is-inside.ts';
-import { jsonLine } from '../command/json-line.ts';
+import { jsonLine, say } from '../command/output.ts';
 import { depositsOfView } from '../deposits/deposits-of-view.ts';
 
 export type WebhookOptions = {

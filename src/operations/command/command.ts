@@ -1,11 +1,10 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import { packageInfo } from '../../config/package-info.ts';
 import type { Actor } from '../../deposits/command-handler.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
-import { printable } from '../../tools/terminal/printable.ts';
+import { warn } from './output.ts';
 
 /** Creates an error whose message is printed as one sentence; the exit code is 1. */
 export { codedError as refused } from '../../tools/coded-error.ts';
@@ -61,60 +60,9 @@ function refusalOf(code: string, message: string): string {
   return `${message.split('. To specify')[0]}. --help lists the options.`;
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>;
-
-/** Parses arguments of commands with positionals, which must refuse unexpected ones themselves. */
-export function readArguments<Known extends Options>(args: string[], options: Known) {
-  return parseArgs({ args, options, allowPositionals: true, strict: true });
-}
-
-/** Parses arguments of commands without positionals. @throws {UsageError} */
-export function readOptions<Known extends Options>(args: string[], options: Known) {
-  const { values, positionals } = readArguments(args, options);
-  assertNoPositionals(positionals);
-  return values;
-}
-
-/** The options that each action of a command accepts. */
-export type Actions = Readonly<Record<string, readonly string[]>>;
-
-/** @throws {UsageError} the action does not exist, or does not accept all of the options. */
-export function assertAction(actions: Actions, action: string, values: object): void {
-  const taken = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (!taken) throw new UsageError(`Unknown action '${action}'. --help lists the actions.`);
-  const foreign = Object.keys(values).find((name) => !taken.includes(name));
-  if (foreign !== undefined) throw new UsageError(`${action} does not accept --${foreign}.`);
-}
-
 /** Returns the actor for events: the user who runs the command. */
 export function operator({ operator: name }: Pick<Config, 'operator'>): Actor {
   return { kind: 'operator', name };
-}
-
-/** Returns the one required positional. */
-export function onlyPositional(positionals: readonly string[], what: string): string {
-  const [value, ...more] = positionals;
-  if (value === undefined) throw new UsageError(`${what} is missing.`);
-  if (more.length > 0) throw new UsageError(`Only one ${what} is expected, not ${more.join(' ')} as well.`);
-  return value;
-}
-
-/** Refuses positionals. @throws {UsageError} */
-export function assertNoPositionals(positionals: readonly string[]): void {
-  if (positionals.length > 0)
-    throw new UsageError(
-      `Only options are expected, not ${positionals.join(' ')}. Is -- missing after the name of the command?`,
-    );
-}
-
-/** Prints text, without characters by which the text of a client could pass for something else. */
-export function say(text: string): void {
-  process.stdout.write(`${printable(text)}\n`);
-}
-
-/** Prints a message on standard error, apart from the output that programs read. */
-export function warn(text: string): void {
-  process.stderr.write(`${printable(text)}\n`);
 }
 
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

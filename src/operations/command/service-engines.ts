@@ -10,7 +10,8 @@ import {
 } from '../../service/operator-port/control-client.ts';
 import { OperatorFileDamaged } from '../../service/operator-port/control-file.ts';
 import { exists, NotPermitted } from '../../tools/files/access.ts';
-import { refused, warn } from './command.ts';
+import { refused } from './command.ts';
+import { warn } from './output.ts';
 
 const found = new WeakMap<Pick<Config, 'dataDir'>, Promise<ControlClient | undefined>>();
 

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { confirmations } from '../../service/nodes/confirmations.ts';
-import { warn } from './command.ts';
+import { warn } from './output.ts';
 import { serviceOn } from './service-engines.ts';
 
 /**

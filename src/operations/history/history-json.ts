@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../event-log/event-log.ts';
-import { jsonLine } from '../command/json-line.ts';
+import { jsonLine } from '../command/output.ts';
 import { correlationOf, depositIdOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 

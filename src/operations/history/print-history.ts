@@ -1,7 +1,7 @@
 import type { EventLog } from '../../event-log/event-log.ts';
 import { openExistingLog } from '../../service/backends/open-backends.ts';
-import { momentOf, wholeNumber } from '../command/argument-values.ts';
-import { onlyPositional, readArguments, refused, UsageError } from '../command/command.ts';
+import { momentOf, onlyPositional, readArguments, wholeNumber } from '../command/arguments.ts';
+import { refused, UsageError } from '../command/command.ts';
 import { assertEnginesOfService, type EngineSettings } from '../command/service-engines.ts';
 import { depositsWith } from '../search/deposits-with.ts';
 import { termIn } from '../search/search-term.ts';

@@ -1,5 +1,15 @@
 import { printable } from '../../tools/terminal/printable.ts';
 
+/** Prints text, without characters by which the text of a client could pass for something else. */
+export function say(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
+}
+
+/** Prints a message on standard error, apart from the output that programs read. */
+export function warn(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
+}
+
 /** Members that hold stored data. Their names are part of what is hashed or signed, and stay as they are. */
 const STORED: ReadonlySet<string> = new Set(['data', 'event', 'anchor']);
 

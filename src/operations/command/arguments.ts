@@ -1,5 +1,47 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { parseGitDate } from '../../domain/deposit/metadata/git-date.ts';
 import { UsageError } from './command.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** Parses arguments of commands with positionals, which must refuse unexpected ones themselves. */
+export function readArguments<Known extends Options>(args: string[], options: Known) {
+  return parseArgs({ args, options, allowPositionals: true, strict: true });
+}
+
+/** Parses arguments of commands without positionals. @throws {UsageError} */
+export function readOptions<Known extends Options>(args: string[], options: Known) {
+  const { values, positionals } = readArguments(args, options);
+  assertNoPositionals(positionals);
+  return values;
+}
+
+/** The options that each action of a command accepts. */
+export type Actions = Readonly<Record<string, readonly string[]>>;
+
+/** @throws {UsageError} the action does not exist, or does not accept all of the options. */
+export function assertAction(actions: Actions, action: string, values: object): void {
+  const taken = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (!taken) throw new UsageError(`Unknown action '${action}'. --help lists the actions.`);
+  const foreign = Object.keys(values).find((name) => !taken.includes(name));
+  if (foreign !== undefined) throw new UsageError(`${action} does not accept --${foreign}.`);
+}
+
+/** Returns the one required positional. */
+export function onlyPositional(positionals: readonly string[], what: string): string {
+  const [value, ...more] = positionals;
+  if (value === undefined) throw new UsageError(`${what} is missing.`);
+  if (more.length > 0) throw new UsageError(`Only one ${what} is expected, not ${more.join(' ')} as well.`);
+  return value;
+}
+
+/** Refuses positionals. @throws {UsageError} */
+export function assertNoPositionals(positionals: readonly string[]): void {
+  if (positionals.length > 0)
+    throw new UsageError(
+      `Only options are expected, not ${positionals.join(' ')}. Is -- missing after the name of the command?`,
+    );
+}
 
 /**
  * Parses a number from 1 in decimal notation, such as that of a deposit. Returns `undefined` for anything else, such as
