@@ -9,7 +9,7 @@ import {
 } from '../domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from '../domain/client/client.ts';
 import type { CollectionCommand } from '../domain/collection/collection.ts';
-import type { DepositCommand, RetryChecks, RetryLoading } from '../domain/deposit/commands.ts';
+import type { Command, DepositCommand } from '../domain/deposit/commands.ts';
 import type { NotificationsCommand } from '../domain/notifications/notifications.ts';
 import type { ParkedEvent, Parking, ParkingCommand } from '../domain/parking/parking.ts';
 import type { PersonCommand } from '../domain/person/person.ts';
@@ -87,7 +87,7 @@ export class AdminCommands {
   /** Requests a new check or load of a deposit. Resolves to the appended event and the attempt that it starts. */
   async retry(
     depositId: number,
-    command: RetryChecks | RetryLoading,
+    command: Command<'RetryChecks' | 'RetryLoading'>,
   ): Promise<{ readonly event: 'ChecksRetried' | 'LoadingRetried'; readonly attempt: number }> {
     const { events } = await this.#handle(deposits, depositId, command);
     for (const { type, data } of events)

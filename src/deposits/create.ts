@@ -1,5 +1,5 @@
 import { deposits } from '../domain/aggregates.ts';
-import type { CreateDeposit, DepositMetadata } from '../domain/deposit/commands.ts';
+import type { Command } from '../domain/deposit/commands.ts';
 import type { MetadataTarget } from '../domain/deposit/events.ts';
 import type { Iris } from '../sword/iris.ts';
 import { clock } from '../tools/clock.ts';
@@ -57,7 +57,7 @@ function creation(
   { archive, entry }: ReceivedContent,
   target: MetadataTarget | undefined,
   { depositId, uuid, now }: Request,
-): CreateDeposit | DepositMetadata {
+): Command<'CreateDeposit' | 'DepositMetadata'> {
   // The origin of a deposit whose metadata name none.
   const fallbackOrigin =
     providerUrl === null

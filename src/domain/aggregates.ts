@@ -7,7 +7,6 @@ import {
   collectionDecider,
 } from './collection/collection.ts';
 import type { Decider } from './decider.ts';
-import { depositCodec } from './deposit/codec.ts';
 import type { DepositCommand } from './deposit/commands.ts';
 import { depositDecider } from './deposit/decide.ts';
 import type { DepositEvent } from './deposit/events.ts';
@@ -32,7 +31,28 @@ export type Aggregate<State, Command, Event> = {
 export const deposits: Aggregate<Deposit, DepositCommand, DepositEvent> = {
   prefix: 'deposit-',
   decider: depositDecider,
-  codec: depositCodec,
+  codec: codec<DepositEvent>({
+    DepositCreated: [],
+    ArchiveAdded: [],
+    ArchivesReplaced: [],
+    ArchivesRemoved: [],
+    ArchiveReplaced: [],
+    ArchiveRemoved: [],
+    MetadataAdded: [],
+    MetadataReplaced: [],
+    DepositCompleted: [],
+    DepositDeleted: [],
+    DepositVerified: [],
+    DepositRejected: [],
+    CopyUnreadable: [],
+    ChecksRetried: [],
+    LoadingStarted: [],
+    DepositLoaded: [],
+    LoadingFailed: [],
+    LoadingRetried: [],
+    MetadataUpdated: [],
+    MetadataDeposited: [],
+  }),
 };
 
 export const clients: Aggregate<Client, ClientCommand, ClientEvent> = {

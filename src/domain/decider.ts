@@ -18,3 +18,9 @@ export class Refusal<Code extends string = string> extends Error {
     this.code = code;
   }
 }
+
+/** The events of an aggregate, from their data by type. */
+export type EventsOf<Data> = { [Type in keyof Data]: { type: Type; data: Data[Type] } }[keyof Data];
+
+/** The commands of an aggregate, from their fields by type. */
+export type CommandsOf<Fields> = { [Type in keyof Fields]: { type: Type } & Fields[Type] }[keyof Fields];

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { DepositMetadata, UpdateMetadata } from '../../src/domain/deposit/commands.ts';
+import type { Command } from '../../src/domain/deposit/commands.ts';
 import { depositDecider } from '../../src/domain/deposit/decide.ts';
 import type { DepositEvent, FieldFault, MetadataTarget } from '../../src/domain/deposit/events.ts';
 import { MAX_ENTRIES } from '../../src/domain/deposit/limits.ts';
@@ -76,7 +76,7 @@ test('an entry without validation results is validated by its known facts', (t) 
   t.is(linesOf({ datePublished: 'soon' })[0]?.length, 1);
 });
 
-function update(changes: Partial<UpdateMetadata> = {}): UpdateMetadata {
+function update(changes: Partial<Command<'UpdateMetadata'>> = {}): Command<'UpdateMetadata'> {
   const providerUrl = 'https://alice.example/software';
   const entry = aliceEntry;
   return {
@@ -135,7 +135,7 @@ test('a metadata update leaves the identifiers and their inputs unchanged', (t) 
   t.is(facts?.values.length, 3, 'the existing metadata and both updates');
 });
 
-function metadataOnly(changes: Partial<DepositMetadata> = {}): DepositMetadata {
+function metadataOnly(changes: Partial<Command<'DepositMetadata'>> = {}): Command<'DepositMetadata'> {
   const { depositId, uuid, client, collection, now, providerUrl } = createDeposit();
   const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
   return { type: 'DepositMetadata', ...made, entry: aliceEntry, target, ...changes };

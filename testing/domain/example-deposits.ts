@@ -1,4 +1,4 @@
-import type { ChangeDeposit, CreateDeposit } from '../../src/domain/deposit/commands.ts';
+import type { Command } from '../../src/domain/deposit/commands.ts';
 import type {
   Archive,
   ArchiveReading,
@@ -39,7 +39,7 @@ export function entryWith(facts: Partial<EntryFacts>): MetadataEntry {
   return { sha256: 'e'.repeat(64), length: 300, encoding: 'utf-8', facts: { ...aliceFacts, ...facts } };
 }
 
-export function createDeposit(changes: Partial<CreateDeposit> = {}): CreateDeposit {
+export function createDeposit(changes: Partial<Command<'CreateDeposit'>> = {}): Command<'CreateDeposit'> {
   return {
     type: 'CreateDeposit',
     depositId: 1,
@@ -58,9 +58,9 @@ export function createDeposit(changes: Partial<CreateDeposit> = {}): CreateDepos
 }
 
 export function changeDeposit(
-  change: ChangeDeposit['change'],
-  changes: Partial<ChangeDeposit> = {},
-): ChangeDeposit {
+  change: Command<'ChangeDeposit'>['change'],
+  changes: Partial<Command<'ChangeDeposit'>> = {},
+): Command<'ChangeDeposit'> {
   const providerUrl = 'https://alice.example/software';
   return {
     type: 'ChangeDeposit',

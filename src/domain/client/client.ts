@@ -73,38 +73,42 @@ function decide(command: ClientCommand, client: Client): readonly ClientEvent[] 
 
 type AfterRegistration = Exclude<ClientCommand, { type: 'RegisterClient' }>;
 
-function decideRegistered(command: AfterRegistration, client: Registered): readonly ClientEvent[] {
+function decideRegistered(command: AfterRegistration, present: Registered): readonly ClientEvent[] {
+  const { client } = command;
   switch (command.type) {
     case 'ChangeCredential':
-      return [
-        { type: 'CredentialChanged', data: { client: command.client, credential: command.credential } },
-      ];
+      return [{ type: 'CredentialChanged', data: { client, credential: command.credential } }];
     case 'DisableClient':
-      return client.status === 'disabled'
-        ? []
-        : [{ type: 'ClientDisabled', data: { client: command.client } }];
+      return present.status === 'disabled' ? [] : [{ type: 'ClientDisabled', data: { client } }];
     case 'EnableClient':
-      return client.status === 'active' ? [] : [{ type: 'ClientEnabled', data: { client: command.client } }];
-    case 'GrantCollection':
-      if (client.collections.includes(command.collection)) return [];
-      return [
-        { type: 'CollectionGranted', data: { client: command.client, collection: command.collection } },
-      ];
-    case 'RevokeCollection':
-      if (!client.collections.includes(command.collection)) return [];
-      return [
-        { type: 'CollectionRevoked', data: { client: command.client, collection: command.collection } },
-      ];
-    case 'SetDomain':
-      return setDomain(command.client, command.domain, client);
-    case 'SetProviderUrl':
-      return setProviderUrl(command.client, command.providerUrl, client);
-    case 'SetWebhook':
-      return setWebhook(command);
+      return present.status === 'active' ? [] : [{ type: 'ClientEnabled', data: { client } }];
+    case 'GrantCollection': {
+      const { collection } = command;
+      if (present.collections.includes(collection)) return [];
+      return [{ type: 'CollectionGranted', data: { client, collection } }];
+    }
+    case 'RevokeCollection': {
+      const { collection } = command;
+      if (!present.collections.includes(collection)) return [];
+      return [{ type: 'CollectionRevoked', data: { client, collection } }];
+    }
+    case 'SetDomain': {
+      const domain = command.domain === null ? null : hostOf(command.domain);
+      return domain === present.domain ? [] : [{ type: 'DomainSet', data: { client, domain } }];
+    }
+    case 'SetProviderUrl': {
+      const providerUrl = acceptedProviderUrl(command.providerUrl);
+      if (providerUrl === present.providerUrl) return [];
+      return [{ type: 'ProviderUrlSet', data: { client, providerUrl } }];
+    }
+    case 'SetWebhook': {
+      const accepted = webhookUrl(command.url);
+      if ('problem' in accepted) throw new ClientRefusal('BAD_WEBHOOK', accepted.problem);
+      // Recorded even if the address is unchanged, because the secret is new.
+      return [{ type: 'WebhookSet', data: { client, url: accepted.url, secret: command.secret } }];
+    }
     case 'RemoveWebhook':
-      return client.webhook === undefined
-        ? []
-        : [{ type: 'WebhookRemoved', data: { client: command.client } }];
+      return present.webhook === undefined ? [] : [{ type: 'WebhookRemoved', data: { client } }];
     default:
       return command satisfies never;
   }
@@ -122,12 +126,6 @@ function register(
   return [{ type: 'ClientRegistered', data: { client: name, credential } }];
 }
 
-function setDomain(name: string, wanted: string | null, client: Registered): readonly ClientEvent[] {
-  const domain = wanted === null ? null : hostOf(wanted);
-  if (domain === client.domain) return [];
-  return [{ type: 'DomainSet', data: { client: name, domain } }];
-}
-
 /** Returns the host name of a domain, which may be given as a host name or as a URL. */
 function hostOf(domain: string): string {
   const url = domain.includes('://') ? domain : `https://${domain}/`;
@@ -142,14 +140,12 @@ function isHostName(host: string): boolean {
   return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/.test(host);
 }
 
-function setProviderUrl(name: string, wanted: string | null, client: Registered): readonly ClientEvent[] {
+function acceptedProviderUrl(wanted: string | null): string | null {
   if (wanted !== null && !isProviderUrl(wanted)) {
     const text = `"${wanted}" is not a provider URL: give an absolute http or https URL without credentials, ? and #.`;
     throw new ClientRefusal('BAD_PROVIDER_URL', text);
   }
-  const providerUrl = wanted?.replace(/\/+$/, '') ?? null;
-  if (providerUrl === client.providerUrl) return [];
-  return [{ type: 'ProviderUrlSet', data: { client: name, providerUrl } }];
+  return wanted?.replace(/\/+$/, '') ?? null;
 }
 
 /**
@@ -159,17 +155,6 @@ function setProviderUrl(name: string, wanted: string | null, client: Registered)
 function isProviderUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\?#@\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return false;
   return new URL(text).hostname !== '';
-}
-
-/** Records the webhook even if its address is unchanged, because the secret is new. */
-function setWebhook({
-  client,
-  url,
-  secret,
-}: Extract<ClientCommand, { type: 'SetWebhook' }>): readonly ClientEvent[] {
-  const accepted = webhookUrl(url);
-  if ('problem' in accepted) throw new ClientRefusal('BAD_WEBHOOK', accepted.problem);
-  return [{ type: 'WebhookSet', data: { client, url: accepted.url, secret } }];
 }
 
 function evolve(client: Client, event: ClientEvent): Client {

@@ -1,21 +1,6 @@
 import type { Decider } from '../decider.ts';
 import { assertAbsent, assertExists, assertPartial } from './assert-status.ts';
-import type {
-  Change,
-  ChangeDeposit,
-  CompleteDeposit,
-  CreateDeposit,
-  DeleteDeposit,
-  DepositCommand,
-  RecordLoaded,
-  RecordLoadingFailed,
-  RecordRejected,
-  RecordUnreadable,
-  RecordVerified,
-  RetryChecks,
-  RetryLoading,
-  StartLoading,
-} from './commands.ts';
+import type { Change, Command, DepositCommand, NewContent } from './commands.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, MetadataEntry, UnreadableCopy } from './events.ts';
 import { assertArchives, assertChangeLimit, assertEntries } from './limits.ts';
@@ -25,82 +10,130 @@ import { absent, type Deposit, evolve, type Waiting } from './state.ts';
 
 export const depositDecider: Decider<Deposit, DepositCommand, DepositEvent> = {
   initial: absent,
-  decide,
+  decide: (command, deposit) => (DECISIONS[command.type] as Decision)(command, deposit), // the one of its type
   evolve,
 };
 
-function decide(command: DepositCommand, deposit: Deposit): readonly DepositEvent[] {
-  switch (command.type) {
-    case 'CreateDeposit':
-      return createDeposit(command, deposit);
-    case 'ChangeDeposit':
-      return changeDeposit(command, deposit);
-    case 'CompleteDeposit':
-      return completeDeposit(command, deposit);
-    case 'DeleteDeposit':
-      return deleteDeposit(command, deposit);
-    case 'RecordVerified':
-      return recordVerified(command, deposit);
-    case 'RecordRejected':
-      return recordRejected(command, deposit);
-    case 'RecordUnreadable':
-      return recordUnreadable(command, deposit);
-    case 'RetryChecks':
-      return retryChecks(command, deposit);
-    case 'StartLoading':
-      return startLoading(command, deposit);
-    case 'RecordLoaded':
-      return recordLoaded(command, deposit);
-    case 'RecordLoadingFailed':
-      return recordLoadingFailed(command, deposit);
-    case 'RetryLoading':
-      return retryLoading(command, deposit);
-    case 'UpdateMetadata':
-      return updateMetadata(command, deposit);
-    case 'DepositMetadata':
-      return depositMetadata(command, deposit);
-    default:
-      return command satisfies never;
-  }
-}
+type Decision = (command: DepositCommand, deposit: Deposit) => readonly DepositEvent[];
 
-function createDeposit(command: CreateDeposit, deposit: Deposit): readonly DepositEvent[] {
-  const { depositId, uuid, client, collection, slug, fallbackOrigin, archive, entry, now } = command;
-  assertAbsent(depositId, deposit);
-  if (!archive && !entry) {
-    throw new DepositRefusal(
-      'NOTHING_DEPOSITED',
-      'A deposit needs an archive or a metadata entry to begin with.',
-    );
-  }
-  if (entry) assertSoftwareEntry(entry, command.providerUrl);
-  const created: DepositEvent = {
-    type: 'DepositCreated',
-    data: { depositId, uuid, client, collection, createdAt: now, slug, fallbackOrigin },
-  };
-  const entries = entry ? [entry] : [];
-  return [
-    created,
-    ...contentAdded(depositId, { archive, entry }),
-    ...(command.final ? [depositCompleted(depositId, now, entries, fallbackOrigin)] : []),
-  ];
-}
+/** The decision about each command: a new one does not compile without it. */
+const DECISIONS: {
+  readonly [Type in DepositCommand['type']]: (
+    command: Command<Type>,
+    deposit: Deposit,
+  ) => readonly DepositEvent[];
+} = {
+  CreateDeposit(command, deposit) {
+    const { depositId, uuid, client, collection, slug, fallbackOrigin, archive, entry, now } = command;
+    assertAbsent(depositId, deposit);
+    if (!archive && !entry) {
+      throw new DepositRefusal(
+        'NOTHING_DEPOSITED',
+        'A deposit needs an archive or a metadata entry to begin with.',
+      );
+    }
+    if (entry) assertSoftwareEntry(entry, command.providerUrl);
+    const created: DepositEvent = {
+      type: 'DepositCreated',
+      data: { depositId, uuid, client, collection, createdAt: now, slug, fallbackOrigin },
+    };
+    const entries = entry ? [entry] : [];
+    return [
+      created,
+      ...contentAdded(depositId, { archive, entry }),
+      ...(command.final ? [depositCompleted(depositId, now, entries, fallbackOrigin)] : []),
+    ];
+  },
 
-function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly DepositEvent[] {
-  const { depositId, change, final, now } = command;
-  assertPartial(depositId, deposit);
-  if ('entry' in change && change.entry) assertSoftwareEntry(change.entry, command.providerUrl);
-  if ('number' in change) assertHasArchive(change.number, deposit);
-  const changes = changesOf(deposit, change);
-  const after = changes.reduce<Deposit>(evolve, deposit);
-  assertPartial(depositId, after);
-  assertArchives(after.archives.length, command.maxArchives);
-  assertEntries(after.entries.length);
-  if (!final) assertChangeLimit(depositId, after.changes);
-  return final
-    ? [...changes, depositCompleted(depositId, now, after.entries, after.fallbackOrigin)]
-    : changes;
-}
+  ChangeDeposit(command, deposit) {
+    const { depositId, change, final, now } = command;
+    assertPartial(depositId, deposit);
+    if ('entry' in change && change.entry) assertSoftwareEntry(change.entry, command.providerUrl);
+    if ('number' in change) assertHasArchive(change.number, deposit);
+    const changes = changesOf(deposit, change);
+    const after = changes.reduce<Deposit>(evolve, deposit);
+    assertPartial(depositId, after);
+    assertArchives(after.archives.length, command.maxArchives);
+    assertEntries(after.entries.length);
+    if (!final) assertChangeLimit(depositId, after.changes);
+    return final
+      ? [...changes, depositCompleted(depositId, now, after.entries, after.fallbackOrigin)]
+      : changes;
+  },
+
+  CompleteDeposit({ depositId, now }, deposit) {
+    assertExists(depositId, deposit);
+    if (deposit.status !== 'partial') return []; // a repeated request: the deposit is already completed
+    return [depositCompleted(depositId, now, deposit.entries, deposit.fallbackOrigin)];
+  },
+
+  DeleteDeposit({ depositId, reason }, deposit) {
+    assertPartial(depositId, deposit);
+    return [{ type: 'DepositDeleted', data: { depositId, reason } }];
+  },
+
+  /** Records that the checks passed. A duplicate outcome, or one of an earlier attempt, changes nothing. */
+  RecordVerified(command, deposit) {
+    const { depositId, attempt, readings, warnings } = command;
+    if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
+    return [{ type: 'DepositVerified', data: { depositId, attempt, readings, warnings } }];
+  },
+
+  RecordRejected(command, deposit) {
+    const { depositId, attempt, reasons, warnings } = command;
+    if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
+    return [{ type: 'DepositRejected', data: { depositId, attempt, reasons, warnings } }];
+  },
+
+  /** Records an unreadable object once per object and error; the work itself is retried until it succeeds. */
+  RecordUnreadable({ depositId, copy }, deposit) {
+    if (!isWaitingFor(copy, deposit)) return [];
+    const { unreadable } = deposit;
+    if (unreadable?.object === copy.object && unreadable.code === copy.code) return [];
+    return [{ type: 'CopyUnreadable', data: { depositId, ...copy } }];
+  },
+
+  /**
+   * Starts a new check. A check still running becomes outdated: its outcome names the earlier attempt and changes
+   * nothing.
+   */
+  RetryChecks({ depositId }, deposit) {
+    assertExists(depositId, deposit);
+    if (deposit.status !== 'rejected' && deposit.status !== 'deposited') {
+      const text = `Deposit ${depositId} is ${deposit.status}; only a deposited or rejected deposit can be checked again.`;
+      throw new DepositRefusal('DEPOSIT_NOT_REJECTED', text);
+    }
+    return [{ type: 'ChecksRetried', data: { depositId, attempt: deposit.checkAttempt + 1 } }];
+  },
+
+  StartLoading({ depositId, attempt }, deposit) {
+    if (deposit.status !== 'verified' || deposit.loadAttempt !== attempt) return [];
+    return [{ type: 'LoadingStarted', data: { depositId, attempt } }];
+  },
+
+  RecordLoaded({ loaded }, deposit) {
+    if (deposit.status !== 'loading' || deposit.loadAttempt !== loaded.attempt) return [];
+    return [{ type: 'DepositLoaded', data: loaded }];
+  },
+
+  RecordLoadingFailed(command, deposit) {
+    const { depositId, attempt, reason } = command;
+    if (deposit.status !== 'loading' || deposit.loadAttempt !== attempt) return [];
+    return [{ type: 'LoadingFailed', data: { depositId, attempt, reason } }];
+  },
+
+  RetryLoading({ depositId }, deposit) {
+    assertExists(depositId, deposit);
+    if (deposit.status !== 'failed' && deposit.status !== 'verified' && deposit.status !== 'loading') {
+      const text = `Deposit ${depositId} is ${deposit.status}; only a verified, loading or failed deposit can be loaded again.`;
+      throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
+    }
+    return [{ type: 'LoadingRetried', data: { depositId, attempt: deposit.loadAttempt + 1 } }];
+  },
+
+  UpdateMetadata: updateMetadata,
+  DepositMetadata: depositMetadata,
+};
 
 function changesOf({ depositId, archives }: Deposit & { status: 'partial' }, change: Change): DepositEvent[] {
   switch (change.kind) {
@@ -120,8 +153,6 @@ function changesOf({ depositId, archives }: Deposit & { status: 'partial' }, cha
       return change satisfies never;
   }
 }
-
-type NewContent = Pick<CreateDeposit, 'archive' | 'entry'>;
 
 function contentAdded(depositId: number, { archive, entry }: NewContent): DepositEvent[] {
   return [
@@ -147,80 +178,10 @@ function depositCompleted(
   return { type: 'DepositCompleted', data: { depositId, completedAt: now, origin } };
 }
 
-function completeDeposit({ depositId, now }: CompleteDeposit, deposit: Deposit): readonly DepositEvent[] {
-  assertExists(depositId, deposit);
-  if (deposit.status !== 'partial') return []; // a repeated request: the deposit is already completed
-  return [depositCompleted(depositId, now, deposit.entries, deposit.fallbackOrigin)];
-}
-
-function deleteDeposit({ depositId, reason }: DeleteDeposit, deposit: Deposit): readonly DepositEvent[] {
-  assertPartial(depositId, deposit);
-  return [{ type: 'DepositDeleted', data: { depositId, reason } }];
-}
-
-/** Records that the checks passed. A duplicate outcome, or one of an earlier attempt, changes nothing. */
-function recordVerified(command: RecordVerified, deposit: Deposit): readonly DepositEvent[] {
-  const { depositId, attempt, readings, warnings } = command;
-  if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
-  return [{ type: 'DepositVerified', data: { depositId, attempt, readings, warnings } }];
-}
-
-function recordRejected(command: RecordRejected, deposit: Deposit): readonly DepositEvent[] {
-  const { depositId, attempt, reasons, warnings } = command;
-  if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
-  return [{ type: 'DepositRejected', data: { depositId, attempt, reasons, warnings } }];
-}
-
-/** Records an unreadable object once per object and error; the work itself is retried until it succeeds. */
-function recordUnreadable({ depositId, copy }: RecordUnreadable, deposit: Deposit): readonly DepositEvent[] {
-  if (!isWaitingFor(copy, deposit)) return [];
-  const { unreadable } = deposit;
-  if (unreadable?.object === copy.object && unreadable.code === copy.code) return [];
-  return [{ type: 'CopyUnreadable', data: { depositId, ...copy } }];
-}
-
 function isWaitingFor({ work, attempt }: UnreadableCopy, deposit: Deposit): deposit is Waiting {
   if (deposit.status === 'deposited') return work === 'check' && attempt === deposit.checkAttempt;
   const isToLoad = deposit.status === 'verified' || deposit.status === 'loading';
   return isToLoad && work === 'load' && attempt === deposit.loadAttempt;
-}
-
-/**
- * Starts a new check. A check still running becomes outdated: its outcome names the earlier attempt and changes
- * nothing.
- */
-function retryChecks({ depositId }: RetryChecks, deposit: Deposit): readonly DepositEvent[] {
-  assertExists(depositId, deposit);
-  if (deposit.status !== 'rejected' && deposit.status !== 'deposited') {
-    const text = `Deposit ${depositId} is ${deposit.status}; only a deposited or rejected deposit can be checked again.`;
-    throw new DepositRefusal('DEPOSIT_NOT_REJECTED', text);
-  }
-  return [{ type: 'ChecksRetried', data: { depositId, attempt: deposit.checkAttempt + 1 } }];
-}
-
-function startLoading({ depositId, attempt }: StartLoading, deposit: Deposit): readonly DepositEvent[] {
-  if (deposit.status !== 'verified' || deposit.loadAttempt !== attempt) return [];
-  return [{ type: 'LoadingStarted', data: { depositId, attempt } }];
-}
-
-function recordLoaded({ loaded }: RecordLoaded, deposit: Deposit): readonly DepositEvent[] {
-  if (deposit.status !== 'loading' || deposit.loadAttempt !== loaded.attempt) return [];
-  return [{ type: 'DepositLoaded', data: loaded }];
-}
-
-function recordLoadingFailed(command: RecordLoadingFailed, deposit: Deposit): readonly DepositEvent[] {
-  const { depositId, attempt, reason } = command;
-  if (deposit.status !== 'loading' || deposit.loadAttempt !== attempt) return [];
-  return [{ type: 'LoadingFailed', data: { depositId, attempt, reason } }];
-}
-
-function retryLoading({ depositId }: RetryLoading, deposit: Deposit): readonly DepositEvent[] {
-  assertExists(depositId, deposit);
-  if (deposit.status !== 'failed' && deposit.status !== 'verified' && deposit.status !== 'loading') {
-    const text = `Deposit ${depositId} is ${deposit.status}; only a verified, loading or failed deposit can be loaded again.`;
-    throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
-  }
-  return [{ type: 'LoadingRetried', data: { depositId, attempt: deposit.loadAttempt + 1 } }];
 }
 
 /** Refuses a metadata entry that may not accompany software. */

@@ -1,33 +1,12 @@
+import type { EventsOf } from '../decider.ts';
+
 /**
  * Events of a deposit. Events are facts: they contain what was decided, so that a later change of configuration or code
  * changes neither history nor identifiers.
  * Times are RFC 3339 in UTC; digests are SHA-256, 64 hex digits; lengths are bytes.
  */
-export type DepositEvent =
-  | DepositCreated
-  | ArchiveAdded
-  | ArchivesReplaced
-  | ArchivesRemoved
-  | ArchiveReplaced
-  | ArchiveRemoved
-  | MetadataAdded
-  | MetadataReplaced
-  | DepositCompleted
-  | DepositDeleted
-  | DepositVerified
-  | DepositRejected
-  | CopyUnreadable
-  | ChecksRetried
-  | LoadingStarted
-  | DepositLoaded
-  | LoadingFailed
-  | LoadingRetried
-  | MetadataUpdated
-  | MetadataDeposited;
-
-type DepositCreated = {
-  type: 'DepositCreated';
-  data: {
+export type DepositEvent = EventsOf<{
+  DepositCreated: {
     depositId: number;
     uuid: string;
     client: string;
@@ -37,35 +16,19 @@ type DepositCreated = {
     /** The origin of the deposit, unless one of its entries names another. */
     fallbackOrigin: string;
   };
-};
-
-type ArchiveAdded = { type: 'ArchiveAdded'; data: { depositId: number; archive: Archive } };
-type ArchivesReplaced = { type: 'ArchivesReplaced'; data: { depositId: number; archive: Archive } };
-type ArchivesRemoved = { type: 'ArchivesRemoved'; data: { depositId: number } };
-/**
- * Replaces one archive, named by its number among all archives ever added, from 1. The new archive gets that number.
- */
-type ArchiveReplaced = {
-  type: 'ArchiveReplaced';
-  data: { depositId: number; number: number; archive: Archive };
-};
-type ArchiveRemoved = { type: 'ArchiveRemoved'; data: { depositId: number; number: number } };
-type MetadataAdded = { type: 'MetadataAdded'; data: { depositId: number; entry: MetadataEntry } };
-type MetadataReplaced = {
-  type: 'MetadataReplaced';
-  data: { depositId: number; entry: MetadataEntry };
-};
-
-type DepositCompleted = {
-  type: 'DepositCompleted';
-  data: { depositId: number; completedAt: string; origin: string };
-};
-
-type DepositDeleted = { type: 'DepositDeleted'; data: { depositId: number; reason: string } };
-
-type DepositVerified = {
-  type: 'DepositVerified';
-  data: {
+  ArchiveAdded: { depositId: number; archive: Archive };
+  ArchivesReplaced: { depositId: number; archive: Archive };
+  ArchivesRemoved: { depositId: number };
+  /**
+   * Replaces one archive, named by its number among all archives ever added, from 1. The new archive gets that number.
+   */
+  ArchiveReplaced: { depositId: number; number: number; archive: Archive };
+  ArchiveRemoved: { depositId: number; number: number };
+  MetadataAdded: { depositId: number; entry: MetadataEntry };
+  MetadataReplaced: { depositId: number; entry: MetadataEntry };
+  DepositCompleted: { depositId: number; completedAt: string; origin: string };
+  DepositDeleted: { depositId: number; reason: string };
+  DepositVerified: {
     depositId: number;
     /** Number of the check with this outcome, from 1. */
     attempt: number;
@@ -73,23 +36,17 @@ type DepositVerified = {
     readings: readonly ArchiveReading[];
     warnings: readonly Reason[];
   };
-};
-
-type DepositRejected = {
-  type: 'DepositRejected';
-  data: { depositId: number; attempt: number; reasons: readonly Reason[]; warnings: readonly Reason[] };
-};
-
-/** The service cannot read an object that the checks or the loading need. The status of the deposit stays. */
-type CopyUnreadable = { type: 'CopyUnreadable'; data: { depositId: number } & UnreadableCopy };
-
-type ChecksRetried = { type: 'ChecksRetried'; data: { depositId: number; attempt: number } };
-
-type LoadingStarted = { type: 'LoadingStarted'; data: { depositId: number; attempt: number } };
-
-export type DepositLoaded = {
-  type: 'DepositLoaded';
-  data: {
+  DepositRejected: {
+    depositId: number;
+    attempt: number;
+    reasons: readonly Reason[];
+    warnings: readonly Reason[];
+  };
+  /** The service cannot read an object that the checks or the loading need. The status of the deposit stays. */
+  CopyUnreadable: { depositId: number } & UnreadableCopy;
+  ChecksRetried: { depositId: number; attempt: number };
+  LoadingStarted: { depositId: number; attempt: number };
+  DepositLoaded: {
     depositId: number;
     attempt: number;
     /** Name of the recipe that computed the identifiers; a later recipe gets another name. */
@@ -110,27 +67,23 @@ export type DepositLoaded = {
     /** Digest of the object that lists every path of the tree. */
     manifest: string;
   };
-};
+  LoadingFailed: { depositId: number; attempt: number; reason: Reason };
+  LoadingRetried: { depositId: number; attempt: number };
+  /**
+   * Metadata added to a deposit that is done; they change no identifier. `swhid` is the identifier by which the client
+   * confirmed that it means this deposit.
+   */
+  MetadataUpdated: { depositId: number; swhid: string; entry: MetadataEntry };
+  /** A deposit without software is done: its metadata describe something that an earlier deposit contains. */
+  MetadataDeposited: {
+    depositId: number;
+    completedAt: string;
+    target: MetadataTarget;
+    warnings: readonly Reason[];
+  };
+}>;
 
-type LoadingFailed = {
-  type: 'LoadingFailed';
-  data: { depositId: number; attempt: number; reason: Reason };
-};
-
-type LoadingRetried = { type: 'LoadingRetried'; data: { depositId: number; attempt: number } };
-
-/** Metadata added to a deposit that is done; they change no identifier. */
-type MetadataUpdated = {
-  type: 'MetadataUpdated';
-  /** `swhid`: the identifier by which the client confirmed that it means this deposit. */
-  data: { depositId: number; swhid: string; entry: MetadataEntry };
-};
-
-/** A deposit without software is done: its metadata describe something that an earlier deposit contains. */
-type MetadataDeposited = {
-  type: 'MetadataDeposited';
-  data: { depositId: number; completedAt: string; target: MetadataTarget; warnings: readonly Reason[] };
-};
+export type DepositLoaded = Extract<DepositEvent, { type: 'DepositLoaded' }>;
 
 export type Archive = {
   readonly sha256: string;

@@ -1,10 +1,10 @@
 import { type Decider, Refusal } from '../decider.ts';
-import type { NotificationHeld, NotificationsEvent } from './events.ts';
+import type { HeldData, NotificationsEvent } from './events.ts';
 
 export type { NotificationsEvent } from './events.ts';
 
 export type NotificationsCommand =
-  | ({ type: 'HoldNotification' } & NotificationHeld['data'])
+  | ({ type: 'HoldNotification' } & HeldData)
   /**
    * No attempt is scheduled later than `latest`, except by a clock that was set back since; such a time does not count.
    */

@@ -3,7 +3,7 @@ import { handleCommand, load } from '../../deposits/command-handler.ts';
 import { isStatusChange, type StatusChange, statusChangesUpTo } from '../../deposits/status-change.ts';
 import type { StreamState } from '../../deposits/stream-state.ts';
 import { deposits, notifications } from '../../domain/aggregates.ts';
-import type { NotificationHeld } from '../../domain/notifications/events.ts';
+import type { HeldData } from '../../domain/notifications/events.ts';
 import {
   isRecorded,
   type Notifications,
@@ -31,7 +31,7 @@ export type NotifierSettings = BackoffOptions & {
 };
 
 /** Reason why a notification is held, and time of the retry; `null`: at any time. */
-type HoldReason = Pick<NotificationHeld['data'], 'reason'> & { readonly nextTryAt: string | null };
+type HoldReason = Pick<HeldData, 'reason'> & { readonly nextTryAt: string | null };
 
 type Due = {
   readonly change: StatusChange;

@@ -1,7 +1,7 @@
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
 import { load } from '../../deposits/command-handler.ts';
 import { deposits } from '../../domain/aggregates.ts';
-import type { RetryChecks, RetryLoading } from '../../domain/deposit/commands.ts';
+import type { Command } from '../../domain/deposit/commands.ts';
 import { DepositRefusal } from '../../domain/deposit/errors.ts';
 import type { ParkedEvent } from '../../domain/parking/parking.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
@@ -58,7 +58,7 @@ function commandFor(
   depositId: number,
   status: string,
   how: 'retry' | 'recheck' | 'check',
-): RetryChecks | RetryLoading {
+): Command<'RetryChecks' | 'RetryLoading'> {
   if (how === 'check' || status === 'deposited') return { type: 'RetryChecks', depositId };
   if (status !== 'rejected') return { type: 'RetryLoading', depositId };
   if (how === 'recheck') return { type: 'RetryChecks', depositId };

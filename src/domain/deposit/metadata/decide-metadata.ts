@@ -1,5 +1,5 @@
 import { assertAbsent, assertExists } from '../assert-status.ts';
-import type { DepositMetadata, UpdateMetadata } from '../commands.ts';
+import type { Command } from '../commands.ts';
 import { DepositRefusal } from '../errors.ts';
 import type { DepositEvent, EntryFacts } from '../events.ts';
 import { assertEntries } from '../limits.ts';
@@ -9,7 +9,10 @@ import { validateMetadata } from './metadata-checks.ts';
 import { assertOriginAllowed, assertProvenanceAllowed } from './origin.ts';
 
 /** Creates a deposit of metadata without software, which is done at once. */
-export function depositMetadata(command: DepositMetadata, deposit: Deposit): readonly DepositEvent[] {
+export function depositMetadata(
+  command: Command<'DepositMetadata'>,
+  deposit: Deposit,
+): readonly DepositEvent[] {
   const { depositId, uuid, client, collection, fallbackOrigin, entry, target, providerUrl, now } = command;
   assertAbsent(depositId, deposit);
   assertMetadataDeposit(entry.facts, providerUrl);
@@ -25,7 +28,10 @@ export function depositMetadata(command: DepositMetadata, deposit: Deposit): rea
 }
 
 /** Adds metadata to a deposit that is done. The client proves that it means this deposit by naming its identifier. */
-export function updateMetadata(command: UpdateMetadata, deposit: Deposit): readonly DepositEvent[] {
+export function updateMetadata(
+  command: Command<'UpdateMetadata'>,
+  deposit: Deposit,
+): readonly DepositEvent[] {
   const { depositId, swhid, entry, providerUrl } = command;
   assertExists(depositId, deposit);
   if (deposit.status === 'partial') assertIdentifiedBy(swhid, depositId, null);

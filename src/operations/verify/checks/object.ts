@@ -1,5 +1,4 @@
 import { deposits } from '../../../domain/aggregates.ts';
-import { depositCodec } from '../../../domain/deposit/codec.ts';
 import { referencedObjects } from '../../../domain/deposit/referenced-objects.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { StoreAudit } from '../../../object-store/object-store.ts';
@@ -121,7 +120,7 @@ function objectsOf(stored: RecordedEvent): ReadonlyMap<string, StatedFacts> {
   const objects = new Map<string, StatedFacts>();
   if (!stored.stream.startsWith(deposits.prefix)) return objects;
   try {
-    const event = depositCodec.read(stored);
+    const event = deposits.codec.read(stored);
     for (const sha256 of referencedObjects(event)) objects.set(sha256, {});
     if ('archive' in event.data) objects.set(event.data.archive.sha256, event.data.archive);
     if ('entry' in event.data) objects.set(event.data.entry.sha256, event.data.entry);
