@@ -4,17 +4,15 @@ import {
   copyFileSync,
   linkSync,
   lstatSync,
-  mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import { random } from '../../src/tools/random.ts';
+import { ignoreErrors, openStateFolder, removeFile } from '../state-files.ts';
 import { type FolderMember, onDisk } from './folder-members.ts';
 
 /** Minimum bytes of an archive in the cache: smaller ones are prepared at once, and not resumed. */
@@ -74,8 +72,7 @@ export class PreparedCache implements Disposable {
   store({ key, fingerprint }: SourceState, facts: CachedFacts, packed: string | null): void {
     if (fingerprint === null || facts.length < MIN_CACHED_BYTES) return;
     ignoreErrors(() => {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      this.#removeOld();
+      openStateFolder(this.#folder, MAX_AGE_MS);
       if (packed !== null) this.#replace(this.#at(key, 'tar.gz'), (target) => copyFileSync(packed, target));
       const content = JSON.stringify({ fingerprint, packed: packed !== null, ...facts });
       this.#replace(this.#at(key, 'json'), (target) => writeFileSync(target, content, { mode: 0o600 }));
@@ -107,8 +104,7 @@ export class PreparedCache implements Disposable {
   /** Removes what this command has found or stored: it is deposited, or was refused. */
   forget(): void {
     for (const key of this.#stored.splice(0))
-      for (const ending of ['json', 'tar.gz'])
-        ignoreErrors(() => rmSync(this.#at(key, ending), { force: true }));
+      for (const ending of ['json', 'tar.gz']) removeFile(this.#at(key, ending));
   }
 
   [Symbol.dispose](): void {
@@ -132,15 +128,8 @@ export class PreparedCache implements Disposable {
   }
 
   readonly #removeOwn = (): void => {
-    for (const file of this.#own.splice(0)) ignoreErrors(() => rmSync(file, { force: true }));
+    for (const file of this.#own.splice(0)) removeFile(file);
   };
-
-  #removeOld(): void {
-    for (const name of readdirSync(this.#folder)) {
-      const file = path.join(this.#folder, name);
-      ignoreErrors(() => clock.now() - statSync(file).mtimeMs > MAX_AGE_MS && rmSync(file, { force: true }));
-    }
-  }
 
   #at(key: string, ending: string): string {
     return path.join(this.#folder, `${key}.${ending}`);
@@ -183,12 +172,4 @@ function hashOf(lines: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify([FORM, ...lines]))
     .digest('hex');
-}
-
-function ignoreErrors<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

@@ -13,6 +13,7 @@ import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
 import { compareIdentifiers, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
 import { type DepositState, perform } from '../deposit/perform.ts';
 import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
+import { StoredKey } from '../deposit/stored-key.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
 import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
@@ -99,12 +100,20 @@ export async function run(args: string[]): Promise<number> {
   if (isDryRun && first?.kind === 'create') return await tryOut(first, upload, slug);
   if (archives.length > 0 && !isWhole)
     session.output.note('The deposit has other archives as well: its identifier cannot be computed here.');
+  const { collection, standing } = target;
+  const { user } = session.connection.login;
+  const stored = new StoredKey(steps, { collection, user, slug, deposit: standing?.links.edit, note });
   try {
-    const state = await send(steps, upload, slug);
+    const state = await send(steps, stored, upload, slug);
     cache.forget();
-    return await finish(state, upload, wait);
+    const exitCode = await finish(state, upload, wait);
+    stored.forget();
+    return exitCode;
   } catch (error) {
-    if (error instanceof Refused && error.exitCode === EXIT.failed) cache.forget();
+    if (error instanceof Refused && error.exitCode === EXIT.failed) {
+      cache.forget();
+      stored.forget();
+    }
     throw error;
   }
 }
@@ -179,6 +188,7 @@ async function tryOut(
 
 async function send(
   steps: readonly Step[],
+  stored: StoredKey,
   { connection, output, target, progress }: Upload,
   slug: string | undefined,
 ): Promise<DepositState> {
@@ -192,6 +202,7 @@ async function send(
       service,
       collection,
       slug,
+      stored,
       onSent: (step, bytes, of) => {
         reached = { ...reached, step, bytes };
         progress.sent(
@@ -206,7 +217,9 @@ async function send(
       note: (text) => output.note(text),
     });
   } catch (error) {
-    if (error instanceof Fault && error.deposit !== null) output.note(resumeAdvice(error.deposit));
+    const isRefused = error instanceof Refused && error.exitCode === EXIT.failed;
+    if (error instanceof Fault && error.deposit !== null)
+      output.note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
     throw error;
   }
 }
@@ -225,14 +238,17 @@ function leftBySending({ state, step, bytes }: Reached, { service, collection }:
   const sent = isChunked
     ? `${megabytes(bytes)} of ${megabytes(archive.length)} MB of ${archive.source} are at the server.`
     : '';
-  if (state !== null) return `${sent} ${resumeAdvice(state.deposit)}`.trim();
-  if (isChunked) return `${sent} Run the same command again to resume.`;
+  if (state !== null) return `${sent} ${resumeAdvice(state.deposit, collection.recognisesRepeats)}`.trim();
   if (step === null) return 'Nothing was sent.';
+  if (isChunked || collection.recognisesRepeats)
+    return `${sent} Run the same command again to resume.`.trim();
   return 'The server may have created the deposit: check with deposit list before you send it again.';
 }
 
-function resumeAdvice(deposit: string): string {
-  return `Deposit ${deposit} exists with everything sent before. Continue with deposit upload --deposit ${deposit}, or remove it with deposit delete ${deposit}.`;
+/** Says how to go on. A repeated command does, unless the server has refused it, or does not recognize it. */
+function resumeAdvice(deposit: string, byRepeating: boolean): string {
+  const how = byRepeating ? 'by running the same command again' : `with deposit upload --deposit ${deposit}`;
+  return `Deposit ${deposit} exists with everything sent before. Continue ${how}, or remove it with deposit delete ${deposit}.`;
 }
 
 async function finish({ deposit, links }: DepositState, uploaded: Upload, wait: boolean): Promise<number> {

@@ -1,16 +1,15 @@
-import { random } from '../../src/tools/random.ts';
 import { absoluteIri } from '../documents/absolute-iri.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
 import { about, Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
-import { linkOfAnswer } from '../http/link-header.ts';
 import { Unsure } from '../http/losses.ts';
 import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
-import { type Pieces, type PiecesOptions, piecesOf } from './pieces.ts';
+import { type PiecesOptions, piecesOf } from './pieces.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
+import type { StoredKey } from './stored-key.ts';
 
 /** State of a deposit between two steps. */
 export type DepositState = {
@@ -20,30 +19,61 @@ export type DepositState = {
   readonly etag: string | null;
 };
 
+/** A deposit that was made before. */
+export type ExistingDeposit = DepositState & { readonly status: string | null };
+
 export type PerformOptions = PiecesOptions & {
+  readonly stored: StoredKey;
   readonly slug: string | undefined;
   /** Called with the state of the deposit after each step. */
   readonly onState: (state: DepositState) => void;
 };
 
 /**
- * Performs the steps one after the other. A lost request is repeated only if that cannot create a second deposit, or a
- * second archive.
+ * Performs the steps one after the other. A request is repeated, by this process or a later one, only if that cannot
+ * create a second deposit, or a second archive.
  * @throws {Fault} with the number of the deposit, if it exists nevertheless.
  */
 export async function perform(
   steps: readonly Step[],
+  begun: ExistingDeposit | null,
+  options: PerformOptions,
+): Promise<DepositState> {
+  const { connection, stored, note } = options;
+  const isRepeated = stored.isShared;
+  if (begun?.status && begun.status !== 'partial' && !isRepeated) {
+    stored.forget();
+    throw notPartial(begun);
+  }
+  if (isRepeated) note('Another run of this command has not finished: continuing with the same deposit.');
+  try {
+    const state = await performAll(steps, begun, options);
+    // The creation of a deposit that was deleted since is answered as before.
+    if (isRepeated) await connection.get(state.links.edit);
+    return state;
+  } catch (error) {
+    const isDeleted = error instanceof Refused && [403, 404, 410].includes(error.status);
+    if (!isRepeated || begun || !isDeleted) throw error;
+    note('The deposit of the interrupted command no longer exists; starting over.');
+    stored.renew();
+    return performAll(steps, null, options);
+  }
+}
+
+async function performAll(
+  steps: readonly Step[],
   begun: DepositState | null,
   options: PerformOptions,
 ): Promise<DepositState> {
+  const isCompleting = steps.at(-1)?.final === true;
   let standing = begun;
   try {
-    for (const step of steps) {
-      const pieces = piecesOf(step, options);
-      standing =
-        (pieces && (await findRecorded(standing, pieces, options))) ??
-        (await sendStep(step, standing, pieces, options));
-      pieces?.forget();
+    for (const [at, step] of steps.entries()) {
+      standing = await sendStep(step, standing, {
+        ...options,
+        key: options.stored.of(step, at),
+        isCompleting,
+      });
       options.onState(standing);
     }
   } catch (error) {
@@ -54,58 +84,45 @@ export async function perform(
 }
 
 /**
- * Returns the state after the step if an earlier process has performed it without seeing the answer; otherwise `null`.
- */
-async function findRecorded(
-  standing: DepositState | null,
-  pieces: Pieces,
-  { connection, note }: PerformOptions,
-): Promise<DepositState | null> {
-  const edit = await pieces.deposit();
-  if (edit === null) return null;
-  const { answer } = await connection.ask('GET', edit, {
-    headers: { Accept: 'application/xml' },
-    repeatable: true,
-  });
-  if ([403, 404, 410].includes(answer.status)) {
-    pieces.forget(); // the deposit was deleted
-    return null;
-  }
-  if (!isSuccess(answer)) throw new Refused(answer);
-  const receipt = readReceipt(answer);
-  if (receipt.status !== 'partial' || (standing && standing.deposit !== receipt.deposit)) {
-    pieces.forget();
-    return null;
-  }
-  note(`The archive is already in deposit ${receipt.deposit}: continuing with that deposit.`);
-  return standingAt(answer, receipt);
-}
-
-/**
- * Performs a step. Starts its upload over, once, if the server no longer has it: another node may have taken over. Both
+ * Performs a step. Starts its upload over, once, if the server no longer has it: another node may have taken over. All
  * requests have the same key, so the archive is recorded once.
  */
 async function sendStep(
   step: Step,
   standing: DepositState | null,
-  pieces: Pieces | null,
-  options: PerformOptions,
+  options: KeyedOptions,
 ): Promise<DepositState> {
-  const keyed = { ...options, key: random.uuid() };
-  const attempt = async () => performStep(step, standing, (await pieces?.send()) ?? null, keyed);
-  try {
-    return await attempt();
-  } catch (error) {
-    const mayBeGone =
-      error instanceof Refused && error.status === 404 && options.collection.recognisesRepeats;
-    if (!mayBeGone || !(await pieces?.isGone())) throw error;
-    options.note('The server no longer has the upload; starting over.');
-    return attempt();
+  const { connection, collection, note, stored } = options;
+  const pieces = piecesOf(step, options);
+  const retries = connection.retries();
+  for (let isStartedOver = false; ; ) {
+    try {
+      const state = await performStep(step, standing, (await pieces?.send()) ?? null, options);
+      pieces?.forget();
+      return state;
+    } catch (error) {
+      const isOfUpload = error instanceof Refused && [404, 409].includes(error.status);
+      if (!pieces || !isOfUpload || !collection.recognisesRepeats) throw error;
+      if (await pieces.isGone()) {
+        if (isStartedOver) throw error;
+        isStartedOver = true;
+        pieces.forget();
+        note('The server no longer has the upload; starting over.');
+        continue;
+      }
+      // Another process with the same key names the same upload: its answer will be the answer.
+      const isInUse = error.status === 409 && stored.isShared;
+      if (!isInUse || !(await retries.next())) throw error;
+    }
   }
 }
 
 /** The options of one step, and the key of its request. */
-type KeyedOptions = PerformOptions & { readonly key: string };
+type KeyedOptions = PerformOptions & {
+  readonly key: string;
+  /** Whether the last step completes the deposit. */
+  readonly isCompleting: boolean;
+};
 
 function performStep(
   step: Step,
@@ -116,10 +133,7 @@ function performStep(
   return standing ? change(step, standing, upload, options) : create(step, upload, options);
 }
 
-/**
- * Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes it: by its
- * Idempotency-Key, or by the upload that it names, which becomes an archive only once.
- */
+/** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
 async function create(step: Step, upload: string | null, options: KeyedOptions): Promise<DepositState> {
   const { connection, collection, slug, onSent, key } = options;
   const send = async (multipart: MultipartType): Promise<Answer> => {
@@ -127,7 +141,7 @@ async function create(step: Step, upload: string | null, options: KeyedOptions):
     const { answer } = await connection.ask('POST', collection.iri, {
       headers,
       body,
-      repeatable: upload !== null || collection.recognisesRepeats,
+      repeatable: collection.recognisesRepeats,
       onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
     });
     return answer;
@@ -137,11 +151,13 @@ async function create(step: Step, upload: string | null, options: KeyedOptions):
     const first = await send(collection.recognisesRepeats ? 'form-data' : 'related');
     const isOtherForm = first.status === 415 && !collection.recognisesRepeats;
     const answer = isOtherForm ? await send('form-data') : first;
-    if (isSuccess(answer)) return await standingOfNew(answer, connection);
-    return await standingOfUsedUpload(upload, answer, connection);
+    if (!isSuccess(answer)) throw new Refused(answer);
+    return await standingOfNew(answer, connection);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
-    const advice = 'Check with deposit list whether the deposit exists before you send it again.';
+    const advice = collection.recognisesRepeats
+      ? 'Run the same command again: it makes no second deposit.'
+      : 'Check with deposit list whether the deposit exists before you send it again.';
     throw new Unsure(`${error.message}\n${advice}`, error);
   }
 }
@@ -181,35 +197,22 @@ async function change(
   step: Step,
   standing: DepositState,
   upload: string | null,
-  { connection, collection, onSent, key }: KeyedOptions,
+  options: KeyedOptions,
 ): Promise<DepositState> {
+  const { connection, collection, onSent, key, stored } = options;
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.kind === 'replace-archives' || step.kind === 'replace-metadata';
   const { answer, repeated } = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {
     headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
     body,
-    repeatable: isReplacement || etag !== null || upload !== null || collection.recognisesRepeats,
+    repeatable: isReplacement || etag !== null || collection.recognisesRepeats,
     onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
-  if (repeated && [405, 412].includes(answer.status))
-    return standingAfterRepetition(step, standing, answer, connection);
-  return standingOfUsedUpload(upload, answer, connection);
-}
-
-/**
- * Returns the state if the named upload is already an archive: this request was recorded before, and its answer lost.
- */
-async function standingOfUsedUpload(
-  upload: string | null,
-  refusal: Answer,
-  connection: Connection,
-): Promise<DepositState> {
-  const edit = linkOfAnswer(refusal, 'edit');
-  if (upload === null || refusal.status !== 409 || edit === null) throw new Refused(refusal);
-  const answer = await connection.get(edit);
-  return standingAt(answer, readReceipt(answer));
+  const mayBeRecorded = [405, 412].includes(answer.status) && (repeated || stored.isShared);
+  if (!mayBeRecorded) throw new Refused(answer);
+  return standingAfterRepetition(step, standing, answer, options);
 }
 
 /**
@@ -220,14 +223,22 @@ async function standingAfterRepetition(
   step: Step,
   { links }: DepositState,
   refusal: Answer,
-  connection: Connection,
+  { connection, isCompleting }: KeyedOptions,
 ): Promise<DepositState> {
   const answer = await connection.get(links.edit);
   const receipt = readReceipt(answer);
   const isCompleted = receipt.status !== 'partial';
+  // An earlier step of a completed deposit was recorded if the last one is.
+  if (isCompleted && isCompleting && !step.final) return standingAt(answer, receipt);
   const isOurs = 'archive' in step && step.archive ? receipt.archive === step.archive.filename : true;
   if (isCompleted !== step.final || !isOurs) throw new Refused(refusal);
   return standingAt(answer, receipt);
+}
+
+function notPartial({ deposit, status }: ExistingDeposit): Fault {
+  const fault = new Fault(`Deposit ${deposit} is ${status}: it can be changed only while it is partial.`);
+  fault.deposit = deposit;
+  return fault;
 }
 
 function standingAt({ headers }: Answer, { deposit, links }: Receipt): DepositState {

@@ -1,18 +1,14 @@
 import type { Collection, ServiceDocument } from '../documents/service-document.ts';
 import type { Connection } from '../http/connection.ts';
 import { KeptUploads } from '../tus/kept-uploads.ts';
-import { depositOfKeptUpload } from '../tus/recorded-upload.ts';
 import { offsetOf, uploadResumably } from '../tus/resumable-upload.ts';
-import { archiveType } from './archive-type.ts';
-import { carriageOf } from './carriage.ts';
+import { archiveType, carriageOf } from './carriage.ts';
 import type { Step } from './plan.ts';
 
 /** An archive that is sent in chunks, before the step that names it. */
 export type Pieces = {
   /** Resolves to the IRI of the upload. */
   readonly send: () => Promise<string>;
-  /** Resolves to the Edit-IRI of the deposit that an earlier process has created from the upload. */
-  readonly deposit: () => Promise<string | null>;
   /** Resolves to whether the server no longer has the upload. */
   readonly isGone: () => Promise<boolean>;
   readonly forget: () => void;
@@ -38,7 +34,6 @@ export function piecesOf(step: Step, options: PiecesOptions): Pieces | null {
   const kept = new KeptUploads(connection.login, uploads, archive);
   return {
     send: () => uploadResumably(archive, kept, { connection, uploads, mediaType, onSent: onBytes, note }),
-    deposit: () => depositOfKeptUpload(kept, connection, collection.iri),
     isGone: async () => {
       const upload = kept.find();
       return upload === undefined || (await offsetOf(upload, connection)) === undefined;

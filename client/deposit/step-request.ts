@@ -5,7 +5,7 @@ import type { Collection } from '../documents/service-document.ts';
 import { bytesBody, fileBody } from '../http/bodies.ts';
 import type { Body } from '../http/exchange.ts';
 import { type MultipartType, multipart, type Part } from '../http/multipart.ts';
-import { archiveType } from './archive-type.ts';
+import { archiveType } from './carriage.ts';
 import type { Entry } from './entry.ts';
 import type { Step } from './plan.ts';
 

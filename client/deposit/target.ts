@@ -4,17 +4,16 @@ import {
   fetchServiceDocument,
   type ServiceDocument,
 } from '../documents/service-document.ts';
-import { Fault } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';
 import { findDeposit } from './find-deposit.ts';
-import type { DepositState } from './perform.ts';
+import type { ExistingDeposit } from './perform.ts';
 
 /** Destination of an upload. */
 export type Target = {
   readonly service: ServiceDocument;
   readonly collection: Collection;
   /** The existing deposit to add to, if any. */
-  readonly standing: DepositState | null;
+  readonly standing: ExistingDeposit | null;
   /** Whether the upload is merged with archives on the server, so that the client does not know the whole content. */
   readonly hasArchives: boolean;
 };
@@ -28,18 +27,11 @@ export async function targetOf(
   if (deposit === undefined)
     return { service, collection: chooseCollection(service, wanted), standing: null, hasArchives: false };
   const { links, receipt, etag, deposit: number } = await findDeposit(connection, deposit, wanted);
-  if (receipt?.status && receipt.status !== 'partial') {
-    const fault = new Fault(
-      `Deposit ${number} is ${receipt.status}: it can be changed only while it is partial.`,
-    );
-    fault.deposit = number;
-    throw fault;
-  }
   const own = service.collections.find(({ iri }) => links.edit.startsWith(iri));
   return {
     service,
     collection: own ?? chooseCollection(service, wanted),
-    standing: { deposit: number, links, etag },
+    standing: { deposit: number, links, etag, status: receipt?.status ?? null },
     hasArchives: receipt === null || receipt.archive !== null,
   };
 }

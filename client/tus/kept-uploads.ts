@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { readEnvironment } from '../environment.ts';
 import type { Login } from '../settings.ts';
+import { ageOf, ignoreErrors, openStateFolder, removeFile } from '../state-files.ts';
 
 /** Maximum age of a stored upload, in milliseconds: no server retains unfinished uploads for longer. */
 const MAX_AGE_MS = 30 * 24 * 3600_000;
@@ -40,11 +41,10 @@ export class KeptUploads {
   keep(upload: string): void {
     const content = [upload, ...this.#owner, `${process.pid} ${hostname()}`];
     ignoreErrors(() => {
-      mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+      openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
       writeFileSync(this.#file, `${content.join('\n')}\n`, { mode: 0o600 });
     });
     this.#touchedAt = clock.now();
-    for (const file of this.#others()) if (ageOf(file) > MAX_AGE_MS) forget(file);
   }
 
   /** Records that the upload is in progress. */
@@ -56,7 +56,7 @@ export class KeptUploads {
   }
 
   forget(): void {
-    forget(this.#file);
+    removeFile(this.#file);
   }
 
   /** Returns abandoned uploads of other archives, of the same user at the same IRI, oldest first. */
@@ -67,7 +67,7 @@ export class KeptUploads {
         const [upload, uploads, user, sender = ''] = linesOf(file);
         const isOurs = uploads === this.#owner[0] && user === this.#owner[1];
         return upload && isOurs && !isInProgress(file, sender)
-          ? [{ upload, forget: () => forget(file) }]
+          ? [{ upload, forget: () => removeFile(file) }]
           : [];
       });
   }
@@ -96,21 +96,4 @@ function isAlive(pid: number): boolean {
 
 function linesOf(file: string): string[] {
   return ignoreErrors(() => readFileSync(file, 'utf8'))?.split('\n') ?? [];
-}
-
-/** Returns the milliseconds since the last update; 0 for a missing file. */
-function ageOf(file: string): number {
-  return clock.now() - (ignoreErrors(() => statSync(file).mtimeMs) ?? clock.now());
-}
-
-function forget(file: string): void {
-  ignoreErrors(() => rmSync(file, { force: true }));
-}
-
-function ignoreErrors<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

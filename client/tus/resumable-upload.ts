@@ -30,10 +30,11 @@ export async function uploadResumably(
   const { connection, note } = options;
   for (let beginnings = 0; beginnings < MAX_STARTS; beginnings += 1) {
     const known = beginnings === 0 ? kept.find() : undefined;
-    const offset = known === undefined ? undefined : await offsetOf(known, connection);
+    const offset = known === undefined ? 0 : await offsetOf(known, connection);
+    // It is dropped, or used already: the answer to the request that names it shows which.
+    if (known !== undefined && offset === undefined) return known;
     if (offset) note(`Resuming: ${megabytes(offset)} of ${megabytes(archive.length)} MB already uploaded.`);
-    const upload =
-      known !== undefined && offset !== undefined ? known : await createUpload(archive, options, kept);
+    const upload = known ?? (await createUpload(archive, options, kept));
     kept.keep(upload);
     const onSent = (bytes: number): void => {
       kept.touch();

@@ -30,6 +30,8 @@ test.before(async (t) => {
   const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
   await writeFile(path.join(home, 'noise.tar'), noise);
   await writeFile(path.join(home, 'other.tar'), other);
+  await writeFile(path.join(home, 'one.tar'), tarOf([{ name: 'one', data: '1' }]));
+  await writeFile(path.join(home, 'two.tar'), tarOf([{ name: 'two', data: '2' }]));
   t.context = { service, home };
 });
 
@@ -72,8 +74,70 @@ test('repeating an upload killed after its archive was recorded continues with t
   holds = false;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
-  t.regex(err, /The archive is already in deposit \d+: continuing with that deposit\./);
+  t.regex(err, /^Another run of this command has not finished: continuing with the same deposit\.$/m);
   t.is((await depositsOf(service, depositor)).length, 1);
+});
+
+for (const [when, line] of [
+  ['after the creation was recorded', CREATION],
+  ['after the last archive was recorded', /^POST .*\/media\/$/],
+  ['while it waited', /^GET .*\/status\/$/],
+] as const)
+  test(`repeating a command that was killed ${when} continues with the same deposit`, async (t) => {
+    const { service, home } = t.context;
+    let holds = true;
+    await using proxy = await AlteringProxy.start(service.url, (answer, request) =>
+      holds && line.test(request) ? 'held' : answer,
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    const upload = ['upload', 'one.tar', 'two.tar', ...described, '--wait'];
+    const isSent = () => proxy.requests.some((request) => line.test(request));
+    await killedWhen(t, depositor, upload, async () => isSent() && isRecorded(service, depositor, line));
+    holds = false;
+    const { code, err } = await depositor.run(upload);
+    t.is(code, 0, err);
+    t.is((await depositsOf(service, depositor)).length, 1);
+    const again = await depositor.run(upload);
+    t.is(again.code, 0, again.err);
+    t.is((await depositsOf(service, depositor)).length, 2, 'the first is complete: this is another one');
+  });
+
+test('repeating a replacement that was killed after it was recorded continues with the same deposit', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, request) =>
+    holds && /^PUT .*\/media\/$/.test(request) ? 'held' : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const id = String((await depositor.facts(['upload', 'one.tar', '--partial']))['deposit']);
+  const upload = ['upload', '--deposit', id, '--replace', 'two.tar', ...described, '--wait'];
+  await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, /^PUT/));
+  holds = false;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+});
+
+test('two processes with one home that run the same command make one deposit', async (t) => {
+  const { service, home } = t.context;
+  let held = 0;
+  let both = Promise.withResolvers<void>();
+  await using proxy = await AlteringProxy.start(service.url, async (answer, request) => {
+    if (!CREATION.test(request) || answer.status !== 201) return answer;
+    if ((held += 1) % 2 === 0) both.resolve();
+    else both = Promise.withResolvers();
+    await both.promise;
+    return answer;
+  });
+  const depositor = await newDepositor(service, home, proxy.url);
+  for (const [archives, deposits] of [
+    [['one.tar', 'two.tar'], 1],
+    [['noise.tar', 'two.tar'], 2],
+  ] as const) {
+    const upload = ['upload', ...archives, ...described, '--wait'];
+    const ran = await Promise.all([depositor.run(upload), depositor.run(upload)]);
+    for (const { code, err } of ran) t.is(code, 0, err);
+    t.is((await depositsOf(service, depositor)).length, deposits);
+  }
 });
 
 test('an archive is uploaded again if the deposit with it was deleted', async (t) => {
@@ -140,13 +204,19 @@ test('Ctrl-C prints the stored bytes and how to resume, and the next run reuses 
   t.regex(err, /^folder has not changed since the interrupted upload: not read again\.$/m);
   t.regex(err, /Resuming: 9\.0 of 9\.0 MB already uploaded\./);
   t.is((await depositsOf(service, depositor)).length, 1);
-  t.deepEqual(await readdir(path.join(home, '.cache/sword-deposit/prepared')), [], 'deposited: forgotten');
+  const cached = await readdir(path.join(home, '.cache/sword-deposit/prepared'));
+  t.deepEqual(
+    cached.filter((name) => name.endsWith('.tar.gz')),
+    [],
+    'deposited: forgotten',
+  );
 });
 
-test('Ctrl-C before the response warns that the deposit may exist', async (t) => {
+test('Ctrl-C before the response says how to resume, and no second deposit is made', async (t) => {
   const { service, home } = t.context;
+  let holds = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
-    CREATION.test(line) ? 'held' : answer,
+    holds && CREATION.test(line) ? 'held' : answer,
   );
   const depositor = await newDepositor(service, home, proxy.url);
   await writeFile(path.join(home, 'small.tar'), tarOf([{ name: 'small', data: '1' }]));
@@ -159,7 +229,10 @@ test('Ctrl-C before the response warns that the deposit may exist', async (t) =>
   t.is(code, 130);
   t.regex(err, /^1\/2 Reading small\.tar$/m);
   t.regex(err, /^2\/2 Sending to http.*\/1\/software\/$/m);
-  t.regex(err, /^Interrupted\. The server may have created the deposit: check with deposit list/m);
+  t.regex(err, /^Interrupted\. Run the same command again to resume\.$/m);
+  holds = false;
+  t.is((await depositor.run(upload)).code, 0);
+  t.is((await depositsOf(service, depositor)).length, 1);
 });
 
 /** Starts the command, sends SIGINT when its messages match, and waits for its end. */
@@ -187,6 +260,14 @@ async function killedWhen(
   t.is(child.exitCode, null, 'it has ended without a signal');
   child.kill('SIGKILL');
   await exited;
+}
+
+/** Resolves to whether the creation was recorded or, for another request, that it completed the deposit. */
+async function isRecorded(service: RunningService, depositor: CommandLineDepositor, line: RegExp) {
+  const [stream] = await depositsOf(service, depositor);
+  if (stream === undefined) return false;
+  const events = await Array.fromAsync(service.service.log.readStream(stream));
+  return line === CREATION || events.some(({ type }) => type === 'DepositCompleted');
 }
 
 function authorization({ user }: CommandLineDepositor) {

@@ -1,8 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { exclusion } from '../../client/archives/folder-members.ts';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
-import { archiveType } from '../../client/deposit/archive-type.ts';
-import { carriageOf } from '../../client/deposit/carriage.ts';
+import { archiveType, carriageOf } from '../../client/deposit/carriage.ts';
 import { assertSensible, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
 import { UsageFault } from '../../client/faults.ts';
 

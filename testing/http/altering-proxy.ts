@@ -10,8 +10,10 @@ export type Answer = {
   readonly breaks?: boolean;
 };
 
+type Altered = Answer | 'lost' | 'held';
+
 /** Returns an altered answer, or loses it, or never sends it; `request` is such as `GET /path`. */
-export type Alteration = (answer: Answer, request: string) => Answer | 'lost' | 'held';
+export type Alteration = (answer: Answer, request: string) => Altered | Promise<Altered>;
 
 export type AlteringOptions = {
   /** Headers that do not reach the service. */
@@ -30,6 +32,7 @@ export class AlteringProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #alter: Alteration;
   readonly #options: AlteringOptions;
+  #port = 0;
 
   static async start(
     target: string,
@@ -38,6 +41,7 @@ export class AlteringProxy implements AsyncDisposable {
   ): Promise<AlteringProxy> {
     const proxy = new AlteringProxy(target, alter, options);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    proxy.#port = (proxy.#server.address() as AddressInfo).port;
     return proxy;
   }
 
@@ -49,7 +53,7 @@ export class AlteringProxy implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -84,7 +88,7 @@ export class AlteringProxy implements AsyncDisposable {
         .filter(([name]) => !ofBody.includes(name))
         .map(([name, value]) => [name, own(String(value))]),
     );
-    const altered = this.#alter({ status: answer.statusCode ?? 502, headers, body }, line);
+    const altered = await this.#alter({ status: answer.statusCode ?? 502, headers, body }, line);
     if (altered === 'held') return;
     if (altered === 'lost') {
       response.destroy();
