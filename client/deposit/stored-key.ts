@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, constants, linkSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import { random } from '../../src/tools/random.ts';
 import type { Collection } from '../documents/service-document.ts';
@@ -96,7 +105,12 @@ function keyIn(file: string, key: string): string {
 /** Returns the key of another process, and adds a line, which shows it that the key is shared. */
 function sharedKeyIn(file: string): string | undefined {
   try {
-    appendFileSync(file, 'again\n', { flag: constants.O_APPEND | constants.O_WRONLY });
+    const opened = openSync(file, constants.O_APPEND | constants.O_WRONLY);
+    try {
+      writeSync(opened, 'again\n');
+    } finally {
+      closeSync(opened);
+    }
     return readFileSync(file, 'utf8').split('\n')[0];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // that process has finished
