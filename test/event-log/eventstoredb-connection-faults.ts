@@ -103,7 +103,7 @@ function comingAndGoing(): void {
     double.stop();
     await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), { instanceOf: EventLogUnavailable });
     const error = await t.throwsAsync(log.head(), { instanceOf: EventLogUnavailable });
-    t.is(error.message, 'Reading the last event failed: the server cannot be reached.');
+    t.is(error.message, 'Reading the last event failed: the server cannot be reached (ECONNREFUSED).');
   });
 
   // By default gRPC waits a second, then increasingly longer, up to two minutes.

@@ -34,7 +34,7 @@ function goingOn(): void {
   }
 
   test.serial('the error of a subscription is over when it has delivered what it missed', async (t) => {
-    const { double, log } = await logOnDouble(t);
+    const { double, log } = await logOnDouble(t, { callTimeout: 20_000 });
     const { position } = await log.append('deposit-1', 'none', newEvents(1200));
     double.faults.set('subscribe', { kind: 'refuse', code: status.UNAVAILABLE });
     let reason: string | undefined;

@@ -3,7 +3,8 @@ import { clock } from '../../tools/clock.ts';
 import { Backoff, type BackoffOptions } from '../../tools/concurrency/backoff.ts';
 import { EventLogUnavailable } from '../event-log.ts';
 import { EventStoreDbClient } from './client.ts';
-import { CallTimedOut, invalidatesClient, isTransient, toLogError } from './errors.ts';
+import { connectionFault } from './connection-fault.ts';
+import { CallTimedOut, invalidatesClient, isDisconnected, isTransient, toLogError } from './errors.ts';
 import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
 
 /**
@@ -23,6 +24,8 @@ export type CallOptions = {
  */
 const PAUSES = { firstPause: 50, longestPause: 2000, outageAfter: 120_000, outagePause: 8000 };
 
+const FAULT_CACHE_MS = 5000;
+
 /** Performs one call; all its work must end when `signal` aborts. */
 export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signal: AbortSignal) => Promise<T>;
 
@@ -40,6 +43,8 @@ export class EventStoreDbConnection implements AsyncDisposable {
   /** Callbacks for the next call that succeeds. */
   readonly #onSuccess = new Set<() => void>();
   #current: EventStoreDbClient | undefined;
+  /** The reason why there was no connection when that was last looked for. */
+  #found: { readonly reason: Promise<string | undefined>; readonly until: number } | undefined;
 
   /** Connects at the first call. @throws {BadConnection} */
   constructor(options: EventStoreDbOptions) {
@@ -112,12 +117,24 @@ export class EventStoreDbConnection implements AsyncDisposable {
         signal?.throwIfAborted();
         const pause = backoff.next();
         const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
-        if (isOver || !isTransient(error)) throw toLogError(what, error);
+        if (isOver || !isTransient(error)) throw await this.toLogError(what, error);
         await clock
           .sleep(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]))
           .catch(() => undefined);
       }
     }
+  }
+
+  /** Returns the error of the log for a failed call, with the reason why there is no connection. */
+  async toLogError(what: string, error: unknown): Promise<unknown> {
+    if (this.#closed.signal.aborted || !isDisconnected(error)) return toLogError(what, error);
+    return toLogError(what, error, await this.#connectionFault());
+  }
+
+  /** Returns the message of {@link toLogError}. */
+  async lastErrorOf(what: string, error: unknown): Promise<string> {
+    const { message } = (await this.toLogError(what, error)) as Partial<Error>;
+    return message ?? String(error);
   }
 
   /** Returns the back-off of work that no request waits for; it must be reset whenever the work has succeeded. */
@@ -139,6 +156,15 @@ export class EventStoreDbConnection implements AsyncDisposable {
     const rest = milliseconds - longestPause;
     if (rest > 0) await clock.sleep(rest, AbortSignal.any([signal, success.signal])).catch(() => undefined);
     this.#onSuccess.delete(wake);
+  }
+
+  /** Looks for the reason once for all calls that fail within a few seconds. */
+  #connectionFault(): Promise<string | undefined> {
+    if (!this.#found || this.#found.until < clock.monotonic()) {
+      const reason = connectionFault(this.#options.connectionString).catch(() => undefined);
+      this.#found = { reason, until: clock.monotonic() + FAULT_CACHE_MS };
+    }
+    return this.#found.reason;
   }
 
   assertOpen(): void {

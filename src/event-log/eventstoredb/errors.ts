@@ -44,6 +44,7 @@ const LASTING_TYPES = new Set([
   'persistent-subscription-exists',
 ]);
 const TOO_LARGE = 8; // resource exhausted
+const UNAVAILABLE = 14;
 const LASTING_CODES = new Set([
   3 /* invalid argument */,
   7 /* permission */,
@@ -100,9 +101,16 @@ export function invalidatesClient(error: unknown): boolean {
  * Returns an error with a message of this service: those of the client are empty or name its engine. Errors
  * of the caller are returned unchanged.
  */
-export function toLogError(what: string, error: unknown): unknown {
+export function toLogError(what: string, error: unknown, reason = reasonOf(error)): unknown {
   if (isCallerError(error) || error instanceof EventLogUnavailable) return error;
-  return new EventLogUnavailable(`${what} failed: ${reasonOf(error)}.`, { cause: error });
+  return new EventLogUnavailable(`${what} failed: ${reason}.`, { cause: error });
+}
+
+/** Whether the client may have no connection. Its error does not have the reason. */
+export function isDisconnected(error: unknown): boolean {
+  const { type, code } = factsOf(error);
+  const isKnown = error instanceof UnusableAnswer || error instanceof BadConnection;
+  return type === 'unavailable' || code === UNAVAILABLE || (!type && !code && !isKnown); // or discovery failed
 }
 
 /** Returns the refusal if that is why an append failed, by the error of the client. */
@@ -111,12 +119,6 @@ export function refusalOf(what: string, error: unknown): AppendRefused | undefin
   const isTooLarge = code === TOO_LARGE && !isThrottled(error);
   if (!isTooLarge && !REFUSED_APPENDS.has(type ?? '')) return undefined;
   return new AppendRefused(`${what} was refused: ${reasonOf(error)}.`, { cause: error });
-}
-
-/** Returns the message of {@link toLogError}. */
-export function lastErrorOf(what: string, error: unknown): string {
-  const { message } = toLogError(what, error) as Partial<Error>;
-  return message ?? String(error);
 }
 
 function reasonOf(error: unknown): string {
@@ -136,7 +138,7 @@ const TYPES: ReadonlyMap<number | undefined, string> = new Map([
   [4, 'deadline-exceeded'],
   [7, 'access-denied'],
   [TOO_LARGE, 'message-too-large'],
-  [14, 'unavailable'],
+  [UNAVAILABLE, 'unavailable'],
   [16, 'access-denied'],
 ]);
 const TEXTS: ReadonlyMap<string, string> = new Map([

@@ -8,7 +8,7 @@ import {
 } from '../event-log.ts';
 import { InvalidPosition } from '../position.ts';
 import type { EventStoreDbConnection } from './connection.ts';
-import { CallLost, lastErrorOf } from './errors.ts';
+import { CallLost } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';
 import type { EventStoreDbOptions } from './settings.ts';
 import { type Hint, SubscriptionBuffer } from './subscription-buffer.ts';
@@ -67,7 +67,8 @@ export class EventStoreDbSubscription {
         if (error instanceof InvalidPosition) throw error;
         // After any other error the subscription resumes from its position: faults of the server are
         // transient.
-        if (!this.#signal.aborted) this.#onLastError(lastErrorOf('Following the event log', error));
+        const reason = await this.#connection.lastErrorOf('Following the event log', error);
+        if (!this.#signal.aborted) this.#onLastError(reason);
       }
       if (!this.#signal.aborted) await this.#connection.pauseBackground(this.#backoff, this.#signal);
     }

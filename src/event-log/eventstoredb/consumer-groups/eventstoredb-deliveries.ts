@@ -10,7 +10,6 @@ import { DeliveryQueue } from '../../consumer-groups/delivery-queue.ts';
 import { lagAfter } from '../../consumer-groups/lag.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log.ts';
 import { EventStoreDbConnection } from '../connection.ts';
-import { toLogError } from '../errors.ts';
 import type { GroupMessage } from './consumer-session.ts';
 import { EventStoreDbAttempts } from './delivery-attempts.ts';
 import { checkpointOf, GROUP, groupInfo, lowest } from './group.ts';
@@ -69,8 +68,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
    * seconds, so events acknowledged since then are counted, too.
    */
   async status(receiver: string, streamPrefix: string): Promise<GroupStatus> {
-    const info = await groupInfo(this.#connection, GROUP).catch((error: unknown) => {
-      throw toLogError(`Reading the position of the ${receiver}`, error);
+    const info = await groupInfo(this.#connection, GROUP).catch(async (error: unknown) => {
+      throw await this.#connection.toLogError(`Reading the position of the ${receiver}`, error);
     });
     const position = checkpointOf(info);
     const { count, oldest } = await lagAfter(this.#log, position, streamPrefix);

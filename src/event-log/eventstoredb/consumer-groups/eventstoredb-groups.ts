@@ -4,7 +4,6 @@ import {
   type RetiredGroupsOutcome,
 } from '../../consumer-groups/group-administration.ts';
 import { EventStoreDbConnection } from '../connection.ts';
-import { toLogError } from '../errors.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
 import { GROUP, groupInfo, makeGroup } from './group.ts';
 import { deleteRetiredGroups } from './retired-groups.ts';
@@ -29,7 +28,7 @@ export class EventStoreDbGroups implements GroupAdministration {
       const outcome = await makeGroup(this.#connection, options, this.#connection.closed);
       if (outcome !== 'denied') return outcome;
     } catch (error) {
-      throw toLogError(`Creating the group ${GROUP}`, error);
+      throw await this.#connection.toLogError(`Creating the group ${GROUP}`, error);
     }
     throw new GroupsRefused();
   }
@@ -62,7 +61,7 @@ export class EventStoreDbGroups implements GroupAdministration {
     try {
       await groupInfo(this.#connection, GROUP);
     } catch (error) {
-      throw toLogError(`Reading the group ${GROUP}`, error);
+      throw await this.#connection.toLogError(`Reading the group ${GROUP}`, error);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log.ts';
 import { InvalidPosition } from '../../position.ts';
 import { EventStoreDbConnection } from '../connection.ts';
-import { factsOf, lastErrorOf } from '../errors.ts';
+import { factsOf } from '../errors.ts';
 import { EventStoreDbPages } from '../pages.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
 import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
@@ -69,7 +69,7 @@ export class GroupConsumer {
       } catch (error) {
         if (error instanceof InvalidPosition) throw error;
         if (signal.aborted) return;
-        this.#fault = lastErrorOf('The subscription of the reactors', error);
+        this.#fault = await this.#connection.lastErrorOf('The subscription of the reactors', error);
         // A client that found the leader can be used for the next session. Without a session no client was made.
         if (session && factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
         await this.#connection.pauseBackground(backoff, signal);
