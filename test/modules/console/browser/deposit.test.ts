@@ -197,6 +197,60 @@ test('files are shown as text, with hidden characters visible, lines selected an
   await changed.getByRole('row', { name: '2 + two U+2067' }).waitFor();
 });
 
+const MIB = 1024 ** 2;
+
+/** Files of at most 1 MiB that a browser needs minutes for if it lays them out whole. */
+const HOSTILE_FILES = {
+  line: 'x'.repeat(MIB),
+  lines: '\n'.repeat(MIB),
+  accents: `a${'\u0301'.repeat(MIB / 2 - 1)}`,
+  hidden: '\u202e'.repeat(MIB / 3),
+  joined: '\u{1F468}\u200d'.repeat(MIB / 8),
+  brackets: '([{<'.repeat(MIB / 4),
+  source: 'const x = 1; // a comment of usual length\n'.repeat(20_000),
+};
+
+test('a hostile file of 1 MiB, and a directory of thousands of files, are shown page by page', async (t, open) => {
+  const { alice } = t.context;
+  const many = Array.from({ length: 2500 }, (_, index) => [`p/many/${String(index).padStart(4, '0')}`, '']);
+  const files = Object.entries(HOSTILE_FILES).map(([name, text]) => [`p/${name}`, text]);
+  const id = await deposited(alice, Object.fromEntries([...files, ...many]));
+  const { page } = await open({ role: 'operator' });
+  page.setDefaultTimeout(20_000);
+  const lines = page.getByRole('region', { name: 'Lines' });
+  for (const name of Object.keys(HOSTILE_FILES)) {
+    await page.goto(`/console/deposits/${id}?tab=files&path=p/${name}`);
+    await lines.waitFor();
+    const size = await page.evaluate<number[]>(
+      `[document.querySelectorAll('*').length, document.querySelector('.source').textContent.length]`,
+    );
+    t.true((size[0] ?? 0) < 6000 && (size[1] ?? 0) < 60_000, `${name}: ${size.join()}`);
+  }
+  await page.getByText('Lines 1–1,000 of 20,000').waitFor();
+  await page.getByRole('link', { name: 'Later' }).click();
+  await page.getByText('Lines 1,001–2,000 of 20,000').waitFor();
+  t.is(await page.getByRole('link', { name: 'Line 1000', exact: true }).count(), 0);
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/source&lines=19998`);
+  await page.locator('tr.chosen').getByRole('link', { name: 'Line 19998' }).waitFor();
+  await page.getByRole('link', { name: 'Line 19999' }).click({ modifiers: ['Shift'] });
+  await page.getByText('Lines 19998-19999:').waitFor();
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/line`);
+  await lines.getByText('… 1,046,576 more characters').waitFor();
+
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/many`);
+  await page.getByText('Entries 1–1,000 of 2,500').waitFor();
+  for (const [range, last] of [
+    ['1,001–2,000', '1999'],
+    ['2,001–2,500', '2499'],
+  ] as const) {
+    await page.getByRole('link', { name: 'Later' }).click();
+    await page.getByText(`Entries ${range} of 2,500`).waitFor();
+    await page.getByRole('link', { name: last, exact: true }).waitFor();
+  }
+  await page.getByRole('link', { name: '2499', exact: true }).click();
+  await page.getByText('The file is empty.').waitFor();
+});
+
 test('before a deposit is loaded, its files are those of the check', async (t, open) => {
   const { service, alice } = t.context;
   const id = 5000; // is not reserved

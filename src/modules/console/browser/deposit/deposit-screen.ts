@@ -9,7 +9,6 @@ import { ActDialog } from '../parts/act-dialog.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
-import { withQuery } from '../router.ts';
 import type { ScreenProps } from '../screens/screen-props.ts';
 import type { DepositSummary } from './deposit-summary.ts';
 import { ProofTab } from './proof-tab.ts';
@@ -45,7 +44,7 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
     <div class="parts" role="navigation" aria-label="Parts of the deposit">
       ${tabs.map(
         ({ name, title }) =>
-          html`<a href=${withQuery({ tab: name, path: null, lines: null, with: null, at: null })} aria-current=${
+          html`<a href=${`${place.path}?tab=${name}`} aria-current=${
             name === tab?.name ? 'page' : undefined
           }>${title}</a>`,
       )}

@@ -2,10 +2,10 @@ import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { openWorker } from '../parts/console-worker.ts';
 import { useLoaded } from '../parts/loaded.ts';
-import { Shown } from '../parts/shown.ts';
 import { type ComparedLine, MAX_CHANGES, MAX_LINES } from './line-difference.ts';
 import type { ComparedTexts } from './line-difference-worker.ts';
 import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
+import { LineText, pageWith } from './pages.ts';
 import { bytesUrl } from './swhid-context.ts';
 import type { TreeNode } from './tree.ts';
 
@@ -22,19 +22,38 @@ export function ChangedLines({ before, after }: { readonly before: Side; readonl
   if (error !== undefined) return html`<p class="quiet">${error}</p>`;
   if (isTooLarge || (value && !value.places)) return html`<p class="quiet">${tooMuch}</p>`;
   if (!value?.places) return html`<p class="loading" role="status">Comparing …</p>`;
-  const count = value.places.flat().filter(({ kind }) => kind !== 'same').length;
+  const lines = value.places.flat();
+  const count = lines.filter(({ kind }) => kind !== 'same').length;
+  const shown = pageWith(
+    1,
+    lines.map(({ text }) => text),
+  ).last;
   return html`<section aria-label="Changed lines">
     <h3>Lines that differ from deposit ${before.depositId}: ${count.toLocaleString('en')}</h3>
     <div class="source" role="region" aria-label="Differences" tabindex="0"><table>
-      ${value.places.map((lines) => html`<tbody>${lines.map((line) => html`<${Line} line=${line} />`)}</tbody>`)}
+      ${firstOf(value.places, shown).map((some) => html`<tbody>${some.map((line) => html`<${Line} line=${line} />`)}</tbody>`)}
     </table></div>
+    ${shown < lines.length && html`<p class="quiet">Only the first ${shown.toLocaleString('en')} of ${lines.length.toLocaleString('en')} lines are shown.</p>`}
   </section>`;
+}
+
+/** Returns the places up to a number of lines. */
+function firstOf(
+  places: readonly (readonly ComparedLine[])[],
+  count: number,
+): readonly (readonly ComparedLine[])[] {
+  let rest = count;
+  return places.map((lines) => {
+    const some = lines.slice(0, rest);
+    rest -= some.length;
+    return some;
+  });
 }
 
 const SIGNS = { same: '', removed: '−', added: '+' } as const;
 
 function Line({ line: { kind, text, before, after } }: { readonly line: ComparedLine }): VNode {
-  const shown = html`<${Shown} text=${text} />`;
+  const shown = html`<${LineText} text=${text} />`;
   return html`<tr class=${`line-${kind}`}>
     <td class="line-number">${before}</td>
     <td class="line-number">${after}</td>

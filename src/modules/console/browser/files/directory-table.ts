@@ -2,7 +2,8 @@ import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown } from '../parts/shown.ts';
-import { withQuery } from '../router.ts';
+import { type Place, withQuery } from '../router.ts';
+import { Pager, pageWith } from './pages.ts';
 import { bytesUrl, coreSwhid, qualifiedSwhid, type SwhidContext } from './swhid-context.ts';
 import { escapePath, nameText, type TreeNode } from './tree.ts';
 
@@ -12,6 +13,7 @@ export type NodeProps = {
   readonly context: SwhidContext;
   /** Whether the viewer may read bytes of files. */
   readonly mayRead: boolean;
+  readonly place: Place;
 };
 
 /** Words for the modes of entries. */
@@ -24,13 +26,15 @@ export const KINDS: Readonly<Record<string, string>> = {
 
 /** The entries of a directory. */
 export function DirectoryTable(props: NodeProps): VNode {
-  const { node, context } = props;
+  const { node, context, place } = props;
+  const page = pageWith(Number(place.query.get('from')), node.children);
   return html`<section aria-label="Directory">
     <${NodeHead} ...${props} />
+    <${Pager} page=${page} what="Entries" />
     <table class="tree">
       <thead><tr><th>Name</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
       <tbody>
-        ${node.children.map(
+        ${node.children.slice(page.first - 1, page.last).map(
           (child) => html`<tr>
             <td data-label="Name"><${NodeLink} node=${child} /></td>
             <td data-label="Kind">${KINDS[child.mode] ?? child.mode}</td>
@@ -46,16 +50,21 @@ export function DirectoryTable(props: NodeProps): VNode {
   </section>`;
 }
 
+/** Returns the address of this page with another file or directory. */
+export function pathUrl(path: string): string {
+  return withQuery({ path: escapePath(path), lines: null, from: null });
+}
+
 /** Path, identifiers and download of a directory or a file. */
 export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNode {
   const names = node.path === '' ? [] : node.path.split('/');
   const isDirectory = node.mode === '40000';
   return html`
     <p class="breadcrumb">
-      <a href=${withQuery({ path: null, lines: null })}>root</a>
+      <a href=${pathUrl('')}>root</a>
       ${names.map((name, index) => {
         const path = names.slice(0, index + 1).join('/');
-        return html` / <a href=${withQuery({ path: escapePath(path), lines: null })}><${Shown} text=${nameText(name)} /></a>`;
+        return html` / <a href=${pathUrl(path)}><${Shown} text=${nameText(name)} /></a>`;
       })}
     </p>
     <dl class="facts">
@@ -75,5 +84,5 @@ export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNod
 
 function NodeLink({ node }: { readonly node: TreeNode }): VNode {
   const name = html`<${Shown} text=${nameText(node.name)} />${node.mode === '40000' ? '/' : ''}`;
-  return html`<a href=${withQuery({ path: escapePath(node.path), lines: null })}>${name}</a>`;
+  return html`<a href=${pathUrl(node.path)}>${name}</a>`;
 }

@@ -2,18 +2,16 @@ import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { useLoaded } from '../parts/loaded.ts';
-import { Shown } from '../parts/shown.ts';
-import { navigate, type Place, withQuery } from '../router.ts';
+import { navigate, withQuery } from '../router.ts';
 import { NodeHead, type NodeProps } from './directory-table.ts';
 import { linesOf } from './line-difference.ts';
 import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
+import { LineText, Pager, pageWith } from './pages.ts';
 import { bytesUrl, qualifiedSwhid } from './swhid-context.ts';
 
-type Props = NodeProps & { readonly place: Place };
-
 /** A file as text with numbered lines, which can be selected; never as something that the browser interprets. */
-export function FileView({ place, ...props }: Props): VNode {
-  const { node, depositId, context, mayRead } = props;
+export function FileView(props: NodeProps): VNode {
+  const { node, depositId, context, mayRead, place } = props;
   const isShown = mayRead && (node.length ?? 0) <= MAX_TEXT_BYTES;
   const { value, error } = useLoaded(
     async (signal) => (isShown ? await loadFileText(bytesUrl(depositId, node), signal) : undefined),
@@ -28,15 +26,24 @@ export function FileView({ place, ...props }: Props): VNode {
     ${mayRead && !isShown && html`<p class="quiet">The file is too large to be shown: download it.</p>`}
     ${error !== undefined && html`<p class="problem" role="alert">${error}</p>`}
     ${isShown && value === undefined && error === undefined && html`<p class="loading" role="status">Loading …</p>`}
-    ${value !== undefined && html`<${Lines} text=${value} chosen=${chosen} />`}
+    ${value !== undefined && html`<${Lines} text=${value} chosen=${chosen} from=${place.query.get('from')} />`}
   </section>`;
 }
 
 /** The first and the last of the chosen lines, from 1. */
 type Range = { readonly first: number; readonly last: number };
 
-function Lines({ text, chosen }: { readonly text: string; readonly chosen: Range | undefined }): VNode {
+type LinesProps = {
+  readonly text: string;
+  readonly chosen: Range | undefined;
+  /** Number of a line of the page; without it, that of the chosen lines. */
+  readonly from: string | null;
+};
+
+function Lines({ text, chosen, from }: LinesProps): VNode {
   const lines = linesOf(text);
+  if (lines.length === 0) return html`<p class="quiet">The file is empty.</p>`;
+  const page = pageWith(Number(from ?? chosen?.first), lines);
   const choose = (event: MouseEvent, line: number): void => {
     event.preventDefault();
     const range = event.shiftKey && chosen ? joinedRange(chosen, line) : { first: line, last: line };
@@ -44,10 +51,10 @@ function Lines({ text, chosen }: { readonly text: string; readonly chosen: Range
   };
   const isChosen = (line: number): boolean =>
     chosen !== undefined && line >= chosen.first && line <= chosen.last;
-  return html`<div class="source" role="region" aria-label="Lines" tabindex="0"><table>
+  return html`<${Pager} page=${page} what="Lines" /><div class="source" role="region" aria-label="Lines" tabindex="0"><table>
     <tbody>
-      ${lines.map((line, index) => {
-        const number = index + 1;
+      ${lines.slice(page.first - 1, page.last).map((line, index) => {
+        const number = page.first + index;
         return html`<tr class=${isChosen(number) ? 'chosen' : ''}>
           <td class="line-number">
             <a
@@ -57,7 +64,7 @@ function Lines({ text, chosen }: { readonly text: string; readonly chosen: Range
               >${number}</a
             >
           </td>
-          <td><${Shown} text=${line} /></td>
+          <td><${LineText} text=${line} /></td>
         </tr>`;
       })}
     </tbody>

@@ -34,11 +34,11 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
   const node = nodeAt(root, path);
   const context = swhidContext(row);
   const mayRead = boot.viewer.permissions.includes('contents:read');
-  const shared = { depositId, context, mayRead };
+  const shared = { depositId, context, mayRead, place };
   return html`
     ${!node && html`<p class="problem" role="alert">The deposit has nothing at this path.</p>`}
     ${node?.mode === '40000' && html`<${DirectoryTable} node=${node} ...${shared} />`}
-    ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} place=${place} ...${shared} />`}
+    ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} ...${shared} />`}
     <${Versions} depositId=${depositId} root=${root} place=${place} mayRead=${mayRead} />
   `;
 }

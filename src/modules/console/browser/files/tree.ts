@@ -37,16 +37,18 @@ export type TreeDifference = {
 /** Returns the files that differ. Directories with the same identifier are equal, and not entered. */
 export function treeDifferences(before: TreeNode | undefined, after: TreeNode | undefined): TreeDifference[] {
   if (before?.id === after?.id && before?.mode === after?.mode) return [];
-  const names = new Set([...(before?.children ?? []), ...(after?.children ?? [])].map(({ name }) => name));
-  const inside = [...names].sort().flatMap((name) => {
-    const find = (node: TreeNode | undefined) => node?.children.find((child) => child.name === name);
-    return treeDifferences(find(before), find(after));
-  });
-  const [old, present] = [leafOf(before), leafOf(after)];
-  if (!old && !present) return inside;
-  const kind = !old ? 'added' : !present ? 'removed' : 'changed';
-  const { path } = (present ?? old) as TreeNode;
-  return [{ path, kind, before: old, after: present }, ...inside];
+  const [old, present] = [childrenOf(before), childrenOf(after)];
+  const names = [...new Set([...old.keys(), ...present.keys()])].sort();
+  const inside = names.flatMap((name) => treeDifferences(old.get(name), present.get(name)));
+  const [leaf, otherLeaf] = [leafOf(before), leafOf(after)];
+  if (!leaf && !otherLeaf) return inside;
+  const kind = !leaf ? 'added' : !otherLeaf ? 'removed' : 'changed';
+  const { path } = (otherLeaf ?? leaf) as TreeNode;
+  return [{ path, kind, before: leaf, after: otherLeaf }, ...inside];
+}
+
+function childrenOf(node: TreeNode | undefined): ReadonlyMap<string, TreeNode> {
+  return new Map(node?.children.map((child) => [child.name, child]));
 }
 
 /** Returns the node if it is a file, a link or an empty directory, which have nothing inside to differ. */

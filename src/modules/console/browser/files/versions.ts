@@ -6,16 +6,9 @@ import { useLoaded } from '../parts/loaded.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
 import { ChangedLines } from './changed-lines.ts';
+import { pathUrl } from './directory-table.ts';
 import { loadText } from './load-text.ts';
-import {
-  escapePath,
-  nameText,
-  nodeAt,
-  type TreeDifference,
-  type TreeNode,
-  treeDifferences,
-  treeOf,
-} from './tree.ts';
+import { nameText, nodeAt, type TreeDifference, type TreeNode, treeDifferences, treeOf } from './tree.ts';
 
 type Version = { readonly depositId: number; readonly createdAt: string; readonly directory: string };
 
@@ -82,6 +75,6 @@ function Differences({ other, depositId, root, place, mayRead }: Props & { reado
 function DifferenceItem({ difference: { path, kind } }: { readonly difference: TreeDifference }): VNode {
   const name = html`<${Shown} text=${nameText(path)} />`;
   if (kind === 'removed') return html`<li>removed: <del>${name}</del></li>`;
-  const link = html`<a href=${withQuery({ path: escapePath(path), lines: null })}>${name}</a>`;
+  const link = html`<a href=${pathUrl(path)}>${name}</a>`;
   return html`<li>${kind}: ${kind === 'added' ? html`<ins>${link}</ins>` : link}</li>`;
 }
