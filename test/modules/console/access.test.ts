@@ -34,7 +34,10 @@ const MATRIX: Readonly<Record<Role | 'nobody', readonly string[]>> = {
   ],
 };
 
-type RouteRow = { method: string; path: string; permission: string; isPage: boolean };
+type RouteRow = { method: string; path: string; permission: string };
+
+/** Headers of a browser that opens an address. */
+const OPENED = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 async function routesOf(service: RunningService): Promise<readonly RouteRow[]> {
   const operator = await ConsoleSession.begin(service, 'operator');
@@ -52,12 +55,14 @@ for (const role of Object.keys(MATRIX) as (Role | 'nobody')[]) {
     const routes = await routesOf(service);
     t.true(routes.length > 15);
     let session = await sessionOf(service, role);
-    for (const { method, path, permission, isPage } of routes) {
+    for (const { method, path, permission } of routes) {
       const target = path.replaceAll(/[:*]\w+/g, '1');
-      const answer = await (method === 'GET' ? session.get(target) : session.post(target));
+      const isPage = method === 'GET' && !path.startsWith('/console/api/');
+      const headers = isPage ? OPENED : {};
+      const answer = await (method === 'GET' ? session.get(target, headers) : session.post(target));
       const name = `${method} ${path}`;
       const denied = answer.status === 401 || answer.status === 403;
-      const isToSignIn = answer.headers.get('Location')?.startsWith('/console/sign-in') === true;
+      const isToSignIn = answer.headers.get('Location')?.startsWith('/console/sign-in?to=') === true;
       if (MATRIX[role].includes(permission)) {
         const isOwnRefusal = ['/console/enter', '/console/sign-in'].includes(path); // of the empty form
         t.false((denied && !isOwnRefusal) || isToSignIn, `${name} is permitted, but ${answer.status}`);
@@ -105,9 +110,9 @@ test.serial('an event ends all sessions of a person, also of a disabled one', as
   const one = await ConsoleSession.begin(service, 'auditor');
   const other = await ConsoleSession.begin(service, 'auditor');
   t.is((await one.get('/console/api/overview')).status, 200);
-  t.is((await one.post('/console/api/end-sessions')).status, 204);
+  t.is((await one.post('/console/api/end-sessions')).status, 303);
   t.is((await other.get('/console/api/overview')).status, 401);
-  t.is((await other.get('/console/')).headers.get('Location'), '/console/sign-in?to=%2Fconsole%2F');
+  t.is((await other.get('/console/', OPENED)).headers.get('Location'), '/console/sign-in?to=%2Fconsole%2F');
   const third = await ConsoleSession.begin(service, 'moderator');
   await service.administration.person({ type: 'DisablePerson', person: 'moderator' });
   await until(async () => (await third.get('/console/api/verifier')).status === 401);
@@ -135,6 +140,32 @@ test('a session ends after 30 minutes of inactivity and after 12 hours, and an a
   t.is(await statusWith(aged(minute, -721 * minute)), 401);
   t.is(await statusWith(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`), 401);
   t.is(await statusWith(''), 401);
+});
+
+test('a browser that opens a refused address gets a page, a script JSON', async (t) => {
+  const { service } = t.context;
+  const [moderator, auditor] = [
+    await ConsoleSession.begin(service, 'moderator'),
+    await ConsoleSession.begin(service, 'auditor'),
+  ];
+  for (const [session, path, status, text] of [
+    [moderator, '/console/deposits', 403, 'Your role does not permit this.'],
+    [auditor, '/console/nothing', 404, 'There is nothing at this address.'],
+    [auditor, '/console/api/deposits/999', 404, 'Deposit 999 not found.'],
+    [auditor, '/console/api/deposits?q=a', 400, '“a” is too short'],
+    [auditor, '/console/%ff', 404, 'There is nothing at this address.'],
+    [auditor, '/console/api/sign-out', 405, 'GET is not possible here.'],
+  ] as const) {
+    const page = await session.get(path, OPENED);
+    t.is(page.status, status);
+    t.is(page.headers.get('Content-Type'), 'text/html; charset=utf-8');
+    t.true((await page.text()).includes(text), path);
+    const answer = await session.get(path);
+    t.is(answer.status, status);
+    t.true(((await answer.json()) as { error: Error }).error.message.startsWith(text), path);
+  }
+  const out = await new ConsoleSession(service.url, '').get('/console/api/overview', OPENED);
+  t.is(out.headers.get('Location'), '/console/sign-in?to=%2Fconsole%2Fapi%2Foverview');
 });
 
 test('a console that could not be opened is opened by the next request', async (t) => {
@@ -316,7 +347,7 @@ test.serial(
       await ConsoleSession.ofClient(service.url, 'alice', 'secret'),
     ]) {
       t.is((await session.get('/console/api/overview')).status, 200);
-      t.is((await session.post('/console/api/sign-out')).status, 204);
+      t.is((await session.post('/console/api/sign-out')).status, 303);
       t.is((await session.get('/console/api/overview')).status, 401);
     }
     const other = await ConsoleSession.begin(service, 'auditor');

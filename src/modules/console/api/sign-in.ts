@@ -5,7 +5,7 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { html } from '../protocol/html.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { answerPage } from '../server/page.ts';
+import { answerPage, outsidePage, seeOther } from '../server/page.ts';
 import { ConsoleRefusal, type Route, type RouteRequest, type ViewerRequest } from '../server/route.ts';
 
 /** Milliseconds to wait until the view shows the end of sessions. */
@@ -16,11 +16,23 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   const { assets, codes, credentials, sessions, log, projector, trustProxy } = parts;
   return [
     { method: 'GET', path: '/console/sign-in', permission: 'public', answer: showForm },
-    { method: 'POST', path: '/console/sign-in', permission: 'public', kind: 'form', answer: signInClient },
+    { method: 'POST', path: '/console/sign-in', permission: 'public', isForm: true, answer: signInClient },
     { method: 'GET', path: '/console/enter', permission: 'public', answer: showEntering },
     { method: 'POST', path: '/console/enter', permission: 'public', answer: enter },
-    { method: 'POST', path: '/console/api/sign-out', permission: 'session', answer: ({ ctx }) => end(ctx) },
-    { method: 'POST', path: '/console/api/end-sessions', permission: 'session', answer: endSessions },
+    {
+      method: 'POST',
+      path: '/console/api/sign-out',
+      permission: 'session',
+      isForm: true,
+      answer: ({ ctx }) => end(ctx),
+    },
+    {
+      method: 'POST',
+      path: '/console/api/end-sessions',
+      permission: 'session',
+      isForm: true,
+      answer: endSessions,
+    },
   ];
 
   function showForm({ ctx, query }: RouteRequest): void | Promise<void> {
@@ -29,7 +41,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   }
 
   function showEntering({ ctx }: RouteRequest): Promise<void> {
-    const content = signInFrame(html`<p id="entering" role="status">Signing in …</p>`);
+    const content = outsidePage(html`<p id="entering" role="status">Signing in …</p>`);
     return answerPage(ctx, assets, { title: 'Sign in', scripts: ['enter.ts'], content });
   }
 
@@ -47,7 +59,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
 
   function end(ctx: ServiceContext): void {
     sessions.end(ctx);
-    ctx.status = 204;
+    seeOther(ctx, '/console/sign-in');
   }
 
   async function endSessions({ ctx, viewer: { kind, name } }: ViewerRequest): Promise<void> {
@@ -81,20 +93,11 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
 
 /** Returns the page to continue at: only one of the console. */
 function targetIn(to: string | null): string {
-  return to?.startsWith('/console/') && !to.startsWith('/console/sign-in') ? to : '/console/';
-}
-
-function seeOther(ctx: ServiceContext, to: string): void {
-  ctx.redirect(to);
-  ctx.status = 303;
-}
-
-function signInFrame(content: ComponentChild): ComponentChild {
-  return html`<main class="sign-in"><h1>Deposits</h1>${content}</main>`;
+  return to !== null && /^\/console\/(?!sign-in|api\/)/.test(to) ? to : '/console/';
 }
 
 function signInForm(to: string, problem?: string): ComponentChild {
-  return signInFrame(html`
+  return outsidePage(html`
     ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
     <form method="post" action="/console/sign-in">
       <h2>Depositors</h2>

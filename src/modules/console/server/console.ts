@@ -7,7 +7,7 @@ import { VisibleDeposits } from '../listing/visible-deposits.ts';
 import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';
-import { setSecurityHeaders } from './page.ts';
+import { answerPage, refusalPage, seeOther, setSecurityHeaders } from './page.ts';
 import { assertFromConsole, readBody } from './request-guard.ts';
 import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
@@ -56,8 +56,20 @@ export class Console implements Disposable {
     } catch (error) {
       const refusal = refusalOf(error);
       if (!refusal) throw error;
-      ctx.status = refusal.status;
-      ctx.body = { error: { code: refusal.code, message: refusal.message } };
+      await this.#refuse(ctx, refusal);
+    }
+  }
+
+  /** Answers with a refusal: as JSON, or as a page where a browser opens the address. */
+  async #refuse(ctx: ServiceContext, refusal: ConsoleRefusal): Promise<void> {
+    const { status, code, message } = refusal;
+    ctx.status = status;
+    ctx.vary('Accept');
+    if (ctx.accepts('json', 'html') !== 'html') ctx.body = { error: { code, message } };
+    else if (status === 401) seeOther(ctx, `/console/sign-in?to=${encodeURIComponent(ctx.url)}`);
+    else {
+      const viewer = this.#parts.sessions.viewerOf(ctx, { isBackground: true });
+      await answerPage(ctx, this.#parts.assets, refusalPage(refusal, viewer));
     }
   }
 
@@ -72,7 +84,10 @@ export class Console implements Disposable {
     Object.assign(ctx, { _matchedRoute: route.path }); // read by routeOf
     // What is public may be stored by caches that many share: no answer of it renews a session.
     const viewer = route.permission === 'public' ? undefined : this.#parts.sessions.viewerOf(ctx, route);
-    if (!permits(viewer?.role, route.permission)) return refuse(ctx, route, viewer !== undefined);
+    if (!permits(viewer?.role, route.permission))
+      throw viewer
+        ? new ConsoleRefusal(403, 'FORBIDDEN', 'Your role does not permit this.')
+        : new ConsoleRefusal(401, 'NOT_SIGNED_IN', 'Sign in first.');
     const request: RouteRequest = { ctx, params, query: ctx.URL.searchParams, body: undefined };
     if (route.method === 'POST') assertFromConsole(ctx, route);
     const { bodyTimeouts } = this.#parts.config;
@@ -89,18 +104,6 @@ export class Console implements Disposable {
   [Symbol.dispose](): void {
     this.#parts.resources.dispose();
   }
-}
-
-/** Answers a request without the permission: a page leads to the sign-in. */
-function refuse(ctx: ServiceContext, { kind }: Route, isSignedIn: boolean): void {
-  if (kind === 'page' && !isSignedIn) {
-    ctx.redirect(`/console/sign-in?to=${encodeURIComponent(ctx.url)}`);
-    ctx.status = 303;
-    return;
-  }
-  throw isSignedIn
-    ? new ConsoleRefusal(403, 'FORBIDDEN', 'Your role does not permit this.')
-    : new ConsoleRefusal(401, 'NOT_SIGNED_IN', 'Sign in first.');
 }
 
 function refusalOf(error: unknown): ConsoleRefusal | undefined {

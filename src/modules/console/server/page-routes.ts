@@ -17,7 +17,6 @@ export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly 
       method: 'GET',
       path,
       permission,
-      kind: 'page',
       answer: ({ ctx, params, viewer: { name, role, scope, kind } }) => {
         const boot: Boot = {
           viewer: { kind, name, role, client: scope?.client ?? null, permissions: permissionsOf(role) },

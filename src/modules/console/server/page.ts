@@ -2,8 +2,11 @@ import { hash } from 'node:crypto';
 import type { ComponentChild } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { ServiceContext } from '../../../http/service-context.ts';
+import type { Viewer } from '../access/sessions.ts';
 import { html } from '../protocol/html.ts';
+import { permits } from '../protocol/permissions.ts';
 import type { Assets } from './assets.ts';
+import type { ConsoleRefusal } from './route.ts';
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230b5c8a'/%3E%3Cpath d='M4 4h8v2H4zm0 3h8v2H4zm0 3h5v2H4z' fill='%23fff'/%3E%3C/svg%3E";
@@ -35,15 +38,17 @@ export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Asse
   });
 }
 
+type Page = {
+  readonly title: string;
+  readonly scripts?: readonly string[];
+  readonly content: ComponentChild;
+};
+
 /** Answers with a page. It starts with the first of `scripts`, modules of the browser; the others are only fetched. */
 export async function answerPage(
   ctx: ServiceContext,
   assets: Assets,
-  {
-    title,
-    scripts = [],
-    content,
-  }: { readonly title: string; readonly scripts?: readonly string[]; readonly content: ComponentChild },
+  { title, scripts = [], content }: Page,
 ): Promise<void> {
   const body = html`<body>
     ${content}
@@ -77,4 +82,30 @@ async function scriptTags(assets: Assets, scripts: readonly string[]): Promise<s
     ...[...fetched].map((url) => `<link rel="modulepreload" href="${url}">`),
     `<script type="module" src="${first}"></script>`,
   ].join('');
+}
+
+/** Returns the contents of a page outside of the console: to sign in, or after a refusal. */
+export function outsidePage(content: ComponentChild): ComponentChild {
+  return html`<main class="sign-in"><h1>Deposits</h1>${content}</main>`;
+}
+
+/** Returns the page that says why an address is refused, and leads to the console or out of it. */
+export function refusalPage({ status, message }: ConsoleRefusal, viewer: Viewer | undefined): Page {
+  const title = status === 404 ? 'Not found' : 'Not possible';
+  const mayEnter = !viewer || permits(viewer.role, 'deposits:read');
+  return {
+    title: `${title} · Deposits`,
+    content: outsidePage(html`
+      <h2>${title}</h2>
+      <p class="problem">${message}</p>
+      ${mayEnter && html`<p><a href="/console/">To the overview</a></p>`}
+      ${viewer && html`<form method="post" action="/console/api/sign-out"><p>You are signed in as ${viewer.name}, ${viewer.role}.</p><button>Sign out</button></form>`}
+    `),
+  };
+}
+
+/** Leads the browser to another page of the console. */
+export function seeOther(ctx: ServiceContext, to: string): void {
+  ctx.redirect(to);
+  ctx.status = 303;
 }

@@ -10,14 +10,14 @@ const MAX_BODY_BYTES = 65_536;
  * Refuses a request that changes something unless a page of this console sent it. A page of another site cannot set
  * `X-Console` or send JSON without a preflight, which is not answered; and its browser says so in `Sec-Fetch-Site`.
  */
-export function assertFromConsole({ req }: ServiceContext, { kind }: Pick<Route, 'kind'>): void {
+export function assertFromConsole({ req }: ServiceContext, { isForm }: Pick<Route, 'isForm'>): void {
   const { headers } = req;
   const site = headers['sec-fetch-site'];
   const isSameOrigin = site === undefined ? isOwn(headers.origin, headers.host) : site === 'same-origin';
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  const isForm = kind === 'form' && type === 'application/x-www-form-urlencoded';
+  const isOwnForm = isForm && type === 'application/x-www-form-urlencoded';
   const isScript = type === 'application/json' && headers['x-console'] !== undefined;
-  if (isSameOrigin && (isForm || isScript)) return;
+  if (isSameOrigin && (isOwnForm || isScript)) return;
   throw new ConsoleRefusal(403, 'NOT_FROM_CONSOLE', 'The request does not come from a page of this console.');
 }
 
@@ -28,12 +28,12 @@ function isOwn(origin: string | undefined, host: string | undefined): boolean {
 /** Resolves to the parsed body, which has to arrive in the time that every body has. */
 export async function readBody(
   ctx: ServiceContext,
-  { kind }: Pick<Route, 'kind'>,
+  { isForm }: Pick<Route, 'isForm'>,
   timeouts: BodyTimeouts,
 ): Promise<unknown> {
   const bytes = await collect(requestBody(ctx, MAX_BODY_BYTES, timeouts), MAX_BODY_BYTES, tooLarge);
   const text = bytes.toString('utf8');
-  if (kind === 'form') return Object.fromEntries(new URLSearchParams(text));
+  if (isForm) return Object.fromEntries(new URLSearchParams(text));
   const value = text === '' ? {} : parseJson(text);
   if (value === Object(value)) return value;
   throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is no JSON object.');

@@ -17,8 +17,8 @@ type Described = {
   readonly method: 'GET' | 'POST';
   /** Begins with `/console`; `:name` stands for one segment, `*name` for the rest. */
   readonly path: string;
-  /** A page answers a request without a session by the way to sign in; `form` also accepts the body of an HTML form. */
-  readonly kind?: 'page' | 'form';
+  /** Whether it also accepts the body of an HTML form. */
+  readonly isForm?: true;
 };
 
 /** A request of a signed-in person or client. */
@@ -41,7 +41,7 @@ export type Route = Described &
       }
   );
 
-/** A refusal of the console, sent as JSON. */
+/** A refusal of the console, sent as JSON, or as a page to a browser that opens an address. */
 export class ConsoleRefusal extends Error {
   override readonly name = 'ConsoleRefusal';
   readonly status: number;

@@ -40,12 +40,10 @@ export function openRoutes(parts: ConsoleParts): readonly Route[] {
 function routeTable(others: readonly Route[]): Route {
   const path = '/console/api/routes';
   const permission = 'service:read';
-  const own = { method: 'GET', path, permission, kind: undefined };
-  const shown = [...others, own].map((route) => ({
+  const shown = [...others, { method: 'GET', path, permission } as const].map((route) => ({
     method: route.method,
     path: route.path,
     permission: route.permission,
-    isPage: route.kind === 'page',
   }));
   return { method: 'GET', path, permission, answer: () => ({ routes: shown }) };
 }

@@ -132,3 +132,19 @@ const FOCUSED = `((element, { outlineStyle, outlineWidth }) => ({
   name: ${NAME_OF}(element),
   isVisible: outlineStyle !== 'none' && outlineWidth !== '0px',
 }))(document.activeElement, getComputedStyle(document.activeElement))`;
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`a refused address is a page, from which its reader can leave (${scheme})`, async (t, open) => {
+    const tab = await open({ role: 'moderator', scheme, width: 360 });
+    const { page } = tab;
+    await page.getByText('Your role does not permit this.').waitFor();
+    t.deepEqual(await tab.accessibilityFaults(), []);
+    t.is(await page.getByRole('link').count(), 0, 'no page of the console is permitted');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Depositors' }).waitFor();
+    await page.goto('/console/nothing');
+    await page.getByText('There is nothing at this address.').waitFor();
+    await page.getByRole('link', { name: 'To the overview' }).click();
+    await page.waitForURL(/sign-in\?to=%2Fconsole%2F$/);
+    tab.forgive(/status of 40[34]/);
+  });

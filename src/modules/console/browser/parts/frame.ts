@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import { SCREENS, type Screen } from '../../protocol/screens.ts';
-import { postJson } from '../api.ts';
 import { live, useLiveState } from '../live.ts';
 import { setPreferences, usePreferences } from '../preferences.ts';
 import { navigate, type Place } from '../router.ts';
@@ -66,10 +65,6 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
   };
   const setTheme = (event: Event): void =>
     setPreferences({ theme: (event.currentTarget as HTMLSelectElement).value as typeof theme });
-  const leave = async (path: string): Promise<void> => {
-    await postJson(path);
-    location.assign('/console/sign-in');
-  };
   return html`<header>
     <a class="brand" href="/console/">Deposits</a>
     <span class="node" title=${`${service.name} ${service.version}`}>
@@ -97,13 +92,10 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
             <option value="dark">dark</option>
           </select>
         </label>
-        <button type="button" onClick=${() => void leave('/console/api/sign-out')}>Sign out</button>
-        ${
-          viewer.kind === 'person' &&
-          html`<button type="button" onClick=${() => void leave('/console/api/end-sessions')}>
-            End all my sessions
-          </button>`
-        }
+        <form method="post">
+          <button formaction="/console/api/sign-out">Sign out</button>
+          ${viewer.kind === 'person' && html`<button formaction="/console/api/end-sessions">End all my sessions</button>`}
+        </form>
     </div>
   </header>`;
 }
