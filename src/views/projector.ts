@@ -1,4 +1,10 @@
-import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
+import {
+  type EventLog,
+  isInLog,
+  type Position,
+  type RecordedEvent,
+  type SeenEvent,
+} from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
@@ -8,7 +14,7 @@ import type { AnyProjection, Projection } from './projection.ts';
 import { resetForeign } from './reset-foreign.ts';
 import { FlushScheduler } from './store/flush-scheduler.ts';
 import type { SqliteViewStore } from './store/sqlite-view-store.ts';
-import type { EventRef, Reached, ReachedByQueries, View } from './view.ts';
+import type { Reached, ReachedByQueries, View } from './view.ts';
 
 export type ProjectorProgress = (done: {
   readonly events: number;
@@ -34,7 +40,7 @@ export class Projector {
   readonly #log: EventLog;
   readonly #store: SqliteViewStore;
   readonly #saver: FlushScheduler;
-  readonly #projections = new Map<string, AnyProjection>();
+  readonly #projections = new Set<AnyProjection>();
   /** Prefixes of streams of which no view is made, but which listeners follow. */
   readonly #listenedTo: string[] = [];
   /** Numbers of events that were applied since the start, by the prefix of their streams. */
@@ -45,10 +51,7 @@ export class Projector {
   readonly #cutOff = new AbortGate();
   #logError: string | undefined;
   #hasCaughtUp = false;
-  /**
-   * Set while the disk accepts no changes. `upTo` is the head of the log when the disk accepted changes
-   * again.
-   */
+  /** Set while the disk accepts no changes. `upTo` is the head of the log when the disk accepted changes again. */
   #halted: { readonly upTo?: Position } | undefined;
   readonly #useSnapshot: UseSnapshot;
   #begunFrom: BegunFrom | undefined;
@@ -67,7 +70,7 @@ export class Projector {
   /** Adds a projection. Must be called before {@link start}. */
   add<Type, Event extends { type: string }>(projection: Projection<Type, Event>): View<Type> {
     // The projector only hands its own views and events back to a projection.
-    this.#projections.set(projection.name, projection as unknown as AnyProjection);
+    this.#projections.add(projection as unknown as AnyProjection);
     return this.#store.add(projection) as View<Type>;
   }
 
@@ -77,8 +80,8 @@ export class Projector {
   }
 
   /**
-   * Resolves when the views have caught up with the head of the log at the time of the call. Calls `failed`
-   * if following the log ends with an error later, for example an event that this release cannot read.
+   * Resolves when the views have caught up with the head of the log at the time of the call. Calls `failed` if
+   * following the log ends with an error later, for example an event that this release cannot read.
    */
   async start(
     failed: (error: unknown) => void,
@@ -128,17 +131,16 @@ export class Projector {
 
   /** The reason why the views do not advance at the moment; `undefined` when there is no error. */
   get lastError(): string | undefined {
-    const held = this.#halted && BEHIND;
-    return this.#store.file.damage ?? this.#saver.lastError ?? held ?? this.#logError;
+    return this.#store.file.damage ?? this.#saver.lastError ?? (this.#halted && BEHIND) ?? this.#logError;
   }
 
   /** The event that was applied last, which identifies a point of the log also after a migration or a restore. */
-  get lastSeen(): EventRef | undefined {
+  get lastSeen(): SeenEvent | undefined {
     return this.#store.file.lastSeen;
   }
 
   /** Resolves to whether the log has exactly this event at its position. */
-  knows(seen: EventRef): Promise<boolean> {
+  knows(seen: SeenEvent): Promise<boolean> {
     return isInLog(this.#log, seen);
   }
 
@@ -148,8 +150,8 @@ export class Projector {
   }
 
   /**
-   * Calls the listener with events, in order, as soon as the views have applied them. Returns a function that
-   * removes the listener.
+   * Calls the listener with events, in order, as soon as the views have applied them. Returns a function that removes
+   * the listener.
    */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -157,16 +159,16 @@ export class Projector {
   }
 
   /**
-   * Switches to a generation that was built while another one was in use: catches up to the position of the
-   * views in use, then replaces them in one step. Resolves to the milliseconds of that step; requests are
-   * served during the rest.
+   * Switches to a generation that was built while another one was in use: catches up to the position of the views in
+   * use, then replaces them in one step. Resolves to the milliseconds of that step; requests are served during the
+   * rest.
    * @throws {ViewUnavailable} the generation is missing, or of another release or log: nothing is switched.
    */
   async adopt(generation: number): Promise<number> {
     using unlessUsed = new DisposableStack();
     const views = unlessUsed.use(this.#store.openGeneration(generation));
     while (isBefore(views.lastSeen?.position, this.#store.file.lastSeen?.position))
-      await catchUp(views, this.#log, [...this.#projections.values()], this.#stop.signal);
+      await catchUp(views, this.#log, [...this.#projections], this.#stop.signal);
     views.addLookups();
     const begun = clock.monotonic();
     this.#store.use(generation, views);
@@ -190,7 +192,7 @@ export class Projector {
     const stored = this.#store.file.lastSeen?.position;
     // The store does not see events that concern no view; the projector does.
     const position = isBefore(stored, this.position) ? this.position : stored;
-    return [...this.#projections.values()].map(({ name, source: { prefix } }) => {
+    return [...this.#projections].map(({ name, source: { prefix } }) => {
       return { name, streamPrefix: prefix, position, events: this.#applied.get(prefix) ?? 0 };
     });
   }
@@ -204,20 +206,18 @@ export class Projector {
 
   async #begin(): Promise<void> {
     await resetForeign(this.#log, this.#store.file);
-    if (this.#store.file.lastSeen !== undefined) this.#begunFrom = 'files';
-    else if (await this.#useSnapshot([...this.#projections.values()], this.#stop.signal))
-      this.#begunFrom = 'snapshot';
-    else this.#begunFrom = 'log';
+    const isNew = this.#store.file.lastSeen === undefined;
+    const usesSnapshot = isNew && (await this.#useSnapshot([...this.#projections], this.#stop.signal));
+    const source = usesSnapshot ? 'snapshot' : 'log';
+    this.#begunFrom = isNew ? source : 'files';
     this.#store.file.dropOthers();
   }
 
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
     let [events, live] = [0, false];
-    const onLastError = (reason: string | undefined): void => {
-      this.#logError = reason;
-    };
+    const onLastError = (reason: string | undefined) => void (this.#logError = reason);
     const after = this.#store.file.lastSeen?.position;
-    const streamPrefixes = [...prefixesOf([...this.#projections.values()]), ...this.#listenedTo];
+    const streamPrefixes = [...prefixesOf([...this.#projections]), ...this.#listenedTo];
     const options = { after, streamPrefixes, signal: this.#stop.signal, onLastError };
     for await (const message of this.#log.subscribe(options)) {
       if (message.kind === 'events') {
@@ -235,7 +235,7 @@ export class Projector {
   }
 
   async #apply(events: readonly RecordedEvent[]): Promise<void> {
-    const projections = [...this.#projections.values()];
+    const projections = [...this.#projections];
     applyEvents(this.#store.file, projections, events);
     for (const prefix of prefixesOf(projections)) {
       const count = events.filter(({ stream }) => stream.startsWith(prefix)).length;
@@ -257,8 +257,8 @@ export class Projector {
   }
 
   /**
-   * Resolves to the head of the log, retrying on errors. No events arrive from the log during such an error
-   * either. Resolves to `undefined` when the projector stops.
+   * Resolves to the head of the log, retrying on errors. No events arrive from the log during such an error either.
+   * Resolves to `undefined` when the projector stops.
    */
   async #headOnceKnown(): Promise<Position | undefined> {
     while (!this.#stop.signal.aborted) {

@@ -1,7 +1,4 @@
-import type { Position, RecordedEvent } from '../event-log/event-log.ts';
-
-/** Identifies an event of the log. */
-export type EventRef = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>;
+import type { Position } from '../event-log/event-log.ts';
 
 /**
  * Returns the engine of the log that stored positions belong to. Of which log of that engine they are, only the event

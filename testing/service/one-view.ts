@@ -1,13 +1,14 @@
+import type { SeenEvent } from '../../src/event-log/event-log.ts';
 import type { ViewSchema } from '../../src/views/projection.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import type { ViewFile } from '../../src/views/store/view-file.ts';
-import type { EventRef, View } from '../../src/views/view.ts';
+import type { View } from '../../src/views/view.ts';
 
 /** A view file with a single view, for tests of the file. */
 export type OneView = View<unknown> &
   Disposable & {
     readonly file: ViewFile;
-    take(values: ReadonlyMap<string, unknown>, last: EventRef): void;
+    take(values: ReadonlyMap<string, unknown>, last: SeenEvent): void;
   };
 
 export function openOneView(path: string, schema: ViewSchema, origin = 'memory'): OneView {

@@ -45,8 +45,7 @@ async function lagsOf(
   const looked = new Map<string, Promise<Lag>>();
   const lags = reached.map(async ({ name, streamPrefix, position }) => {
     const key = `${streamPrefix} ${position}`;
-    const waiting = looked.get(key) ?? lagAfter(log, position, streamPrefix);
-    looked.set(key, waiting);
+    const waiting = looked.getOrInsertComputed(key, () => lagAfter(log, position, streamPrefix));
     return [name, await waiting] as const;
   });
   return new Map(await Promise.all(lags));

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import path from 'node:path';
+import type { SeenEvent } from '../../event-log/event-log.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { files } from '../../tools/files.ts';
 import { workers } from '../../tools/workers.ts';
-import type { EventRef } from '../view.ts';
 
 export type CopyOrder = {
   readonly views: string;
@@ -16,39 +16,21 @@ export type CopyOrder = {
 
 /** Says up to where a copy has the views, and in which versions. */
 export type CopiedViews = {
-  readonly lastSeen: EventRef | undefined;
+  readonly lastSeen: SeenEvent | undefined;
   readonly versions: Readonly<Record<string, number>>;
 };
 
 /** Removes what a killed process has left of copies of the views. @param views the folder of the views */
 export function removeCopies(views: string): void {
-  files.rmSync(folderIn(views), { recursive: true, force: true });
+  files.rmSync(path.join(views, 'snapshot'), { recursive: true, force: true });
 }
 
-function folderIn(views: string): string {
-  return path.join(views, 'snapshot');
-}
-
-/** A folder for copies of the views. Disposing of it removes it. */
-export class CopyFolder implements Disposable {
-  readonly path: string;
-  readonly #views: string;
-
-  /** @param views the folder of the views */
-  constructor(views: string) {
-    this.#views = views;
-    this.path = folderIn(views);
-    removeCopies(views);
-    makeDirectory(this.path);
-  }
-
-  fileOf(name: string): string {
-    return path.join(this.path, name);
-  }
-
-  [Symbol.dispose](): void {
-    removeCopies(this.#views);
-  }
+/** Makes a folder for copies of the views, which are in the folder `views`. Disposing of it removes it. */
+export function makeCopyFolder(views: string): Disposable & { readonly path: string } {
+  removeCopies(views);
+  const folder = path.join(views, 'snapshot');
+  makeDirectory(folder);
+  return { path: folder, [Symbol.dispose]: () => removeCopies(views) };
 }
 
 /**
@@ -57,8 +39,8 @@ export class CopyFolder implements Disposable {
  */
 export async function packedCopy(order: CopyOrder, signal: AbortSignal): Promise<CopiedViews> {
   signal.throwIfAborted();
-  const program = `./copy-worker${path.extname(import.meta.filename)}`;
-  const worker = workers.start(new URL(program, import.meta.url), { name: 'view-copy', workerData: order });
+  const program = new URL('./copy-worker.ts', import.meta.url);
+  const worker = workers.start(program, { name: 'view-copy', workerData: order });
   try {
     const [copied] = (await once(worker, 'message', { signal })) as [CopiedViews];
     return copied;

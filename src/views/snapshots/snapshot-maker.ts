@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { type EventLog, isInLog, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore, StoredObject } from '../../object-store/object-store.ts';
@@ -7,7 +8,7 @@ import { files } from '../../tools/files.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
 import type { SqliteViewStore } from '../store/sqlite-view-store.ts';
-import { CopyFolder, packedCopy } from './packed-copy.ts';
+import { makeCopyFolder, packedCopy } from './packed-copy.ts';
 import { KEY_BYTES } from './packing.ts';
 import {
   lastSnapshotEvent,
@@ -102,8 +103,8 @@ export class SnapshotMaker implements AsyncDisposable {
     const { log, views, origin, logger } = this.#options;
     const begun = clock.monotonic();
     await assertRoom(views);
-    using folder = new CopyFolder(views.folder);
-    const [packed, key] = [folder.fileOf('packed'), random.bytes(KEY_BYTES)];
+    using folder = makeCopyFolder(views.folder);
+    const [packed, key] = [path.join(folder.path, 'packed'), random.bytes(KEY_BYTES)];
     const order = { views: views.file.path, folder: folder.path, packed, key };
     const { lastSeen, versions } = await packedCopy(order, this.#stop.signal);
     if (lastSeen === undefined) return;

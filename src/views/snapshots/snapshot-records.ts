@@ -4,13 +4,14 @@ import {
   lastEvent,
   occurredAt,
   type RecordedEvent,
+  type SeenEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 import type { ViewSchema } from '../projection.ts';
-import { type EventRef, engineIn } from '../view.ts';
+import { engineIn } from '../view.ts';
 
 /** The stream whose events name the snapshots of the views in the object store. */
 const SNAPSHOTS = 'view-snapshots';
@@ -28,7 +29,7 @@ export type ViewSnapshot = {
   /** The versions of the views, by their names. */
   readonly versions: Readonly<Record<string, number>>;
   /** The event that was applied last. */
-  readonly lastSeen: EventRef;
+  readonly lastSeen: SeenEvent;
 };
 
 /** A snapshot, and its event. */

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { type EventLog, isInLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
@@ -6,7 +7,7 @@ import { isBefore } from '../apply-events.ts';
 import type { AnyProjection } from '../projection.ts';
 import type { SqliteViewStore } from '../store/sqlite-view-store.ts';
 import { ViewFile } from '../store/view-file.ts';
-import { CopyFolder } from './packed-copy.ts';
+import { makeCopyFolder } from './packed-copy.ts';
 import { unpack } from './packing.ts';
 import { sampledDifference } from './sampled-entries.ts';
 import { nameOf, otherViews, type RecordedSnapshot, retainedSnapshots } from './snapshot-records.ts';
@@ -81,13 +82,16 @@ async function takeInto(
   signal: AbortSignal,
 ): Promise<void> {
   const { secret, lastSeen } = snapshot;
-  using folder = new CopyFolder(views.folder);
-  const copy = folder.fileOf('views.sqlite');
+  using folder = makeCopyFolder(views.folder);
+  const copy = path.join(folder.path, 'views.sqlite');
   await unpack(bytesOf(snapshot, store, signal), copy, Buffer.from(secret, 'base64'), signal);
-  const difference = await differenceIn(copy, lastSeen.id, (file) =>
-    sampledDifference(file, log, projections),
-  );
-  if (difference !== undefined) throw new SnapshotRefused(`It ${difference}.`);
+  {
+    using file = new ViewFile(copy);
+    const { id } = file.lastSeen ?? {};
+    if (id !== lastSeen.id) throw new SnapshotRefused(`It has applied another event last, ${String(id)}.`);
+    const difference = await sampledDifference(file, log, projections);
+    if (difference !== undefined) throw new SnapshotRefused(`It ${difference}.`);
+  }
   views.replaceBy(copy);
 }
 
@@ -97,14 +101,4 @@ async function* bytesOf(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   for (const { sha256 } of parts) yield* addAbortSignal(signal, (await store.get(sha256)).body);
-}
-
-async function differenceIn(
-  copy: string,
-  lastId: string,
-  find: (file: ViewFile) => Promise<string | undefined>,
-): Promise<string | undefined> {
-  using file = new ViewFile(copy);
-  if (file.lastSeen?.id !== lastId) return `has applied another event last, ${String(file.lastSeen?.id)}`;
-  return await find(file);
 }

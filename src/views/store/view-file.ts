@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Position } from '../../event-log/event-log.ts';
+import type { Position, SeenEvent } from '../../event-log/event-log.ts';
 import { extendedCode, isBusy, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
-import { type EventRef, engineIn, type ViewValues } from '../view.ts';
+import { engineIn, type ViewValues } from '../view.ts';
 import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { markDamaged } from './view-folder.ts';
 import { type FlushBatch, ViewMemory } from './view-memory.ts';
@@ -98,12 +98,12 @@ export class ViewFile implements Disposable {
     return new Map(rows.map(({ name, version }) => [name as string, version as number])); // STRICT
   }
 
-  get lastSeen(): EventRef | undefined {
+  get lastSeen(): SeenEvent | undefined {
     return this.#memory.last;
   }
 
   /** Returns the event that the file names as the last applied one; another process may have moved it. */
-  storedLastSeen(): EventRef | undefined {
+  storedLastSeen(): SeenEvent | undefined {
     return lastSeenIn(this.#database.prepare('SELECT last_seen FROM about').get());
   }
 
@@ -161,7 +161,7 @@ export class ViewFile implements Disposable {
    * Accepts values as they are after the events up to `last`. Readers see them at once; {@link save} writes
    * them. If that never happens, they are read from the log again.
    */
-  take(values: ViewValues, last: EventRef): void {
+  take(values: ViewValues, last: SeenEvent): void {
     this.#memory.take(values, last);
   }
 
@@ -223,9 +223,7 @@ export class ViewFile implements Disposable {
   }
 
   #table(view: string): ViewTable {
-    const known = this.#tables.get(view) ?? new ViewTable(this.#database, view);
-    this.#tables.set(view, known);
-    return known;
+    return this.#tables.getOrInsertComputed(view, () => new ViewTable(this.#database, view));
   }
 
   /** A read that meets a corrupt page is repeated once; a page that is corrupt on disk fails again. */

@@ -1,5 +1,6 @@
+import type { SeenEvent } from '../../event-log/event-log.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
-import type { EventRef, ViewValues } from '../view.ts';
+import type { ViewValues } from '../view.ts';
 import type { ViewChanges } from './view-statements.ts';
 
 /** A batch handed to a writer, which must call `written()` or `notWritten()` when done. */
@@ -20,20 +21,20 @@ export class ViewMemory {
   readonly #recent = new Map<string, LruCache<unknown>>();
   #unwritten = new Map<string, Map<string, unknown>>();
   #inFlight: ViewValues | undefined;
-  #last: EventRef | undefined;
-  #written: EventRef | undefined;
+  #last: SeenEvent | undefined;
+  #written: SeenEvent | undefined;
 
-  constructor(written: EventRef | undefined) {
+  constructor(written: SeenEvent | undefined) {
     [this.#last, this.#written] = [written, written];
   }
 
   /** The event that was accepted last. */
-  get last(): EventRef | undefined {
+  get last(): SeenEvent | undefined {
     return this.#last;
   }
 
   /** The last event that is written. */
-  get written(): EventRef | undefined {
+  get written(): SeenEvent | undefined {
     return this.#written;
   }
 
@@ -64,10 +65,9 @@ export class ViewMemory {
     return value;
   }
 
-  take(values: ViewValues, { id, stream, revision, position }: EventRef): void {
+  take(values: ViewValues, { id, stream, revision, position }: SeenEvent): void {
     for (const [view, byKey] of values) {
-      const [recent, unwritten] = [this.#recentOf(view), this.#unwritten.get(view) ?? new Map()];
-      this.#unwritten.set(view, unwritten);
+      const [recent, unwritten] = [this.#recentOf(view), this.#unwritten.getOrInsert(view, new Map())];
       for (const [key, value] of byKey) {
         unwritten.set(key, value);
         if (value === undefined) recent.delete(key);
@@ -114,9 +114,7 @@ export class ViewMemory {
   }
 
   #recentOf(view: string): LruCache<unknown> {
-    const known = this.#recent.get(view) ?? new LruCache<unknown>(RECENT);
-    this.#recent.set(view, known);
-    return known;
+    return this.#recent.getOrInsertComputed(view, () => new LruCache(RECENT));
   }
 }
 

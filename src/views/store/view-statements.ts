@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { SeenEvent } from '../../event-log/event-log.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
-import type { EventRef } from '../view.ts';
 import { quoted, undoInMemory } from './view-schema.ts';
 
 /** Values as JSON by view and key, after the events up to `last`; `null` removes a value. */
@@ -9,7 +9,7 @@ export type ViewChanges = {
     name: string,
     rows: readonly (readonly [key: string, view: string | null])[],
   ])[];
-  readonly last: EventRef;
+  readonly last: SeenEvent;
 };
 
 /** Prepared statements that write the rows of a view file. */
@@ -52,7 +52,7 @@ export class ViewStatements {
 }
 
 /** Returns the event that the row of metadata names as the last applied one. */
-export function lastSeenIn(about: Readonly<Record<string, unknown>> | undefined): EventRef | undefined {
+export function lastSeenIn(about: Readonly<Record<string, unknown>> | undefined): SeenEvent | undefined {
   const stored = about?.['last_seen'];
-  return typeof stored === 'string' ? (JSON.parse(stored) as EventRef) : undefined; // as write() stores it
+  return typeof stored === 'string' ? (JSON.parse(stored) as SeenEvent) : undefined; // as write() stores it
 }

@@ -114,9 +114,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled'> {
   }
 
   #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
+    return this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
   }
 
   #counted(field: string): string {
