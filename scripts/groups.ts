@@ -1,8 +1,4 @@
 import { readConfig } from '../src/config/read-config.ts';
-import type {
-  GroupAdministration,
-  RetiredGroupsOutcome,
-} from '../src/event-log/consumer-groups/group-administration.ts';
 import {
   type Actions,
   assertAction,
@@ -65,7 +61,7 @@ function unusedTime(text: string): number {
   }
 }
 
-async function openedGroups(): Promise<GroupAdministration> {
+async function openedGroups() {
   const groups = await openGroups(readConfig().eventLog);
   if (groups) return groups;
   throw refused(
@@ -74,7 +70,9 @@ async function openedGroups(): Promise<GroupAdministration> {
   );
 }
 
-function report({ deleted, inUse }: RetiredGroupsOutcome, json = false): void {
+type Outcome = { readonly deleted: readonly string[]; readonly inUse: readonly string[] };
+
+function report({ deleted, inUse }: Outcome, json = false): void {
   if (json) return say(jsonLine({ deleted, inUse }));
   for (const group of deleted) say(`The group ${group} was deleted.`);
   for (const group of inUse) warn(`The group ${group} is in use: stop the nodes of the older release first.`);

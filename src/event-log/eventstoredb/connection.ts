@@ -117,7 +117,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
         signal?.throwIfAborted();
         const pause = backoff.next();
         const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
-        if (isOver || !isTransient(error)) throw await this.toLogError(what, error);
+        if (isOver || !isTransient(error)) throw await this.#toLogError(what, error);
         await clock
           .sleep(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]))
           .catch(() => undefined);
@@ -125,15 +125,24 @@ export class EventStoreDbConnection implements AsyncDisposable {
     }
   }
 
+  /** Settles like calls; their error becomes that of the log. @param what begins its sentence */
+  async orLogError<T>(what: string, calls: Promise<T>): Promise<T> {
+    try {
+      return await calls;
+    } catch (error) {
+      throw await this.#toLogError(what, error);
+    }
+  }
+
   /** Returns the error of the log for a failed call, with the reason why there is no connection. */
-  async toLogError(what: string, error: unknown): Promise<unknown> {
+  async #toLogError(what: string, error: unknown): Promise<unknown> {
     if (this.#closed.signal.aborted || !isDisconnected(error)) return toLogError(what, error);
     return toLogError(what, error, await this.#connectionFault());
   }
 
-  /** Returns the message of {@link toLogError}. */
+  /** Returns the message of that error. */
   async lastErrorOf(what: string, error: unknown): Promise<string> {
-    const { message } = (await this.toLogError(what, error)) as Partial<Error>;
+    const { message } = (await this.#toLogError(what, error)) as Partial<Error>;
     return message ?? String(error);
   }
 

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import type { Config, EventLogConfig } from '../../config/config.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
-import type { GroupAdministration } from '../../event-log/consumer-groups/group-administration.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
 import { RECEIVERS } from '../../reactors/reactor-names.ts';
@@ -73,7 +72,7 @@ export async function openDeliveries(
 }
 
 /** Resolves to `undefined` for a log without a server, which has no groups. */
-export async function openGroups(config: EventLogConfig): Promise<GroupAdministration | undefined> {
+export async function openGroups(config: EventLogConfig) {
   if (config.kind === 'sqlite') return undefined;
   const { EventStoreDbGroups } = await import(
     '../../event-log/eventstoredb/consumer-groups/eventstoredb-groups.ts'

@@ -68,9 +68,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
    * seconds, so events acknowledged since then are counted, too.
    */
   async status(receiver: string, streamPrefix: string): Promise<GroupStatus> {
-    const info = await groupInfo(this.#connection, GROUP).catch(async (error: unknown) => {
-      throw await this.#connection.toLogError(`Reading the position of the ${receiver}`, error);
-    });
+    const reading = groupInfo(this.#connection, GROUP);
+    const info = await this.#connection.orLogError(`Reading the position of the ${receiver}`, reading);
     const position = checkpointOf(info);
     const { count, oldest } = await lagAfter(this.#log, position, streamPrefix);
     return { position, waiting: count, oldest };
