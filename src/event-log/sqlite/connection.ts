@@ -46,11 +46,15 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   return committed(db, work);
 }
 
-/** Turns errors of the engine into the error of the port; returns other errors unchanged. */
-export function unavailable(file: string, error: unknown): unknown {
-  if (primaryCode(error) === undefined) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new EventLogUnavailable(`The event log ${file} cannot be read: ${reason}.`, { cause: error });
+/** Returns what `read` returns; an error of the engine becomes that of the port, others are thrown unchanged. */
+export function orUnavailable<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (primaryCode(error) === undefined) throw error;
+    const text = `The event log ${file} cannot be read: ${(error as Error).message}.`;
+    throw new EventLogUnavailable(text, { cause: error });
+  }
 }
 
 function whileBusy(action: () => void): void {

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
@@ -98,7 +97,7 @@ export class LogWriterClient {
   }
 
   #start(): Worker {
-    const entry = new URL(`./log-writer-worker${path.extname(import.meta.filename)}`, import.meta.url);
+    const entry = new URL('./log-writer-worker.ts', import.meta.url);
     const workerData: WriterData = { file: this.#file, open: this.#files };
     const worker = workers.start(entry, { name: 'event-log-writer', workerData });
     worker.on('message', (message: FromWriter) => this.#onMessage(message));

@@ -10,7 +10,7 @@ import {
 import type { LogPage } from '../log-pages.ts';
 import { positionNumber, toPosition } from '../position.ts';
 import { uuidOf } from '../uuid.ts';
-import { openForReading, unavailable } from './connection.ts';
+import { openForReading, orUnavailable } from './connection.ts';
 import type { CommittedAppend } from './log-writer-client.ts';
 
 /**
@@ -88,7 +88,9 @@ export class SqlitePages {
     return this.#reading(() => {
       const head = this.#headNumber();
       const end = Math.max(start, Math.min(head, start + LOOKED_AT));
-      const statement = this.#statementAfter(streamPrefixes?.length ?? -1);
+      const statement = this.#after.getOrInsertComputed(streamPrefixes?.length ?? -1, (prefixes) =>
+        this.#prepareAfter(prefixes),
+      );
       const ranges = (streamPrefixes ?? []).flatMap((prefix) => [prefix, prefixUpperBound(prefix)]);
       const events = toEvents(statement.all(start, end, ...ranges, PAGE));
       const last = events.at(-1);
@@ -124,26 +126,16 @@ export class SqlitePages {
     return Number(this.#head.get()?.['position'] ?? 0);
   }
 
-  #statementAfter(prefixes: number): StatementSync {
-    const known = this.#after.get(prefixes);
-    if (known) return known;
+  #prepareAfter(prefixes: number): StatementSync {
     // The plus disables the index of names, which would read every event of these streams.
     const ranges = Array.from({ length: Math.max(prefixes, 0) }, () => '(+s.name >= ? AND +s.name < ?)');
     const filter = prefixes < 0 ? '' : `AND (${ranges.join(' OR ') || 'FALSE'})`;
-    const statement = rows(
-      this.#db,
-      `${EVENTS} WHERE e.position > ? AND e.position <= ? ${filter} ORDER BY e.position LIMIT ?`,
-    );
-    this.#after.set(prefixes, statement);
-    return statement;
+    const sql = `${EVENTS} WHERE e.position > ? AND e.position <= ? ${filter} ORDER BY e.position LIMIT ?`;
+    return rows(this.#db, sql);
   }
 
   #reading<T>(read: () => T): T {
-    try {
-      return readTwice(this.#db, read);
-    } catch (error) {
-      throw unavailable(this.#file, error);
-    }
+    return orUnavailable(this.#file, () => readTwice(this.#db, read));
   }
 }
 

@@ -17,7 +17,7 @@ import { LogFollower } from '../log-follower.ts';
 import { type LogPage, type ReadPage, readPages } from '../log-pages.ts';
 import { expectedNumber, toRows } from '../new-event-row.ts';
 import { toPosition } from '../position.ts';
-import { unavailable } from './connection.ts';
+import { orUnavailable } from './connection.ts';
 import { assertUndamaged } from './corruption-check.ts';
 import { type CommittedAppend, LogWriterClient } from './log-writer-client.ts';
 import { committedEvents, SqlitePages, STREAM_PAGE } from './pages.ts';
@@ -51,7 +51,7 @@ export class SqliteEventLog implements EventLog {
     readOnly = false,
     pollInterval = 50,
   }: SqliteEventLogOptions): Promise<SqliteEventLog> {
-    wrapOpenErrors(file, () => assertUndamaged(file));
+    orUnavailable(file, () => assertUndamaged(file));
     let log: SqliteEventLog | undefined;
     const onCommit = (appends: readonly CommittedAppend[]): void => {
       if (log) log.#committed(appends);
@@ -59,7 +59,7 @@ export class SqliteEventLog implements EventLog {
     const writer = readOnly ? undefined : new LogWriterClient(file, onCommit);
     await writer?.open();
     try {
-      const pages = wrapOpenErrors(file, () => openTwice(() => new SqlitePages(file)));
+      const pages = orUnavailable(file, () => openTwice(() => new SqlitePages(file)));
       log = new SqliteEventLog(file, pages, writer, pollInterval);
       return log;
     } catch (error) {
@@ -153,13 +153,5 @@ export class SqliteEventLog implements EventLog {
 
   #assertOpen(): void {
     if (this.#isClosed) throw new EventLogUnavailable(`The event log ${this.#file} is closed.`);
-  }
-}
-
-function wrapOpenErrors<T>(file: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    throw unavailable(file, error);
   }
 }

@@ -13,7 +13,7 @@ import {
   missing,
   unreadableAt,
 } from './audit-rows.ts';
-import { openForReading, unavailable } from './connection.ts';
+import { openForReading, orUnavailable } from './connection.ts';
 import { assertUndamaged } from './corruption-check.ts';
 import { headFileFaults, readHead } from './head-file.ts';
 import { APPLICATION_ID, SCHEMA, VERSION } from './schema.ts';
@@ -71,10 +71,10 @@ export class SqliteLogAudit implements LogAudit {
     const page = this.#prepare(
       `${AUDITED_ROW} WHERE e.stream = ? AND e.revision > ? ORDER BY e.revision LIMIT ${PAGE}`,
     );
-    const key = this.#reading(() => (find.get(name) as unknown as [bigint] | undefined)?.[0]);
+    const key = orUnavailable(this.#file, () => (find.get(name) as unknown as [bigint] | undefined)?.[0]);
     if (key === undefined) return;
     for (let reached = -1n; ; ) {
-      const rows = this.#reading(() => page.all(key, reached) as unknown as AuditedRow[]);
+      const rows = orUnavailable(this.#file, () => page.all(key, reached) as unknown as AuditedRow[]);
       yield* rows.map(auditedRecord);
       const last = rows.at(-1)?.[2];
       if (typeof last !== 'bigint' || rows.length < PAGE || last <= reached) return;
@@ -176,21 +176,13 @@ export class SqliteLogAudit implements LogAudit {
   }
 
   #prepare(sql: string): StatementSync {
-    return this.#reading(() => {
+    return orUnavailable(this.#file, () => {
       this.#database ??= openForReading(this.#file);
       const statement = this.#database.prepare(sql);
       statement.setReturnArrays(true);
       statement.setReadBigInts(true);
       return statement;
     });
-  }
-
-  #reading<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw unavailable(this.#file, error);
-    }
   }
 }
 

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { workers } from '../workers.ts';
 
 /** The expected contents of an unchanged SQLite file of this service. */
@@ -21,7 +20,7 @@ export async function faultsOfSqliteFile(
   file: string,
   expected: ExpectedSqliteFile,
 ): Promise<readonly string[]> {
-  const entry = new URL(`./integrity-worker${path.extname(import.meta.filename)}`, import.meta.url);
+  const entry = new URL('./integrity-worker.ts', import.meta.url);
   const workerData: IntegrityRequest = { file, expected };
   const worker = workers.start(entry, { name: 'sqlite-integrity', workerData });
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
