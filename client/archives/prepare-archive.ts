@@ -9,6 +9,7 @@ import { Fault, reasonOf, UsageFault } from '../faults.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
 import { folderIdentifier } from './folder-identifier.ts';
 import { exclusion, type FolderMember, folderMembers } from './folder-members.ts';
+import { ownFileTest } from './own-files.ts';
 import { packFolder } from './pack-folder.ts';
 import { type PreparedCache, stateOf } from './prepared-cache.ts';
 
@@ -45,7 +46,7 @@ export async function prepareArchive(
   number: number,
 ): Promise<PreparedArchive> {
   const place = path.resolve(source);
-  const members = isFolder(place, source) ? folderMembers(place, exclusion(options.exclude)) : null;
+  const members = isFolder(place, source) ? membersOf(place, source, options) : null;
   const state = stateOf(place, members, JSON.stringify(options.mtime));
   const name = members === null ? path.basename(place) : `${path.basename(place) || 'source'}.tar.gz`;
   const known = options.cache.find(state);
@@ -63,6 +64,11 @@ export async function prepareArchive(
   const facts = { length, md5, sha256, ...(directory !== undefined && { directory }) };
   options.cache.store(state, facts, members === null ? null : file);
   return archive;
+}
+
+function membersOf(place: string, source: string, { exclude, note }: PrepareOptions): FolderMember[] {
+  const [isExcluded, isOwn] = [exclusion(exclude), ownFileTest(place, source, note)];
+  return folderMembers(place, (member) => isExcluded(member) || isOwn(member));
 }
 
 type Folder = {

@@ -28,6 +28,8 @@ export function assertSensible(
   const { deposit, replace, partial } = wishes;
   if (archives.length === 0 && !entry)
     throw new UsageFault('Nothing to upload: give an archive, a folder, or metadata.');
+  if (archives.includes(''))
+    throw new UsageFault("'' is not a path: give an archive or a folder, or . for the current folder.");
   if (deposit !== undefined) return;
   if (replace) throw new UsageFault('--replace needs --deposit N, the deposit whose content to replace.');
   if (partial) return;

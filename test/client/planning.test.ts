@@ -80,6 +80,7 @@ test('an upload plan ends with the final request', (t) => {
 test('invalid combinations of upload options are refused', (t) => {
   const senseless: [UploadOptions, string[], typeof entry | null, RegExp][] = [
     [NEW, [], null, /Nothing to upload/],
+    [NEW, ['a', ''], entry, /'' is not a path: /],
     [NEW, ['a'], null, /needs metadata/],
     [NEW, [], entry, /needs an archive/],
     [{ ...NEW, replace: true }, ['a'], entry, /--replace needs --deposit/],

@@ -8,6 +8,7 @@ import { type Directory, directoryId, type LeafMode } from '../../src/swhid/dire
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { entryXml, helloEntry, helloTar, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = Record<'alice' | 'acme' | 'carol', CommandLineDepositor> & { service: RunningService };
@@ -248,6 +249,31 @@ test.serial('a dry run checks the deposit on the server and creates nothing', as
   }
 });
 
+test('the saved login, other files of the program and the password file are not deposited', async (t) => {
+  const { service } = t.context;
+  const home = path.join(await temporaryFolder(t), 'home');
+  const tree = { a: ['100644', 'a'], '.config': { other: ['100644', 'o'] } } as const;
+  await write(home, { ...tree, 'my password': ['100644', 'secret\n'] });
+  const erin = new CommandLineDepositor(home, { url: service.url, user: 'alice', password: 'secret' });
+  t.is((await erin.run(['login'])).code, 0);
+  await write(path.join(home, '.cache/sword-deposit/prepared'), { old: ['100644', 'x'] });
+  await symlink(home, path.join(home, '../link'));
+  const env = { SWORD_PASSWORD: '', SWORD_PASSWORD_FILE: 'my password' };
+  for (const source of ['.', '../link']) {
+    const { code, err } = await erin.run(['upload', source, '--partial'], { env });
+    t.is(code, 0, err);
+    const whole = { ...tree, '.cache': {} };
+    t.regex(err, new RegExp(`^2 files, 2 bytes: ${swhidOf(directoryOf(whole))}$`, 'm'));
+    t.regex(
+      err,
+      /^Left out: .*\.config\/sword-deposit, which is of this program and may hold your password\.$/m,
+    );
+  }
+  const all = await erin.run(['upload', '.config/sword-deposit', '--partial']);
+  t.is(all.code, 2);
+  t.regex(all.err, /^\.config\/sword-deposit is a folder of this program, which may hold your password\.$/m);
+});
+
 test('invalid sources and options are refused with a message before anything is sent', async (t) => {
   const { alice, acme } = t.context;
   await write(path.join(alice.home, 'pipes'), { a: ['100644', 'a'] });
@@ -259,6 +285,7 @@ test('invalid sources and options are refused with a message before anything is 
     [['upload', 'nothing', ...described], 1, /Nothing to deposit in nothing: the folder is empty/],
     [['upload', 'text', ...described], 1, /text is not a zip or a tar/],
     [['upload', 'missing', ...described], 1, /missing cannot be read: no such file or directory/],
+    [['upload', ''], 2, /'' is not a path/],
     [['upload', 'text'], 2, /A deposit needs metadata/],
     [['upload', 'text', ...described, '--colour'], 2, /^Unknown option '--colour'\.$/m],
   ];

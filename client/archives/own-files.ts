@@ -1,0 +1,33 @@
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import { readEnvironment } from '../environment.ts';
+import { UsageFault } from '../faults.ts';
+import { ignoreErrors } from '../state-files.ts';
+import { printablePath } from './folder-members.ts';
+
+/**
+ * Returns a predicate for the members of a folder that are files of this program, such as the saved login: they must not
+ * be deposited. `note` is called for each.
+ * @throws {UsageFault} the folder itself is one of them.
+ */
+export function ownFileTest(
+  folder: string,
+  source: string,
+  note: (text: string) => void,
+): (member: string) => boolean {
+  const root = realpathSync(folder);
+  const { folder: configuration, preparedFolder, passwordFile } = readEnvironment();
+  const files = [configuration, path.dirname(preparedFolder), ...(passwordFile ? [passwordFile] : [])];
+  const own = new Set<string>();
+  for (const file of files) {
+    const inside = path.relative(root, ignoreErrors(() => realpathSync(file)) ?? path.resolve(file));
+    if (/^(\.\.(?:[/\\]\.\.)*)?$/.test(inside))
+      throw new UsageFault(`${source} is a folder of this program, which may hold your password.`);
+    own.add(Buffer.from(inside.replaceAll(path.sep, '/')).toString('latin1')); // as members are named
+  }
+  return (member) => {
+    if (!own.has(member)) return false;
+    note(`Left out: ${printablePath(source, member)}, which is of this program and may hold your password.`);
+    return true;
+  };
+}
