@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { isLoopback } from '../src/config/loopback.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { reasonOf, UsageFault } from './faults.ts';
@@ -78,15 +78,31 @@ async function givenPassword(
   options: LoginOptions,
   { password, passwordFile }: Environment,
 ): Promise<string | undefined> {
-  if (options['password-stdin']) return withoutLineEnd(await text(process.stdin));
+  if (options['password-stdin']) return passwordIn(await buffer(process.stdin), 'The standard input');
   if (passwordFile === undefined) return password;
+  return passwordIn(contentOf(passwordFile), `SWORD_PASSWORD_FILE=${passwordFile}`);
+}
+
+function contentOf(passwordFile: string): Uint8Array {
   try {
-    return withoutLineEnd(readFileSync(passwordFile, 'utf8'));
+    return readFileSync(passwordFile);
   } catch (error) {
     throw new UsageFault(`SWORD_PASSWORD_FILE=${passwordFile} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
-function withoutLineEnd(content: string): string {
-  return content.replace(/\r?\n$/, '');
+/**
+ * Returns the password without the end of its line. It is in UTF-8, or in UTF-16 with a byte order mark, which Windows
+ * PowerShell writes. `what` names the bytes in errors.
+ * @throws {UsageFault} they are in another encoding.
+ */
+export function passwordIn(bytes: Uint8Array, what: string): string {
+  const [first = 0, second = 0] = bytes;
+  const mark = first * 256 + second;
+  const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
+  } catch {
+    throw new UsageFault(`${what} is no text in UTF-8, or in UTF-16 with a byte order mark.`);
+  }
 }

@@ -44,16 +44,24 @@ export function folderMembers(folder: string, excluded: (path: string) => boolea
  * leading dot.
  * @throws {UsageFault} a pattern is malformed.
  */
-export function exclusion(patterns: readonly string[]): (path: string) => boolean {
-  const tests = patterns.map((pattern) => ({
-    matches: testOf(pattern),
-    isOfPath: pattern.replace(/\/$/, '').includes('/'),
-  }));
+export function exclusion(
+  patterns: readonly string[],
+  platform: string = process.platform,
+): (path: string) => boolean {
+  const tests = patterns.map((pattern) => {
+    const written = withSlashes(pattern, platform);
+    return { matches: testOf(written), isOfPath: written.replace(/\/$/, '').includes('/') };
+  });
   return (member) => {
     const text = Buffer.from(member, 'latin1').toString('utf8');
     const name = text.slice(text.lastIndexOf('/') + 1);
     return name === '.git' || tests.some(({ matches, isOfPath }) => matches(isOfPath ? text : name));
   };
+}
+
+/** Returns a path of this platform as git has it. On Windows a backslash cannot be part of a name. */
+export function withSlashes(written: string, platform: string = process.platform): string {
+  return platform === 'win32' ? written.replaceAll('\\', '/') : written;
 }
 
 function testOf(pattern: string): (path: string) => boolean {
@@ -104,7 +112,7 @@ function memberAt(folder: string, member: string, kind: Kind): FolderMember {
   try {
     if (kind === 'directory') return { kind, path: member };
     if (kind === 'link')
-      return { kind, path: member, target: readlinkSync(place, 'buffer').toString('latin1') };
+      return { kind, path: member, target: withSlashes(readlinkSync(place, 'buffer').toString('latin1')) };
     const { size, mode } = lstatSync(place);
     if (kind === 'file') return { kind, path: member, size, executable: (mode & 0o100) !== 0 };
   } catch (error) {

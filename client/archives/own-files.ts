@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readEnvironment } from '../environment.ts';
 import { UsageFault } from '../faults.ts';
 import { ignoreErrors } from '../state-files.ts';
-import { printablePath } from './folder-members.ts';
+import { printablePath, withSlashes } from './folder-members.ts';
 
 /**
  * Returns a predicate for the members of a folder that are files of this program, such as the saved login: they must not
@@ -23,7 +23,7 @@ export function ownFileTest(
     const inside = path.relative(root, ignoreErrors(() => realpathSync(file)) ?? path.resolve(file));
     if (/^(\.\.(?:[/\\]\.\.)*)?$/.test(inside))
       throw new UsageFault(`${source} is a folder of this program, which may hold your password.`);
-    own.add(Buffer.from(inside.replaceAll(path.sep, '/')).toString('latin1')); // as members are named
+    own.add(Buffer.from(withSlashes(inside)).toString('latin1')); // as members are named
   }
   return (member) => {
     if (!own.has(member)) return false;

@@ -48,7 +48,7 @@ export async function prepareArchive(
   const place = path.resolve(source);
   const members = isFolder(place, source) ? membersOf(place, source, options) : null;
   const state = stateOf(place, members, JSON.stringify(options.mtime));
-  const name = members === null ? path.basename(place) : `${path.basename(place) || 'source'}.tar.gz`;
+  const name = archiveName(place, members !== null);
   const known = options.cache.find(state);
   if (known) {
     const { packed, ...facts } = known;
@@ -165,6 +165,11 @@ function formatOf(file: string, source: string): ArchiveFormat {
   throw new Fault(
     `${source} is not a zip or a tar (plain, gzip, bzip2 or xz). To deposit other files, give their folder.`,
   );
+}
+
+/** Returns the name of an archive, or of the archive of a folder. The root of a drive has no name. */
+export function archiveName(place: string, isFolder: boolean, { basename } = path): string {
+  return isFolder ? `${basename(place) || 'source'}.tar.gz` : basename(place);
 }
 
 /**

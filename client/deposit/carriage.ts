@@ -25,11 +25,11 @@ export function assertAccepted(
   service: ServiceDocument,
   collection: Collection,
 ): void {
-  const { source, file, length, format } = archive;
+  const { source, length, format, directory } = archive;
   const isWhole = carriageOf(archive, service, collection) === 'whole';
   const limit = isWhole ? service.maxUploadSize : service.maxResumableUploadSize;
   if (limit !== null && length > limit) {
-    const packed = file.endsWith(source) ? '' : ' packed';
+    const packed = directory === undefined ? '' : ' packed';
     throw new Fault(
       `${source} is too large: ${formatNumber(length)} bytes${packed}; the server accepts at most ${formatNumber(limit)}.`,
     );

@@ -77,17 +77,33 @@ async function store(
   }
 }
 
-/**
- * Returns the name from the server, without folders, control characters, and leading dots, which would hide the file.
- * It is never `-`, which is standard output to the command.
- */
+/** Returns the name that the server gives the archive. */
 function filenameIn({ headers }: IncomingMessage): string {
   const disposition = headers['content-disposition'] ?? '';
   const [, quoted, plain] = /;\s*filename="?(?:((?<=").*?(?<!\\))"|([^";]+))/i.exec(disposition) ?? [];
-  const name = (extendedName(disposition) ?? quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '').trim();
-  const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
+  return safeFilename(extendedName(disposition) ?? quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '');
+}
+
+/** Names of devices on Windows, also with an ending. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\s*(?:\.|$))/i;
+
+/**
+ * Returns a name for a file in the current folder: without folders, control characters, and leading dots, which would
+ * hide the file. It is never `-`, which is standard output to the command. On Windows it is no device, and has none of
+ * the characters that are not possible there.
+ */
+export function safeFilename(name: string, platform: string = process.platform): string {
+  const trimmed = name.trim();
+  const base = trimmed.slice(Math.max(trimmed.lastIndexOf('/'), trimmed.lastIndexOf('\\')) + 1);
   // oxlint-disable-next-line no-control-regex
-  const safe = base.replace(/[\u0000-\u001f\u007f-\u009f:]/g, '_').replace(/^\.+/, '');
+  const plain = base.replace(/[\u0000-\u001f\u007f-\u009f:]/g, '_').replace(/^\.+/, '');
+  const safe =
+    platform === 'win32'
+      ? plain
+          .replace(/[<>"|?*]/g, '_')
+          .replace(/[. ]+$/, '')
+          .replace(DEVICE, '_$&')
+      : plain;
   return safe === '' || safe === '-' ? 'deposit.archive' : safe;
 }
 

@@ -1,7 +1,9 @@
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { exclusion } from '../../client/archives/folder-members.ts';
-import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
-import { archiveType, carriageOf } from '../../client/deposit/carriage.ts';
+import { exclusion, withSlashes } from '../../client/archives/folder-members.ts';
+import { archiveName, type PreparedArchive } from '../../client/archives/prepare-archive.ts';
+import { archiveType, assertAccepted, carriageOf } from '../../client/deposit/carriage.ts';
+import { safeFilename } from '../../client/deposit/download.ts';
 import { assertSensible, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
 import { UsageFault } from '../../client/faults.ts';
 
@@ -133,4 +135,53 @@ test('wildcards of exclusions match hidden files, too', (t) => {
     const isExcluded = exclusion([pattern]);
     t.deepEqual([...excluded, ...kept].filter(isExcluded), excluded, pattern);
   }
+});
+
+test('paths of Windows become names and members as elsewhere', (t) => {
+  const { win32 } = path;
+  t.is(archiveName(win32.resolve('C:\\work', 'paint\\'), true, win32), 'paint.tar.gz');
+  t.is(archiveName(win32.resolve('C:\\work', '..'), true, win32), 'source.tar.gz');
+  t.is(archiveName(win32.resolve('\\\\host\\share\\a b.zip'), false, win32), 'a b.zip');
+  t.is(withSlashes('..\\src\\paint.py', 'win32'), '../src/paint.py');
+  t.is(withSlashes('a\\b', 'linux'), 'a\\b');
+  const isExcluded = exclusion(['src\\gen\\**', '.\\top', 'build\\'], 'win32');
+  t.deepEqual(['src/gen/a', 'top', 'x/build', 'src/gen', 'x/top'].filter(isExcluded), [
+    'src/gen/a',
+    'top',
+    'x/build',
+  ]);
+});
+
+test('a downloaded file gets a name that is possible on the platform, in the current folder', (t) => {
+  const cases: [given: string, windows: string, elsewhere?: string][] = [
+    ['C:\\evil\\paint.zip', 'paint.zip'],
+    ['C:paint.zip', 'C_paint.zip'],
+    ['../../paint.zip', 'paint.zip'],
+    ['..', 'deposit.archive'],
+    ['-', 'deposit.archive'],
+    ['nul', '_nul', 'nul'],
+    ['COM1.tar.gz', '_COM1.tar.gz', 'COM1.tar.gz'],
+    ['lpt\u00b9', '_lpt\u00b9', 'lpt\u00b9'],
+    ['aux .zip', '_aux .zip', 'aux .zip'],
+    ['console.zip', 'console.zip'],
+    ['com10.zip', 'com10.zip'],
+    ['a<b>|"c?*.zip', 'a_b___c__.zip', 'a<b>|"c?*.zip'],
+    ['paint.zip. .', 'paint.zip', 'paint.zip. .'],
+    ['a:b\u0000', 'a_b_'],
+  ];
+  for (const [given, windows, elsewhere = windows] of cases) {
+    t.is(safeFilename(given, 'win32'), windows, given);
+    t.is(safeFilename(given, 'linux'), elsewhere, given);
+  }
+});
+
+test('only a packed folder that is too large is called packed', (t) => {
+  const service = { maxUploadSize: 5, maxResumableUploadSize: null, clientDomain: null, collections: [] };
+  const one = { ...collection, resumableUploads: null };
+  const large = { ...archive('./a.zip', 6), file: '/work/a.zip' };
+  t.throws(() => assertAccepted(large, service, one), {
+    message: /: 6 bytes; the server accepts at most 5\.$/,
+  });
+  const packed = { ...large, directory: '0'.repeat(40) };
+  t.throws(() => assertAccepted(packed, service, one), { message: /: 6 bytes packed; / });
 });

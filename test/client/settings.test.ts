@@ -7,7 +7,7 @@ import { packingTime } from '../../client/archives/prepare-archive.ts';
 import { UsageFault } from '../../client/faults.ts';
 import { keepLogin } from '../../client/kept-login.ts';
 import { promptForPassword } from '../../client/password-prompt.ts';
-import { isExposed, readLogin } from '../../client/settings.ts';
+import { isExposed, passwordIn, readLogin } from '../../client/settings.ts';
 import { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
@@ -60,6 +60,23 @@ test('a stored password is sent only to its server, as its user', async (t) => {
     t.is((await readLogin(options)).password, 'secret');
   for (const options of [{ user: 'bob' }, { server: 'https://other.example/', user: 'alice' }])
     await t.throwsAsync(readLogin(options), { message: /^No password given/ }, JSON.stringify(options));
+});
+
+test('a password is read from UTF-8 and UTF-16, with byte order mark and line end of Windows', (t) => {
+  const utf16be = Buffer.from('\ufeffpässword\r\n', 'utf16le').swap16();
+  for (const bytes of [
+    Buffer.from('pässword'),
+    Buffer.from('pässword\n'),
+    Buffer.from('\ufeffpässword\r\n'),
+    Buffer.from('\ufeffpässword\r\n', 'utf16le'),
+    utf16be,
+  ])
+    t.is(passwordIn(bytes, 'It'), 'pässword', bytes.toString('hex'));
+  t.is(passwordIn(Buffer.from(' two words \r\n'), 'It'), ' two words ', 'spaces belong to the password');
+  t.is(passwordIn(Buffer.from(''), 'It'), '');
+  const message = 'It is no text in UTF-8, or in UTF-16 with a byte order mark.';
+  for (const bytes of [Buffer.from('p\xe4ssword', 'latin1'), Buffer.from('\xff\xfep', 'latin1')])
+    t.throws(() => passwordIn(bytes, 'It'), { instanceOf: UsageFault, message });
 });
 
 test('the modification time of packed files must fit into a tar header', (t) => {
