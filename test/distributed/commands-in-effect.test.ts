@@ -1,7 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { confirmations } from '../../src/service/nodes/confirmations.ts';
+import { NodePresence } from '../../src/service/nodes/node-presence.ts';
 import { appendNodeEvent, askNodes, NODES, registeredNodes } from '../../src/service/nodes/node-stream.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -117,6 +119,41 @@ test('a killed node is named until it restarts under its name or an operator rem
   await confirmations(log, 100);
   await until(async () => (await registeredNodes(log)).nodes.includes(own)); // it has answered
   t.pass();
+});
+
+test('a node does not start under the name of one that runs, and starts under the name of one that was killed', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  const { log } = node.service;
+  const own = await nameOf(node, node.folder);
+  const projector = { follow: () => undefined, listen: () => () => undefined };
+  const startAs = (name: string) =>
+    NodePresence.start({ log, projector, logger: silentLogger, node: name, fail: () => undefined });
+  await t.throwsAsync(startAs(own), {
+    code: 'NODE_NAME_IN_USE',
+    message: `Another node called ${own} runs on this event log. Give each node a host name or a DEPOSIT_DATA_DIR of its own.`,
+  });
+  const startsOf = async (name: string) => {
+    const events = await Array.fromAsync(log.readStream(NODES));
+    return events.filter(({ type, data }) => type === 'NodeStarted' && data['node'] === name).length;
+  };
+  t.is(await startsOf(own), 1);
+
+  const gone = 'gone:/data';
+  await appendNodeEvent(log, { type: 'NodeStarted', data: { node: gone } });
+  await using _presence = await startAs(gone);
+  t.is(await startsOf(gone), 2);
+});
+
+test('a node ends when another one has started under its name, which stays registered', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const [node, other] = [await nodes.add(['http']), await nodes.add(['http'])];
+  const { log } = other.service;
+  const own = await nameOf(node, node.folder);
+  await appendNodeEvent(log, { type: 'NodeStarted', data: { node: own } });
+  await t.throwsAsync(node.service.failed, { code: 'NODE_NAME_IN_USE' });
+  await node.stop();
+  t.true((await registeredNodes(log)).nodes.includes(own));
 });
 
 test('a confirmation request names exactly the nodes registered before it', async (t) => {

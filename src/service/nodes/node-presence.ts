@@ -1,22 +1,37 @@
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
 import type { Projector } from '../../views/projector.ts';
-import { appendNodeEvent, NODES } from './node-stream.ts';
+import { confirms } from './confirmations.ts';
+import { appendNodeEvent, NODES, nodeOf } from './node-stream.ts';
+
+/** Another running node has the name of this one, so that each would confirm to commands for the other. */
+class NodeNameInUse extends errorsOfCode('NODE_NAME_IN_USE') {
+  constructor(node: string) {
+    super(
+      `Another node called ${node} runs on this event log. Give each node a host name or a DEPOSIT_DATA_DIR of its own.`,
+    );
+  }
+}
 
 type PresenceOptions = {
-  readonly log: Pick<EventLog, 'append' | 'readStream'>;
+  readonly log: Pick<EventLog, 'append' | 'readStream' | 'subscribe'>;
   /** The views of the node, before they are started. */
   readonly projector: Pick<Projector, 'follow' | 'listen'>;
   readonly logger: Logger;
   /** Name of the node, by which operators know it. */
   readonly node: string;
+  /** Called if another node with this name starts later, or is found later. */
+  readonly fail: (error: unknown) => void;
 };
 
+/** How long a node that starts waits for a confirmation of another one with its name, which may have been killed. */
+const NAMESAKE_TIMEOUT_MS = 2000;
 /** Time limits of the registration at a start and at a stop: neither waits longer for a log that accepts no appends. */
-const [START_TIMEOUT_MS, STOP_TIMEOUT_MS] = [2000, 1000];
+const [START_TIMEOUT_MS, STOP_TIMEOUT_MS] = [NAMESAKE_TIMEOUT_MS + 2000, 1000];
 const RETRY_DELAY_MS = 1000;
 
 /**
@@ -36,16 +51,21 @@ export class NodePresence implements AsyncDisposable {
   #answered = -1;
   #answering: Promise<void> | undefined;
   #isRegistered = false;
+  /** Whether another node has started under the name of this one since. */
+  #isReplaced = false;
 
   /**
    * Registers the node; must be called before it serves clients, so that none of them uses a node that commands do not
    * know. If the log accepts no append in time, it is registered later.
+   * @throws {NodeNameInUse}
    */
   static async start(options: PresenceOptions): Promise<NodePresence> {
     const presence = new NodePresence(options);
     options.projector.follow(NODES);
     presence.#stopListening = options.projector.listen((events) => presence.#see(events));
-    await withTimeout(presence.#register(), START_TIMEOUT_MS).catch(() => undefined);
+    const registered = presence.#register();
+    registered.catch(options.fail);
+    await withTimeout(registered, START_TIMEOUT_MS);
     return presence;
   }
 
@@ -59,7 +79,7 @@ export class NodePresence implements AsyncDisposable {
     const { log, node } = this.#options;
     const stopped = async (): Promise<void> => {
       await this.#answering; // so that the last event of the node says that it has stopped
-      await appendNodeEvent(log, { type: 'NodeStopped', data: { node } });
+      if (!this.#isReplaced) await appendNodeEvent(log, { type: 'NodeStopped', data: { node } });
     };
     await withTimeout(stopped(), STOP_TIMEOUT_MS).catch(() => undefined);
   }
@@ -68,12 +88,14 @@ export class NodePresence implements AsyncDisposable {
     const { log, node, logger } = this.#options;
     while (!this.#stop.signal.aborted) {
       try {
+        if (await confirms(log, node, NAMESAKE_TIMEOUT_MS)) throw new NodeNameInUse(node);
         const id = random.uuid();
         this.#ownStarts.add(id);
         const { revision } = await appendNodeEvent(log, { type: 'NodeStarted', data: { node } }, {}, id);
         this.#startedAt = revision;
         return;
       } catch (err) {
+        if (err instanceof NodeNameInUse) throw err;
         logger.warn({ err }, 'node registration failed');
         await clock.sleep(RETRY_DELAY_MS, this.#stop.signal).catch(() => undefined);
       }
@@ -81,12 +103,23 @@ export class NodePresence implements AsyncDisposable {
   }
 
   #see(events: readonly RecordedEvent[]): void {
-    for (const { stream, type, id, revision } of events) {
+    for (const event of events) {
+      const { stream, type, id, revision } = event;
       if (stream !== NODES) continue;
-      this.#isRegistered ||= this.#ownStarts.has(id) || revision > this.#startedAt;
+      const isOwnStart = this.#ownStarts.has(id);
+      const isLater = revision > this.#startedAt;
+      if (type === 'NodeStarted' && isLater && !isOwnStart) this.#seeStartOf(nodeOf(event));
+      this.#isRegistered ||= isOwnStart || isLater;
       if (this.#isRegistered && type === 'ConfirmationAsked') this.#reached = revision;
     }
     if (this.#reached > this.#answered) this.#answering ??= this.#answer();
+  }
+
+  #seeStartOf(other: string): void {
+    const { node, fail } = this.#options;
+    if (other !== node) return;
+    this.#isReplaced = true;
+    fail(new NodeNameInUse(node));
   }
 
   /** Confirms the last question that the views have reached, which answers those before it as well. */

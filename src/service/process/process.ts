@@ -52,6 +52,7 @@ const TRANSIENT_ERRORS = new Set([
   'VIEW_DAMAGED',
   'CANNOT_LISTEN',
   'CANNOT_LOCK',
+  'NODE_NAME_IN_USE',
 ]);
 
 /** A signal within this time after the first one counts as the same request to stop. */
