@@ -2,16 +2,26 @@ import {
   type Attributes,
   type Context,
   context,
+  INVALID_SPAN_CONTEXT,
+  ProxyTracer,
   propagation,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
+  type Tracer,
   trace,
 } from '@opentelemetry/api';
 
-/* Without tracing all of this has no effect: the API then returns spans that record nothing. */
 const TRACER = 'source-deposit-service';
+/** The span of all work while nothing is traced. */
+const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+
+/** Returns the tracer, unless nothing is traced: the API would then make spans and contexts that record nothing. */
+function activeTracer(): Tracer | undefined {
+  const tracer = trace.getTracer(TRACER);
+  return tracer instanceof ProxyTracer ? undefined : tracer;
+}
 
 type SpanOptions = {
   readonly attributes?: Attributes;
@@ -20,13 +30,15 @@ type SpanOptions = {
   readonly kind?: SpanKind;
 };
 
-/** Runs the work in a span that ends with it; a thrown error is recorded. */
+/** Runs the work in a span that ends with it; a rejection is recorded. */
 export function inSpan<Result>(
   name: string,
   { attributes = {}, parent = context.active(), kind = SpanKind.INTERNAL }: SpanOptions,
   work: (span: Span) => Promise<Result>,
 ): Promise<Result> {
-  return trace.getTracer(TRACER).startActiveSpan(name, { attributes, kind }, parent, async (span) => {
+  const tracer = activeTracer();
+  if (!tracer) return work(NO_SPAN);
+  return tracer.startActiveSpan(name, { attributes, kind }, parent, async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -51,8 +63,10 @@ export function beginServerSpan(
   headers: Readonly<Record<string, unknown>>,
   attributes: Attributes,
 ): ServerSpan {
+  const tracer = activeTracer();
+  if (!tracer) return NO_SERVER_SPAN;
   const parent = propagation.extract(ROOT_CONTEXT, headers);
-  const span = trace.getTracer(TRACER).startSpan(name, { attributes, kind: SpanKind.SERVER }, parent);
+  const span = tracer.startSpan(name, { attributes, kind: SpanKind.SERVER }, parent);
   return {
     run: (work) => context.with(trace.setSpan(parent, span), work),
     end: (better, more, failed) => {
@@ -63,8 +77,12 @@ export function beginServerSpan(
   };
 }
 
+/** The span of a request that is not traced. */
+export const NO_SERVER_SPAN: ServerSpan = { run: (work) => work(), end: () => undefined };
+
 /** Returns the active span in the format of W3C Trace Context; `undefined` without one. */
 export function traceparent(): string | undefined {
+  if (!activeTracer()) return undefined;
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent;

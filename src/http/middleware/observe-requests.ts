@@ -3,7 +3,7 @@ import { EVENT_STREAM_TYPE } from '../../sword/headers/media-type.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
-import { beginServerSpan } from '../../tools/span.ts';
+import { beginServerSpan, NO_SERVER_SPAN } from '../../tools/span.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import { routeOf } from '../route-table.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
@@ -52,7 +52,7 @@ export function observeRequest(
   const { method = '', url = '' } = req;
   const [target = ''] = url.split('?', 1);
   const span = target.startsWith('/health/')
-    ? undefined
+    ? NO_SERVER_SPAN
     : beginServerSpan(method, req.headers, {
         'http.request.method': method,
         'url.scheme': scheme,
@@ -74,9 +74,9 @@ export function observeRequest(
       'deposit.request': requestId,
     };
     const failed = statusCode >= 500 || !(whole || isOpenEnded(res));
-    span?.end(route === 'none' ? method : `${method} ${route}`, attributes, failed);
+    span.end(route === 'none' ? method : `${method} ${route}`, attributes, failed);
   });
-  return { requestId, run: span ? span.run : (work) => work() };
+  return { requestId, run: span.run };
 }
 
 /** Returns whether the answer is a stream of events, which ends when its reader leaves. */
