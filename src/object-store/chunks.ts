@@ -1,5 +1,5 @@
-/** Yields bytes in memory as the stream of chunks that a store accepts. */
-export async function* toChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+/** Yields bytes in memory as chunks that a store accepts. */
+export function* toChunks(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536);
 }
 

@@ -7,12 +7,12 @@ import { CodedError, errorsOfCode } from '../tools/coded-error.ts';
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Stores the bytes as they arrive, and verifies the expected content. Resolves once the object is durable;
+   * Stores the bytes, as they arrive or from memory, and verifies the expected content. Resolves once the object is durable;
    * until then no chunk may change. Leaves no data when it rejects, because of a failed source or a mismatch.
    * @throws {ContentMismatch} the bytes are not the expected ones, or more than `maxLength`.
    * @throws {ObjectStoreUnavailable} the store cannot be reached, is full or fails to write.
    */
-  put(source: AsyncIterable<Uint8Array>, promised?: ExpectedContent): Promise<StoredObject>;
+  put(source: ChunkSource, promised?: ExpectedContent): Promise<StoredObject>;
 
   /**
    * Resolves to the length of the object, and to its bytes as a stream that hashes them: if it ends without an error
@@ -88,6 +88,9 @@ export async function readiness(store: Pick<ObjectStore, 'ready'>): Promise<stri
     throw error;
   }
 }
+
+/** The bytes of an object, in chunks: those of a body arrive one by one. */
+export type ChunkSource = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export type ExpectedContent = {
   /** 32 lower-case hex digits. MD5 is computed only when this is given. */

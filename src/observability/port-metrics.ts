@@ -153,7 +153,8 @@ export function storeMetrics(metrics: Metrics): Observer<ObjectStore> {
   return {
     put: async (put, source, promised) => {
       const waiting = { seconds: 0 };
-      const stored = await measured('put', () => put(timed(source, waiting), promised), waiting);
+      const timedSource = Symbol.iterator in source ? source : timed(source, waiting);
+      const stored = await measured('put', () => put(timedSource, promised), waiting);
       bytes.inc(stored.length);
       return stored;
     },

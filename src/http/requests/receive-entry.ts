@@ -106,7 +106,7 @@ export async function storeEntry(
   { bytes, encoding, facts, terms }: ReadEntry,
   stores: { readonly store: Pick<ObjectStore, 'put'>; readonly terms: DublinCoreCache },
 ): Promise<MetadataEntry> {
-  const { sha256, length } = await stores.store.put(singleChunk(bytes));
+  const { sha256, length } = await stores.store.put([bytes]);
   const entry = { sha256, length, encoding, facts };
   stores.terms.set(entry, terms); // the receipt is about to show them
   return entry;
@@ -128,8 +128,4 @@ function throwTranslated(error: unknown, maxBytes: number, req: Context['req']):
     throw new SwordError('ErrorChecksumMismatch', 'The length of the body differs from Content-Length.');
   }
   throw error;
-}
-
-async function* singleChunk(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }

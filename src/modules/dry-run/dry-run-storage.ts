@@ -2,7 +2,12 @@ import path from 'node:path';
 import type { HashingThreads } from '../../object-store/hashing/hashing-threads.ts';
 import { writeVerified } from '../../object-store/hashing/write-verified.ts';
 import { IncomingFile } from '../../object-store/incoming-file.ts';
-import type { ExpectedContent, LocalSource, StoredObject } from '../../object-store/object-store.ts';
+import type {
+  ChunkSource,
+  ExpectedContent,
+  LocalSource,
+  StoredObject,
+} from '../../object-store/object-store.ts';
 import { unavailable } from '../../object-store/store-errors.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
@@ -30,7 +35,7 @@ export class DryRunStorage implements AsyncDisposable {
   }
 
   /** Stores a body like {@link ObjectStore.put}, with the same errors. */
-  async put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
+  async put(source: ChunkSource, promised: ExpectedContent = {}): Promise<StoredObject> {
     const place = path.join(this.#folder, random.uuid());
     await using file = await IncomingFile.create(place, Infinity);
     using hash = this.#hashing.begin({ md5: promised.md5 !== undefined });

@@ -8,6 +8,7 @@ import { writeVerified } from '../hashing/write-verified.ts';
 import { type IncomingFile, SYNC_BYTES } from '../incoming-file.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
+  type ChunkSource,
   type ExpectedContent,
   type ObjectStore,
   ObjectStoreUnavailable,
@@ -71,7 +72,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     this.#parts = parts;
   }
 
-  put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
+  put(source: ChunkSource, promised: ExpectedContent = {}): Promise<StoredObject> {
     return this.#work.track(() => this.#put(source, promised));
   }
 
@@ -120,7 +121,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     await this.#parts.opened.disposeAsync();
   }
 
-  async #put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent): Promise<StoredObject> {
+  async #put(source: ChunkSource, promised: ExpectedContent): Promise<StoredObject> {
     const { incoming, hashing, writer } = this.#parts;
     await using spool = new Spool(() => incoming.create());
     using hash = hashing.begin({ md5: promised.md5 !== undefined });

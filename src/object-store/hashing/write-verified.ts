@@ -1,5 +1,10 @@
 import type { BodyDigests } from '../hashing-sessions.ts';
-import { ContentMismatch, type ExpectedContent, type StoredObject } from '../object-store.ts';
+import {
+  type ChunkSource,
+  ContentMismatch,
+  type ExpectedContent,
+  type StoredObject,
+} from '../object-store.ts';
 import type { BodyHash } from './body-hash.ts';
 
 /** Accepts the chunks of one body; resolves when the next one may follow. */
@@ -11,7 +16,7 @@ type Sink = { write(chunk: Uint8Array): Promise<void> };
  * @throws {ContentMismatch} a length as soon as it is exceeded, all others at the end.
  */
 export async function writeVerified(
-  source: AsyncIterable<Uint8Array>,
+  source: ChunkSource,
   expected: ExpectedContent,
   hash: BodyHash,
   sink: Sink,

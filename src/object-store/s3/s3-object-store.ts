@@ -4,6 +4,7 @@ import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
+  type ChunkSource,
   type ExpectedContent,
   type ListedObject,
   type LocalObject,
@@ -101,7 +102,7 @@ export class S3ObjectStore implements ObjectStore {
     });
   }
 
-  put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
+  put(source: ChunkSource, promised: ExpectedContent = {}): Promise<StoredObject> {
     // A copy, since the bytes may be part of a larger buffer.
     const onSmall = (sha256: string, bytes: Uint8Array) => this.#recent?.set(sha256, new Uint8Array(bytes));
     return this.#work.track(() => this.#writer.put(source, promised, onSmall));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
-import type { ExpectedContent, StoredObject } from '../object-store.ts';
+import type { ChunkSource, ExpectedContent, StoredObject } from '../object-store.ts';
 import { unavailable } from '../store-errors.ts';
 import type { MinioBucket } from './bucket.ts';
 import { OutgoingBody, type Sending } from './outgoing-body.ts';
@@ -24,7 +24,7 @@ export class S3Writer {
 
   /** @param onSmall called with the bytes of an object that is small enough to be in memory. */
   put(
-    source: AsyncIterable<Uint8Array>,
+    source: ChunkSource,
     promised: ExpectedContent,
     onSmall: (sha256: string, bytes: Uint8Array) => void,
   ): Promise<StoredObject> {
