@@ -11,7 +11,10 @@ export type EvidenceSource = {
   readonly anchors: () => Promise<readonly SignedAnchor[]>;
   /** Yields the hashes of the leaves of all events, in the order of the log. */
   readonly leaves: () => AsyncIterable<readonly Bytes[]>;
-  /** Resolves to `null` if the deposit is not loaded, or its manifest is too large for a browser. */
+  /**
+   * Resolves to `null` if the deposit is not loaded, or its manifest is too large for a browser or not readable. Rejects if
+   * the service did not answer.
+   */
   readonly manifest: (deposit: number) => Promise<string | null>;
 };
 

@@ -126,7 +126,9 @@ async function proveIdentifiers({ events, manifest }: Evidence) {
   const loaded = events.findLast(({ type }) => type === 'DepositLoaded');
   if (loaded === undefined) return open('The deposit is not loaded, so it has no identifiers.');
   if (manifest === null)
-    return open('The evidence has no manifest. Run deposit-service verify with the number.');
+    return open(
+      'The deposit is loaded, but the evidence has no manifest: the service could not read it, or it is too large for a browser. Run deposit-service verify with the number.',
+    );
   const faults = await identifierFaults(events[0]?.data as CreatedData, loaded.data as LoadedData, manifest);
   if (faults.length > 0) return broken(faults.join(' '), [loaded.revision]);
   return proven(

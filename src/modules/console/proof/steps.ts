@@ -17,6 +17,19 @@ export const OUTCOMES: Readonly<
   open: { mark: '–', word: 'not shown' },
 };
 
+/** Sums up all steps: the worst outcome, and the titles of the steps that have it. */
+export function verdictOf(steps: readonly ProofStep[]): Pick<ProofStep, 'outcome' | 'text'> {
+  const titlesOf = (wanted: ProofStep['outcome']): string =>
+    steps
+      .filter(({ outcome }) => outcome === wanted)
+      .map(({ name }) => STEP_TITLES[name])
+      .join(', ');
+  const [broken, open] = [titlesOf('broken'), titlesOf('open')];
+  if (broken !== '') return { outcome: 'broken', text: `BROKEN: ${broken}` };
+  if (open === '') return { outcome: 'proven', text: 'everything is proven' };
+  return { outcome: 'open', text: `nothing is broken, but not everything is shown: ${open}` };
+}
+
 /** Limits of the proof, which every page with a proof states. */
 export const NOT_PROVEN: readonly string[] = [
   'That the events repeat what the metadata entries and the archives say: no file was read. “deposit-service verify” reads them.',

@@ -85,6 +85,41 @@ test('an auditor sees every action and its actor, proves it, and verifies the ev
   await offline.getByText('everything is proven').waitFor();
 });
 
+test('a proof whose manifest was not read says so: it is not finished, or names what is missing', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = await deposited(alice);
+  const key = await anchored(service);
+  const tab = await open({ role: 'auditor' });
+  const { page } = tab;
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  await page.getByLabel('Public keys').fill(key);
+  const prove = page.getByRole('button', { name: `Prove deposit ${id}` });
+  const answers = [{ status: 503 }, { status: 401 }, { status: 413 }];
+  await page.route('**/manifest', (route) => {
+    const answer = answers.shift();
+    return answer ? route.fulfill(answer) : route.continue();
+  });
+  for (const status of [503, 401]) {
+    await prove.click();
+    await page.getByText(`The service answered ${status} for /console/api/deposits/${id}/manifest.`).waitFor();
+    await page.getByText('The proof was not finished.').waitFor();
+    t.is(await page.getByText('Hash chain').count(), 0);
+    t.is(await page.getByRole('button', { name: 'Save the evidence' }).count(), 0);
+  }
+  await prove.click();
+  const missing = 'nothing is broken, but not everything is shown: Identifiers.';
+  await page.getByText(`Finished: ${missing}`).waitFor();
+  const evidence = await saved(page, 'button', 'Save the evidence');
+  const verifier = await saved(page, 'link', 'Save the verifier');
+  await prove.click();
+  await page.getByText('Finished: everything is proven.').waitFor();
+  const offline = await offlineVerifier(page, verifier);
+  await offline.getByLabel('Evidence file').setInputFiles(evidence);
+  await offline.getByLabel('Public keys').fill(key);
+  await offline.getByText(missing).waitFor();
+  tab.forgive(/status of (?:503|401|413)/);
+});
+
 test('one byte changed in the log: the page and the offline verifier name the event', async (t, open) => {
   const { service, alice } = t.context;
   const id = await deposited(alice);

@@ -4,6 +4,9 @@ import { loadStream } from './stream-events.ts';
 
 type LeafPage = { readonly leaves: readonly string[]; readonly next: string | null };
 
+/** Statuses without a manifest: the deposit is not loaded, the manifest is too large, or the service cannot read it. */
+const WITHOUT_MANIFEST = [404, 413, 500];
+
 /** Reads from the service of this page what evidence is made of. Used in a worker, which has no document. */
 export const serviceSource: EvidenceSource = {
   async events(stream) {
@@ -24,13 +27,20 @@ export const serviceSource: EvidenceSource = {
     }
   },
   async manifest(deposit) {
-    const answer = await fetch(`/console/api/deposits/${deposit}/manifest`);
-    return answer.ok ? answer.text() : null; // not loaded, too large, or not readable: the rest is proven without it
+    const path = `/console/api/deposits/${deposit}/manifest`;
+    const answer = await fetch(path);
+    if (WITHOUT_MANIFEST.includes(answer.status)) return null;
+    return (await assertOk(answer, path)).text();
   },
 };
 
 async function readJson<Answer>(path: string): Promise<Answer> {
-  const answer = await fetch(path);
-  if (!answer.ok) throw new Error(`The service answered ${answer.status} for ${path}.`);
+  const answer = await assertOk(await fetch(path), path);
   return (await answer.json()) as Answer; // the server is of the same release
+}
+
+/** @throws {Error} the service refused: nothing is concluded from what was not read */
+function assertOk(answer: Response, path: string): Response {
+  if (!answer.ok) throw new Error(`The service answered ${answer.status} for ${path}.`);
+  return answer;
 }

@@ -4,9 +4,10 @@ import { fingerprint, publicKeysIn } from '../../proof/anchor.ts';
 import { sha256 } from '../../proof/digests.ts';
 import type { Evidence } from '../../proof/evidence.ts';
 import type { ProofStep } from '../../proof/prove.ts';
-import { NOT_PROVEN, OUTCOMES, STEP_TITLES } from '../../proof/steps.ts';
+import { NOT_PROVEN, OUTCOMES, STEP_TITLES, verdictOf } from '../../proof/steps.ts';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
+import { getBytes } from '../api.ts';
 import { Copyable } from '../parts/copy.ts';
 import { useLoaded } from '../parts/loaded.ts';
 import { withQuery } from '../router.ts';
@@ -56,15 +57,16 @@ export function ProofTab({ summary, boot }: Props): VNode {
 }
 
 function statusText(
-  { progress: { hashes, events, of }, failed }: ProofRun,
+  { progress: { hashes, events, of }, steps, failed }: ProofRun,
   isStarted: boolean,
   isRunning: boolean,
 ): string {
   if (!isStarted) return 'Nothing has been computed yet.';
   if (failed !== undefined) return 'The proof was not finished.';
   if (isRunning) return `Reading ${events.toLocaleString('en')} of ${of.toLocaleString('en')} events …`;
-  if (of === 0) return 'Finished. Without an anchor, only the events of this deposit were read.';
-  return `Finished: ${hashes.toLocaleString('en')} hashes over ${events.toLocaleString('en')} events were recomputed in this browser.`;
+  const finished = `Finished: ${verdictOf(steps).text}.`;
+  if (of === 0) return `${finished} Without an anchor, only the events of this deposit were read.`;
+  return `${finished} ${hashes.toLocaleString('en')} hashes over ${events.toLocaleString('en')} events were recomputed in this browser.`;
 }
 
 function Fingerprints({ pem }: { readonly pem: string }): VNode {
@@ -91,10 +93,10 @@ function Step({ step: { name, outcome, text, revisions = [] } }: { readonly step
 
 /** Offers the evidence and the verifier as files. */
 function Saving({ evidence }: { readonly evidence: Evidence }): VNode {
-  const { value: digest } = useLoaded(async (signal) => {
-    const answer = await fetch('/console/api/verifier', { signal });
-    return sha256(await answer.text());
-  }, []);
+  const { value: digest, error } = useLoaded(
+    async (signal) => sha256(await getBytes('/console/api/verifier', signal)),
+    [],
+  );
   const save = (): void => {
     const url = URL.createObjectURL(new Blob([JSON.stringify(evidence)], { type: 'application/json' }));
     const link = document.createElement('a');
@@ -108,6 +110,6 @@ function Saving({ evidence }: { readonly evidence: Evidence }): VNode {
       <button type="button" onClick=${save}>Save the evidence</button>
       <a class="button" href="/console/api/verifier" download="deposit-verifier.html">Save the verifier</a>
     </p>
-    <p>SHA-256 of the verifier, to be compared with docs/auditing.md: <code class="digest">${digest ?? '…'}</code></p>
+    <p>SHA-256 of the verifier, to be compared with docs/auditing.md: <code class="digest">${digest ?? error ?? '…'}</code></p>
   </div>`;
 }

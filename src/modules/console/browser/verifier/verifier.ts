@@ -1,8 +1,8 @@
 import { publicKeysIn } from '../../proof/anchor.ts';
-import { type Evidence, readEvidence } from '../../proof/evidence.ts';
+import { readEvidence } from '../../proof/evidence.ts';
 import type { ProvenEvent } from '../../proof/hash-chain.ts';
 import { type ProofStep, prove } from '../../proof/prove.ts';
-import { NOT_PROVEN, OUTCOMES, STEP_TITLES } from '../../proof/steps.ts';
+import { NOT_PROVEN, OUTCOMES, STEP_TITLES, verdictOf } from '../../proof/steps.ts';
 import { visibleText } from '../parts/visible.ts';
 
 // The script of the offline verifier: it reads an evidence file, proves it and shows each step.
@@ -47,30 +47,16 @@ async function verifyChosen(): Promise<void> {
     const found = await Array.fromAsync(prove(evidence, publicKeysIn(keys.value)));
     steps.replaceChildren(...found.map(stepItem));
     events.replaceChildren(...evidence.events.map(eventRow));
-    verdict.textContent = verdictText(evidence, found);
-    verdict.dataset['outcome'] = outcomeOf(found);
+    const { outcome, text } = verdictOf(found);
+    const { deposit, service, savedAt } = evidence;
+    verdict.textContent = `Deposit ${deposit} of ${service}, evidence saved ${savedAt}: ${text}.`;
+    verdict.dataset['outcome'] = outcome;
   } catch (error) {
     steps.replaceChildren();
     events.replaceChildren();
     verdict.textContent = `${chosen.name} cannot be read: ${(error as Error).message}`;
     verdict.dataset['outcome'] = 'broken';
   }
-}
-
-function outcomeOf(found: readonly ProofStep[]): ProofStep['outcome'] {
-  const outcomes = new Set(found.map(({ outcome }) => outcome));
-  if (outcomes.has('broken')) return 'broken';
-  return outcomes.has('open') ? 'open' : 'proven';
-}
-
-function verdictText({ deposit, service, savedAt }: Evidence, found: readonly ProofStep[]): string {
-  const about = `Deposit ${deposit} of ${service}, evidence saved ${savedAt}`;
-  const words = {
-    proven: 'everything is proven',
-    open: 'nothing is broken, but not everything is shown',
-    broken: 'BROKEN',
-  };
-  return `${about}: ${words[outcomeOf(found)]}.`;
 }
 
 function stepItem({ name, outcome, text }: ProofStep): HTMLElement {
