@@ -101,7 +101,9 @@ test('a proof whose manifest was not read says so: it is not finished, or names 
   });
   for (const status of [503, 401]) {
     await prove.click();
-    await page.getByText(`The service answered ${status} for /console/api/deposits/${id}/manifest.`).waitFor();
+    await page
+      .getByText(`The service answered ${status} for /console/api/deposits/${id}/manifest.`)
+      .waitFor();
     await page.getByText('The proof was not finished.').waitFor();
     t.is(await page.getByText('Hash chain').count(), 0);
     t.is(await page.getByRole('button', { name: 'Save the evidence' }).count(), 0);
