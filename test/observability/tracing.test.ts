@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { trace } from '@opentelemetry/api';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
@@ -9,12 +13,16 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
+import { startTracing } from '../../src/observability/start-tracing.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
+import type { Logger } from '../../src/tools/logger.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { EventSource } from '../../testing/http/event-source.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
+import { TestClient, until } from '../../testing/service/running-service.ts';
 import { type ReceivedSpan, TraceCollector } from '../../testing/service/trace-collector.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
@@ -123,6 +131,43 @@ test('without the variables, or disabled, nothing is traced, written or loaded',
   const cwd = path.join(import.meta.dirname, '../..');
   const ran = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd });
   t.is(ran.stdout, '0 true\n', 'the API alone, whose spans do nothing');
+});
+
+test.serial('a collector that refuses spans causes one warning a minute', async (t) => {
+  let requests = 0;
+  const collector = createServer((request, response) => {
+    request.resume();
+    response.writeHead(503, { 'Retry-After': '3600' }).end();
+    requests += 1;
+  });
+  collector.listen(0);
+  await once(collector, 'listening');
+  t.teardown(() => collector.close());
+  const { port } = collector.address() as AddressInfo; // it listens on TCP
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_BSP_SCHEDULE_DELAY: '1',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
+  };
+  Object.assign(process.env, variables);
+  const warnings: unknown[] = [];
+  const logger = { warn: (fields: unknown) => warnings.push(fields) };
+  let elapsed = 0;
+  await runInWorld({ clock: { ...CLOCK_OF_NODE, monotonic: () => elapsed } }, async () => {
+    await using _tracing = startTracing(logger as unknown as Logger, { name: 'test', version: '1' });
+    for (const name of Object.keys(variables)) delete process.env[name];
+    const traceUntil = async (isEnough: () => boolean): Promise<void> => {
+      await until(async () => {
+        trace.getTracer('test').startSpan('span').end();
+        return isEnough();
+      });
+    };
+    await traceUntil(() => requests >= 5);
+    t.deepEqual(warnings, [{ message: 'Export failed with retryable status', leftOut: 0 }]);
+    elapsed += 60_000;
+    await traceUntil(() => warnings.length > 1);
+    t.true((warnings[1] as { readonly leftOut: number }).leftOut >= 3);
+  });
 });
 
 test('tracing is enabled by the standard variables, and invalid ones are reported', (t) => {
