@@ -30,17 +30,17 @@ export const serviceSource: EvidenceSource = {
     const path = `/console/api/deposits/${deposit}/manifest`;
     const answer = await fetch(path);
     if (WITHOUT_MANIFEST.includes(answer.status)) return null;
-    return (await assertOk(answer, path)).text();
+    return answered(answer, path).text();
   },
 };
 
 async function readJson<Answer>(path: string): Promise<Answer> {
-  const answer = await assertOk(await fetch(path), path);
+  const answer = answered(await fetch(path), path);
   return (await answer.json()) as Answer; // the server is of the same release
 }
 
-/** @throws {Error} the service refused: nothing is concluded from what was not read */
-function assertOk(answer: Response, path: string): Response {
+/** Returns the answer. @throws {Error} it is a refusal: nothing is concluded from what was not read */
+function answered(answer: Response, path: string): Response {
   if (!answer.ok) throw new Error(`The service answered ${answer.status} for ${path}.`);
   return answer;
 }
