@@ -27,14 +27,29 @@ export const shortLists = defineFault<Lasting & { readonly share: number }>({
   duration: ({ time }) => time,
 });
 
-/** The store loses its power, and with it what it answered in the last moments. */
-export const storePowerCut = defineFault<Lasting & { readonly unsynced: number }>({
-  draw: (random) => ({ time: random.between(500, 5000), unsynced: random.between(0, 1500) }),
-  begin: ({ time, unsynced }, scene) => {
+/** Work that misses an object is tried for about four minutes, then parked. */
+const PARKED_MS = [240_000, 420_000] as const;
+/** Names that a file system has not written for up to five seconds are lost. */
+const LONGEST_UNSYNCED_MS = 5000;
+
+/**
+ * The store loses its power, and with it what it answered in the last moments. Some time after it is back, an operator
+ * restores that.
+ */
+export const storePowerCut = defineFault<
+  Lasting & { readonly unsynced: number; readonly restoredAfter: number }
+>({
+  draw: (random) => ({
+    time: random.between(500, 5000),
+    unsynced: random.between(0, LONGEST_UNSYNCED_MS),
+    restoredAfter: random.chance(0.5) ? random.between(100, 20_000) : random.between(...PARKED_MS),
+  }),
+  begin: ({ time, unsynced, restoredAfter }, scene) => {
     scene.store.cutPower(unsynced);
+    scene.later(time + restoredAfter, () => scene.store.restoreLost());
     return during(scene.store.outages, 'refused', time, scene);
   },
-  duration: ({ time }) => time,
+  duration: ({ time, restoredAfter }) => time + restoredAfter,
 });
 
 /** An operator removes what no event names, as `npm run gc -- --remove` does. */

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../cluster/stored-event.ts';
 import type { S3Server } from '../network/s3-server.ts';
 import { recorded } from './recorded.ts';
 
-/** Returns whether a power cut of the store lost an object that events of a deposit name: it waits for an operator. */
+/** Returns whether a power cut of the store lost an object that events of a deposit name, until an operator restored it. */
 export function namesLostObject(events: readonly StoredEvent[], { lost }: Pick<S3Server, 'lost'>): boolean {
   if (lost.size === 0) return false;
   return events.some((event) =>

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../cluster/stored-event.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import { CLIENTS } from '../plan/plan.ts';
 import { numberOf } from './log-number.ts';
-import { namesLostObject } from './lost-objects.ts';
+import { stillParked } from './parked.ts';
 import type { Scene } from './scene.ts';
 
 const BEGINS = new Set([
@@ -24,10 +24,10 @@ const ENDS = new Set([
 /** Returns whether everything that was begun has ended, on all nodes. */
 export function isSettled(scene: Scene, nodes: ReadonlyMap<string, SimulatedNode>): boolean {
   const { log } = scene;
-  const isOver = (events: readonly StoredEvent[]): boolean =>
-    (hasEnded(events) || namesLostObject(events, scene.store)) && isNotified(events, scene);
+  const isOver = (events: readonly StoredEvent[]): boolean => hasEnded(events) && isNotified(events, scene);
   for (const [stream, events] of log.streams)
     if (stream.startsWith('deposit-') && !isOver(events)) return false;
+  if (!stillParked(log).next().done) return false;
   const last = scene.log.events.findLast(({ streamId }) => /^(deposit|client|notifications)-/.test(streamId));
   return scene.hosts.every((host) => {
     const node = nodes.get(host.name);

@@ -2,14 +2,14 @@ import type { Deposit } from '../../src/domain/deposit/state.ts';
 import { stateOf } from '../history/deposit-state.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { namesLostObject } from '../history/lost-objects.ts';
+import { everParked, stillParked } from '../history/parked.ts';
 import { depositStreams } from './deposit-streams.ts';
 
 type Ended = Extract<Deposit, { readonly status: 'done' | 'rejected' | 'failed' }>;
 
-/** A deposit that is complete comes to an end, unless the store lost what it needs. */
+/** A deposit that is complete comes to an end. */
 export function* deadlocks(history: EndedHistory): Generator<string> {
   for (const [stream, events] of depositStreams(history)) {
-    if (namesLostObject(events, history.store)) continue;
     const state = stateOf(events);
     if (['deposited', 'verified', 'loading'].includes(state.status))
       yield `${stream} is still ${state.status}`;
@@ -27,16 +27,13 @@ export function* expectedEnds(history: EndedHistory): Generator<string> {
   }
 }
 
-/** Nothing is left to an operator, unless the store lost what it needs. */
+/** Nothing is left to an operator. It is parked only while the store has lost what it needs. */
 export function* parkedEvents({ log, store }: EndedHistory): Generator<string> {
-  for (const [stream, events] of log.streams) {
-    if (!stream.startsWith('parked-')) continue;
-    for (const { data } of events) {
-      const parked = String(data['stream']);
-      if (namesLostObject(log.stream(parked), store)) continue;
-      yield `${stream}: ${parked}@${String(data['revision'])}, ${String(data['reason'])}`;
-    }
-  }
+  for (const { reactor, stream, revision, reason } of stillParked(log))
+    yield `the ${reactor} still has ${stream}@${revision} parked: ${reason}`;
+  for (const { reactor, stream, revision, reason } of everParked(log))
+    if (!namesLostObject(log.stream(stream), store))
+      yield `the ${reactor} parked ${stream}@${revision}: ${reason}`;
 }
 
 function isEnded(state: Deposit): state is Ended {

@@ -34,10 +34,10 @@ export class S3Server implements NetworkServer {
   readonly hidden = new Set<number>();
   /** Shares of the keys that lists leave out at the moment, with status 200. */
   readonly unlisted = new Set<number>();
-  /** Keys of objects that are gone because a power cut has lost them although their put was answered. */
+  /** Keys of objects that were gone for some time: a power cut lost them although their put was answered. */
   readonly lost = new Set<string>();
-  /** Keys of which a power cut has lost the newest version: what is left looks old, so `gc` may remove it. */
-  readonly #aged = new Set<string>();
+  /** What power cuts have lost and was not stored again, by key. An older version may be left, which `gc` may remove. */
+  readonly #unrestored = new Map<string, Buffer>();
 
   /** Lists are not counted, nor is HEAD: after a verified put none is needed. */
   callOf({ method, path }: Pick<NetworkRequest, 'method' | 'path'>): CallName | undefined {
@@ -48,10 +48,19 @@ export class S3Server implements NetworkServer {
   cutPower(unsyncedFor: number): void {
     const isLost = ({ answeredAt }: S3Object): boolean => answeredAt >= world().now - unsyncedFor;
     for (const [key, versions] of this.#versions) {
-      if (!versions.some(isLost)) continue;
-      this.#aged.add(key);
+      const newest = versions.findLast(isLost);
+      if (!newest) continue;
+      this.#unrestored.set(key, newest.bytes);
       this.#keep(key, (version) => !isLost(version));
       world().note('store', `the power cut lost what was last stored as ${key}`);
+    }
+  }
+
+  /** Stores again what power cuts have lost, as an operator does from a copy. */
+  restoreLost(): void {
+    for (const [key, bytes] of this.#unrestored) {
+      this.put(key, bytes);
+      world().note('store', `the operator restored ${key}`);
     }
   }
 
@@ -61,8 +70,7 @@ export class S3Server implements NetworkServer {
     const object = { version, bytes, etag: hash('md5', bytes), modified, answeredAt: world().now };
     this.#versions.getOrInsertComputed(key, () => []).push(object);
     this.objects.set(key, object);
-    this.lost.delete(key);
-    this.#aged.delete(key);
+    this.#unrestored.delete(key);
     return object;
   }
 
@@ -108,7 +116,7 @@ export class S3Server implements NetworkServer {
       return;
     }
     this.objects.delete(key);
-    if (this.#aged.delete(key)) this.lost.add(key);
+    if (this.#unrestored.has(key)) this.lost.add(key);
   }
 
   #get(key: string, isHead: boolean): NetworkOutcome {
