@@ -36,7 +36,7 @@ export class S3Server implements NetworkServer {
   readonly unlisted = new Set<number>();
   /** Keys of objects that were gone for some time: a power cut lost them although their put was answered. */
   readonly lost = new Set<string>();
-  /** What power cuts have lost and was not stored again, by key. An older version may be left, which `gc` may remove. */
+  /** Bytes that power cuts have lost and that were not stored again. An older version may be left, which `gc` may remove. */
   readonly #unrestored = new Map<string, Buffer>();
 
   /** Lists are not counted, nor is HEAD: after a verified put none is needed. */
