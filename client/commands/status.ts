@@ -1,5 +1,5 @@
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
-import { printDeposit } from '../deposit/print-deposit.ts';
+import { printDeposit } from '../deposit/wait.ts';
 import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 

@@ -1,4 +1,3 @@
-import { megabytes } from '../../src/tools/terminal/progress-bar.ts';
 import { type Identified, identify } from '../archives/identify.ts';
 import {
   type PreparedArchive,
@@ -11,12 +10,14 @@ import { assertAccepted, carriageOf } from '../deposit/carriage.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
 import { compareIdentifiers, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
-import { type DepositState, perform } from '../deposit/perform.ts';
+import type { DepositState } from '../deposit/perform.ts';
 import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
+import { sendUpload } from '../deposit/send-upload.ts';
 import { StoredKey } from '../deposit/stored-key.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
 import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
+import type { ServiceDocument } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
 import { about, EXIT, Fault, UsageFault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
@@ -93,9 +94,11 @@ export async function run(args: string[]): Promise<number> {
   const expected = await expectedIdentifier(archives, session.output, { force, cache });
   const isWhole = !target.hasArchives || (replace && archives.length > 0);
   const upload = { ...session, target, archives, progress, expected: isWhole ? expected : null };
-  const carriage = (archive: PreparedArchive) =>
-    isDryRun ? 'whole' : carriageOf(archive, target.service, target.collection);
-  const steps = planSteps(wishes, archives, entry, carriage);
+  const plan = (service: ServiceDocument) =>
+    planSteps(wishes, archives, entry, (archive) =>
+      isDryRun ? 'whole' : carriageOf(archive, service, target.collection),
+    );
+  const steps = plan(target.service);
   const [first] = steps;
   if (isDryRun && first?.kind === 'create') return await tryOut(first, upload, slug);
   if (archives.length > 0 && !isWhole)
@@ -104,7 +107,7 @@ export async function run(args: string[]): Promise<number> {
   const { user } = session.connection.login;
   const stored = new StoredKey(steps, { collection, user, slug, deposit: standing?.links.edit, note });
   try {
-    const state = await send(steps, stored, upload, slug);
+    const state = await sendUpload(plan, { ...upload, stored, slug });
     cache.forget();
     const exitCode = await finish(state, upload, wait);
     stored.forget();
@@ -184,71 +187,6 @@ async function tryOut(
   const facts = { dryRun: true, status, detail, expectedSwhid: expected, archives: archives.map(factsOf) };
   output.result(facts, `Dry run: ${status}`, ...(detail === null ? [] : [detail]));
   return exitCodeOf({ status });
-}
-
-async function send(
-  steps: readonly Step[],
-  stored: StoredKey,
-  { connection, output, target, progress }: Upload,
-  slug: string | undefined,
-): Promise<DepositState> {
-  const { service, collection, standing } = target;
-  let reached: Reached = { state: standing, step: null, bytes: 0 };
-  progress.begin(`Sending to ${collection.iri}`);
-  progress.leaves(() => leftBySending(reached, target));
-  try {
-    return await perform(steps, standing, {
-      connection,
-      service,
-      collection,
-      slug,
-      stored,
-      onSent: (step, bytes, of) => {
-        reached = { ...reached, step, bytes };
-        progress.sent(
-          steps.length > 1 ? `, request ${steps.indexOf(step) + 1} of ${steps.length}` : '',
-          bytes,
-          of,
-        );
-      },
-      onState: (state) => {
-        reached = { state, step: null, bytes: 0 };
-      },
-      note: (text) => output.note(text),
-    });
-  } catch (error) {
-    const isRefused = error instanceof Refused && error.exitCode === EXIT.failed;
-    if (error instanceof Fault && error.deposit !== null)
-      output.note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
-    throw error;
-  }
-}
-
-/** How far an upload is: the deposit, if it exists, and the request in progress. */
-type Reached = {
-  readonly state: DepositState | null;
-  readonly step: Step | null;
-  readonly bytes: number;
-};
-
-/** Says what an interrupt leaves at the server, and how to resume. */
-function leftBySending({ state, step, bytes }: Reached, { service, collection }: Target): string {
-  const archive = step && 'archive' in step ? step.archive : null;
-  const isChunked = archive !== null && carriageOf(archive, service, collection) === 'resumable';
-  const sent = isChunked
-    ? `${megabytes(bytes)} of ${megabytes(archive.length)} MB of ${archive.source} are at the server.`
-    : '';
-  if (state !== null) return `${sent} ${resumeAdvice(state.deposit, collection.recognisesRepeats)}`.trim();
-  if (step === null) return 'Nothing was sent.';
-  if (isChunked || collection.recognisesRepeats)
-    return `${sent} Run the same command again to resume.`.trim();
-  return 'The server may have created the deposit: check with deposit list before you send it again.';
-}
-
-/** Says how to go on. A repeated command does, unless the server has refused it, or does not recognize it. */
-function resumeAdvice(deposit: string, byRepeating: boolean): string {
-  const how = byRepeating ? 'by running the same command again' : `with deposit upload --deposit ${deposit}`;
-  return `Deposit ${deposit} exists with everything sent before. Continue ${how}, or remove it with deposit delete ${deposit}.`;
 }
 
 async function finish({ deposit, links }: DepositState, uploaded: Upload, wait: boolean): Promise<number> {

@@ -14,6 +14,7 @@ import type { Connection } from '../http/connection.ts';
 import { secondsIn } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
 import type { Session } from '../session.ts';
+import { exitCodeOf, statusFacts, statusLines } from './format-status.ts';
 
 /** Milliseconds before the first poll: most deposits are done sooner than servers ask clients to wait. */
 const FIRST_POLL_MS = 300;
@@ -31,6 +32,17 @@ export async function statusAt(connection: Connection, asked: Asked): Promise<St
 /** Returns the current status or, with `wait`, the final one. */
 export function statusOf(asked: Asked, wait: boolean, { connection, output }: Session): Promise<Status> {
   return wait ? finalStatus(connection, asked, (text) => output.note(text)) : statusAt(connection, asked);
+}
+
+/** Prints the status of a deposit; with `wait`, once it is final. Resolves to the exit code. */
+export async function printDeposit(
+  asked: Asked,
+  { wait = false }: { readonly wait?: boolean },
+  session: Session,
+): Promise<number> {
+  const status = await statusOf(asked, wait, session);
+  session.output.result(statusFacts(status), ...statusLines(status));
+  return exitCodeOf(status);
 }
 
 type Look = { readonly status: Status; readonly headers: Answer['headers'] };

@@ -61,6 +61,12 @@ function sentencesOf({ method, iri, status, headers }: Answer, refusal: Refusal)
   const head = `The server ${verdict}: ${status}${title === null ? '' : ` ${title}`}.`;
   const said = [summary, verboseDescription === summary ? null : verboseDescription];
   const sentences = said.filter((text) => text !== null);
-  if (sentences.length === 0) sentences.push(`${method} ${iri}: the server gave no reason.`);
+  if (sentences.length === 0) sentences.push(`${method} ${iri}: ${guessOf(status)}`);
   return [head, ...sentences].join('\n');
+}
+
+/** Returns what a refusal without a reason means. */
+function guessOf(status: number): string {
+  if (status !== 413) return 'the server gave no reason.';
+  return 'a proxy limits the size of requests. Ask the operator of the server to raise its limit.';
 }

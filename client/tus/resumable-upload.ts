@@ -11,8 +11,11 @@ import type { Retries } from '../http/retries.ts';
 import { createUpload, type ResumableOptions, TUS } from './create-upload.ts';
 import type { KeptUploads } from './kept-uploads.ts';
 
-/** Maximum bytes of a request, which limits the loss if a proxy forwards only complete requests. */
-const CHUNK_BYTES = 32 * 1024 ** 2;
+/**
+ * Minimum and maximum bytes of a request. A proxy may forward only complete requests, or refuse large ones, or abort slow
+ * ones.
+ */
+const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [128 * 1024, 32 * 1024 ** 2];
 /** Maximum number of times that a dropped upload is started over. */
 const MAX_STARTS = 3;
 
@@ -67,16 +70,23 @@ async function sendRest(
 ): Promise<boolean> {
   const retries = connection.retries();
   let furthest = from;
+  let size = MAX_CHUNK_BYTES;
   for (let offset: number | undefined = from; offset < archive.length; ) {
     const start: number = offset;
+    const end = Math.min(start + size, archive.length);
+    let sent = 0;
+    const onPart = (bytes: number): void => onSent(start + (sent = bytes));
     try {
-      const answer = await sendChunk(upload, start, archive, { connection, retries, onSent });
+      const answer = await sendChunk(upload, [start, end], archive, { connection, retries, onSent: onPart });
       if (isSuccess(answer)) offset = offsetIn(answer);
       else {
-        if (!isTransient(answer) && ![404, 409, 410, 423].includes(answer.status)) throw new Refused(answer);
-        if (!(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);
+        const isTooLarge = answer.status === 413 && end - start > MIN_CHUNK_BYTES;
+        const mayResume = isTooLarge || isTransient(answer) || [404, 409, 410, 423].includes(answer.status);
+        if (!mayResume) throw new Refused(answer);
+        if (!isTooLarge && !(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);
         note(`The server refused a chunk (${answer.status}); checking how much it has.`);
         offset = await offsetOf(upload, connection, retries);
+        if (isTooLarge) sent = end - start;
       }
     } catch (error) {
       if (!(error instanceof Lost)) throw error;
@@ -85,6 +95,8 @@ async function sendRest(
       offset = await offsetOf(upload, connection, retries);
     }
     if (offset === undefined) return false;
+    // Nothing of it has arrived: a proxy may limit the size or the time of a request.
+    if (offset === start && sent > 0) size = Math.max(Math.ceil((end - start) / 2), MIN_CHUNK_BYTES);
     if (offset > furthest) retries.reset();
     furthest = Math.max(furthest, offset);
     onSent(offset);
@@ -94,7 +106,7 @@ async function sendRest(
 
 async function sendChunk(
   upload: string,
-  start: number,
+  [start, end]: readonly [number, number],
   archive: PreparedArchive,
   {
     connection,
@@ -108,8 +120,8 @@ async function sendChunk(
       'Content-Type': 'application/offset+octet-stream',
       'Upload-Offset': String(start),
     },
-    body: fileBody(archive, start, Math.min(start + CHUNK_BYTES, archive.length)),
-    onSent: (bytes) => onSent(start + bytes),
+    body: fileBody(archive, start, end),
+    onSent,
     repeatable: 'after a look',
     retries,
   });

@@ -187,6 +187,35 @@ test('an upload of a large archive resumes where its connection failed', async (
   t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), [], 'nothing of it is stored');
 });
 
+test('a proxy that limits the size of requests gets smaller ones', async (t) => {
+  await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
+    refuses: (_line, bytes) => (bytes > 2 * 1024 ** 2 ? 413 : undefined),
+  });
+  const depositor = await newDepositor(t, proxy.url);
+  for (const archives of [['noise.tar'], ['much.tar'], ['hello.tar', 'much.tar']]) {
+    const { code, err } = await depositor.run(['upload', ...archives, ...described, '--wait']);
+    t.is(code, 0, err);
+  }
+  t.is((await depositsOf(t.context.service, depositor)).length, 3);
+  const dry = await depositor.run(['upload', 'much.tar', ...described, '--dry-run']);
+  t.is(dry.code, 1);
+  t.regex(
+    dry.err,
+    /^The server refused: 413\.\nPOST .*: a proxy limits the size of requests\. Ask the operator/m,
+  );
+});
+
+test('a chunk of which nothing arrives is followed by smaller ones', async (t) => {
+  await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
+    refuses: (line, bytes) => (line.startsWith('PATCH') && bytes > 3 * 1024 ** 2 ? 'lost' : undefined),
+  });
+  const depositor = await newDepositor(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial']);
+  t.is(code, 0, err);
+  const chunks = proxy.requests.filter((line) => line.startsWith('PATCH')).length;
+  t.is(chunks, 2 + 4, 'two are lost, the others have a quarter');
+});
+
 test('an upload that the server has lost starts again', async (t) => {
   let refusals = 2;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>

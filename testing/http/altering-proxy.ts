@@ -18,6 +18,8 @@ export type Alteration = (answer: Answer, request: string) => Altered | Promise<
 export type AlteringOptions = {
   /** Headers that do not reach the service. */
   readonly drops?: readonly string[];
+  /** Answers 413 to a request with a body of this length, as proxies do, or loses it before it arrives. */
+  readonly refuses?: (request: string, bytes: number) => 413 | 'lost' | undefined;
   /** Number of bytes of its body after which the connection of a request breaks; `undefined`: never. */
   readonly breaksAfter?: (request: string) => number | undefined;
 };
@@ -65,6 +67,15 @@ export class AlteringProxy implements AsyncDisposable {
     const { method, url } = request;
     const line = `${method} ${url}`;
     this.requests.push(line);
+    const refused = this.#options.refuses?.(line, Number(request.headers['content-length'] ?? 0));
+    if (refused === 'lost') {
+      request.resume().once('end', () => response.destroy());
+      return;
+    }
+    if (refused !== undefined) {
+      response.writeHead(refused, { connection: 'close' }).end('<html><h1>Too Large</h1></html>');
+      return;
+    }
     const headers = Object.entries(request.headers)
       .filter(([name]) => !this.#options.drops?.includes(name))
       .map(([name, value]) => [name, String(value).replaceAll(this.url, this.#target.origin)]);
