@@ -68,7 +68,7 @@ async function start(
   resources: AsyncDisposableStack,
 ): Promise<Service> {
   resources.use(lockDataFolder(config.dataDir));
-  await assertNoUnfinishedCopy(config.eventLog);
+  await assertNoUnfinishedCopy(config.eventLog, logger);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited
   const node = await openNode(config, logger, resources, failure.reject);

@@ -2,9 +2,11 @@ import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } f
 import test, { type ExecutionContext } from 'ava';
 import { GROUP } from '../../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
+import type { Logger } from '../../src/tools/logger.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { tlsFiles } from '../../testing/service/tls-files.ts';
 
 const USERS = {
@@ -108,3 +110,24 @@ test('a missing server and wrong usage are reported', async (t) => {
   t.is(away.code, 1);
   t.regex(away.err, /^Creating the group reactors failed: /);
 });
+
+test('a service starts although its user may not read metadata of streams, and warns', async (t) => {
+  const { double, url } = await serverWithUsers(t);
+  const admin = EventStoreDBClient.connectionString(url('admin'));
+  t.teardown(() => admin.dispose());
+  const readRoles = ['$admins', 'service'];
+  await admin.setStreamMetadata('$all', { acl: { readRoles } });
+  await admin.setStreamMetadata('copy-unfinished', { acl: { metaReadRoles: ['$admins'] } });
+  t.is((await groups(t, url('admin'), 'create')).code, 0);
+  const warnings: unknown[] = [];
+  const logger = { ...noLogger, warn: (...line: readonly unknown[]) => warnings.push(line.at(-1)) };
+  const eventLog = { kind: 'eventstoredb', connectionString: url('service') } as const;
+  const folder = await temporaryFolder(t);
+  await using _service = await RunningService.startIn(folder, { eventLog }, logger as unknown as Logger);
+  t.deepEqual(warnings, ['whether a copy into the event log is unfinished cannot be read']);
+  t.true(double.groups.list().length > 0);
+});
+
+const noLogger = Object.fromEntries(
+  ['debug', 'info', 'error', 'fatal', 'trace'].map((level) => [level, () => undefined]),
+);

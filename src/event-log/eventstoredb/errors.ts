@@ -67,6 +67,12 @@ export function factsOf(error: unknown): FaultFacts {
   };
 }
 
+/** Returns `'denied'` for the error of a call that the user may not make; throws any other. */
+export function unlessDenied(error: unknown): 'denied' {
+  if (factsOf(error).type === 'access-denied') return 'denied';
+  throw error;
+}
+
 /** Whether a retry may succeed; the first attempt may have succeeded, too. */
 export function isTransient(error: unknown): boolean {
   if (isCallerError(error)) return false;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../event-log.ts';
 import { EventStoreDbConnection } from './connection.ts';
+import { unlessDenied } from './errors.ts';
 import { collectEvents } from './pages.ts';
 import type { EventStoreDbOptions } from './settings.ts';
 
@@ -13,18 +14,18 @@ export class EventStoreDbStreamMetadata implements AsyncDisposable {
     this.#stream = stream;
   }
 
-  /** Resolves to the newest metadata; to an empty object if the stream has none. */
-  async read(): Promise<JsonObject> {
+  /** Resolves to the newest metadata, by default to an empty object; to `'denied'` if the user may not read them. */
+  async read(): Promise<JsonObject | 'denied'> {
     const newest = { direction: 'backwards', fromRevision: 'end', maxCount: 1 } as const;
     const what = `Reading the metadata of ${this.#stream}`;
-    const [last] = await this.#connection.persist(what, (client, options, stop) =>
+    const found = await this.#connection.persist(what, (client, options, stop) =>
       collectEvents(
         client.readStream(`$$${this.#stream}`, { ...options, ...newest }),
         options.deadline,
         stop,
-      ),
+      ).catch(unlessDenied),
     );
-    return (last?.event?.data ?? {}) as JsonObject;
+    return found === 'denied' ? found : ((found[0]?.event?.data ?? {}) as JsonObject);
   }
 
   async write(metadata: JsonObject): Promise<void> {

@@ -5,10 +5,14 @@ import { unlessMissing } from '../../tools/files/access.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
+import type { Logger } from '../../tools/logger.ts';
 import { logIdentity } from './view-directory.ts';
 
 /** A log has a part of what was to be copied into it: a service would append to it, and the rest no longer fits. */
 class CopyUnfinished extends errorsOfCode('COPY_UNFINISHED') {}
+
+/** Its metadata on EventStoreDB name the command whose copy is not finished. */
+const STREAM = 'copy-unfinished';
 
 type CopyCommand = 'import' | 'migrate' | 'restore';
 
@@ -30,26 +34,31 @@ export async function endCopy(target: EventLogConfig): Promise<void> {
   await marker.write({});
 }
 
-/** @throws {CopyUnfinished} */
-export async function assertNoUnfinishedCopy(log: EventLogConfig): Promise<void> {
+/**
+ * Warns if that cannot be known: a user of EventStoreDB may not be allowed to read metadata of streams.
+ * @throws {CopyUnfinished}
+ */
+export async function assertNoUnfinishedCopy(log: EventLogConfig, logger?: Logger): Promise<void> {
   const command = await unfinishedCopy(log);
   if (command === undefined) return;
+  if (command === 'denied')
+    return logger?.warn({ stream: STREAM }, 'whether a copy into the event log is unfinished cannot be read');
   const [place, marker] =
     log.kind === 'sqlite'
       ? [log.file, `remove ${markerOf(log)}`]
-      : [logIdentity(log), 'replace the metadata of its stream copy-unfinished by {}'];
+      : [logIdentity(log), `replace the metadata of its stream ${STREAM} by {}`];
   throw new CopyUnfinished(
     `"deposit-service ${command}" into ${place} is not finished: run the same command again. To use what is there without the rest, ${marker}.`,
   );
 }
 
-/** Resolves to the command whose copy into the log is not finished. */
+/** Resolves to the command whose copy into the log is not finished; to `'denied'` if the user may not read that. */
 async function unfinishedCopy(log: EventLogConfig): Promise<string | undefined> {
   if (log.kind === 'sqlite')
     return await files.readFile(markerOf(log), 'utf8').catch(unlessMissing(undefined, 'ENOTDIR'));
   await using marker = await openMarker(log);
-  const { command } = (await marker.read()) as { readonly command?: string };
-  return command;
+  const metadata = await marker.read();
+  return metadata === 'denied' ? metadata : (metadata['command'] as CopyCommand | undefined); // as it was written
 }
 
 function markerOf({ file }: Extract<EventLogConfig, { kind: 'sqlite' }>): string {
@@ -58,5 +67,5 @@ function markerOf({ file }: Extract<EventLogConfig, { kind: 'sqlite' }>): string
 
 async function openMarker(log: Exclude<EventLogConfig, { kind: 'sqlite' }>) {
   const { EventStoreDbStreamMetadata } = await import('../../event-log/eventstoredb/stream-metadata.ts');
-  return new EventStoreDbStreamMetadata(log, 'copy-unfinished');
+  return new EventStoreDbStreamMetadata(log, STREAM);
 }

@@ -3,11 +3,11 @@ import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log.ts';
 import { InvalidPosition } from '../../position.ts';
 import { EventStoreDbConnection } from '../connection.ts';
-import { factsOf } from '../errors.ts';
+import { factsOf, unlessDenied } from '../errors.ts';
 import { EventStoreDbPages } from '../pages.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
 import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
-import { GROUP, groupInfo, makeGroup, unlessDenied } from './group.ts';
+import { GROUP, groupInfo, makeGroup } from './group.ts';
 import { InFlight } from './in-flight.ts';
 
 /** The client accepts an acknowledgement before it sends it, and closing discards unsent ones. */

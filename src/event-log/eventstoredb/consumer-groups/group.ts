@@ -7,7 +7,7 @@ import {
 import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log.ts';
 import type { CallOptions, EventStoreDbConnection } from '../connection.ts';
-import { factsOf } from '../errors.ts';
+import { factsOf, unlessDenied } from '../errors.ts';
 import { toLogPosition, toPosition } from '../position.ts';
 
 /** The persistent subscription on `$all` that all reactor nodes share as competing consumers. */
@@ -102,11 +102,6 @@ export async function groupInfo(
 export function checkpointOf(info: PersistentSubscriptionToAllInfo | undefined): Position | undefined {
   const checkpoint = info?.stats.lastCheckpointedEventPosition;
   return checkpoint && toPosition(checkpoint);
-}
-
-export function unlessDenied(error: unknown): 'denied' {
-  if (factsOf(error).type === 'access-denied') return 'denied';
-  throw error;
 }
 
 /** Returns the lowest position; `undefined`, the beginning of the log, if one group has no position. */
