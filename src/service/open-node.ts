@@ -1,14 +1,11 @@
 import type { Config } from '../config/config.ts';
 import { KeptStates } from '../deposits/kept-states.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
-import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
-import type { EventLog } from '../event-log/event-log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { logMetrics, storeMetrics } from '../observability/port-metrics.ts';
 import { logObserver, observedReader, storeObserver } from '../observability/port-observers.ts';
 import { EventLogParking } from '../reactors/parking.ts';
-import { type NotificationViews, notificationViews } from '../reactors/sweep/notification-views.ts';
+import { notificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
 import { observed } from '../tools/observed.ts';
 import { Projector } from '../views/projector.ts';
@@ -24,34 +21,21 @@ import { LeftoverSweep } from './leftover-sweep.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
 
 /** The resources that the parts of a running node share. */
-export type NodeResources = {
-  readonly config: Config;
-  readonly log: EventLog;
-  readonly store: ObjectStore;
-  readonly deliveries: ConsumerGroups;
-  readonly metrics: Metrics;
-  readonly observedReader: typeof observedReader;
-  readonly logger: Logger;
-  readonly resources: AsyncDisposableStack;
-  readonly projector: Projector;
-  readonly views: SqliteViewStore;
-  readonly kept: KeptStates<Deposit>;
-  readonly notified: NotificationViews;
-  readonly parking: EventLogParking;
-  /** Ends the service: it cannot go on. */
-  readonly fail: (error: unknown) => void;
-};
+export type NodeResources = Readonly<Awaited<ReturnType<typeof openNode>>>;
 
 /** Small objects of a remote store that a node with reactors holds in memory until it checks and loads them. */
 const RECENT_BYTES = 4 * 1024 ** 2;
 
-/** Opens the engines, of a data folder whose lock is held; `resources` closes them. */
+/**
+ * Opens the engines, of a data folder whose lock is held; `resources` closes them.
+ * @param fail ends the service, which cannot go on
+ */
 export async function openNode(
   config: Config,
   logger: Logger,
   resources: AsyncDisposableStack,
   fail: (error: unknown) => void,
-): Promise<NodeResources> {
+) {
   const metrics = new Metrics(logger);
   const engine = observed(await openLog(config), logMetrics(metrics));
   const log = resources.use(observed(engine, logObserver(logger)));
@@ -85,7 +69,7 @@ export async function openNode(
     resources,
     projector,
     views,
-    kept: new KeptStates(),
+    kept: new KeptStates<Deposit>(),
     notified,
     parking: new EventLogParking(log),
     fail,

@@ -14,7 +14,10 @@ import { machineName } from '../tools/current-user.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import { assertNoUnfinishedCopy } from './backends/unfinished-copy.ts';
-import { observeService } from './metrics/service-metrics.ts';
+import { observeClients } from './metrics/client-metrics.ts';
+import { observeAnchoring, observeNode, observeSnapshots } from './metrics/node-metrics.ts';
+import { observeReactors, observeStuck } from './metrics/reactor-metrics.ts';
+import { observeViews } from './metrics/view-metrics.ts';
 import { NodePresence } from './nodes/node-presence.ts';
 import { openNode, startSnapshots } from './open-node.ts';
 import { lockDataFolder } from './operator-port/data-directory-lock.ts';
@@ -117,7 +120,13 @@ async function start(
     await Promise.all([drained, reactors?.stop(), ...others]);
     await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
   });
-  observeService(node, { server, readiness, anchoring, snapshots, clients, reactors });
+  observeStuck(metrics, node.notified.statuses, config.stuckAfter);
+  if (anchoring) observeAnchoring(metrics, anchoring);
+  observeSnapshots(metrics, projector, snapshots);
+  observeNode(metrics, config, readiness, server);
+  observeViews(metrics, log, projector);
+  if (clients) observeClients(metrics, clients);
+  if (reactors) observeReactors(metrics, parking, reactors);
   const moduleRoutes = Object.assign(
     {},
     ...(clients?.options.modules ?? []).map((one) => one.operatorRoutes),

@@ -1,21 +1,13 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { STATUSES, UNFINISHED } from '../../domain/deposit/status-detail.ts';
-import type { Credentials } from '../../http/middleware/credentials.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
 import type { View } from '../../views/view.ts';
-
-/** The parts of a node that serves clients. */
-export type ObservedClients = {
-  readonly statuses: View<DepositStatusView>;
-  readonly options: {
-    readonly credentials: Pick<Credentials, 'waiting' | 'refused'>;
-  };
-};
+import type { serveClients } from '../serve-clients.ts';
 
 /** Observes the deposits that the views of this node show, the queue of passwords, and refused logins. */
 export function observeClients(
   metrics: Metrics,
-  { statuses, options: { credentials } }: ObservedClients,
+  { statuses, options: { credentials } }: Awaited<ReturnType<typeof serveClients>>,
 ): void {
   observeDeposits(metrics, statuses);
   const waiting = metrics.gauge(

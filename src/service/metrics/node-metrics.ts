@@ -3,19 +3,21 @@ import type { Config } from '../../config/config.ts';
 import { packageInfo } from '../../config/package-info.ts';
 import { problemsOf, type ReadinessChecks } from '../../http/middleware/health.ts';
 import type { Server } from '../../http/server/server.ts';
+import type { Anchoring } from '../../modules/anchors/anchor-scheduler.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
 import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 import type { Projector } from '../../views/projector.ts';
+import type { SnapshotMaker } from '../../views/snapshots/snapshot-maker.ts';
 import { CHORES, lastSuccess } from '../backends/last-success.ts';
 
-type ObservedNode = {
-  readonly readiness: ReadinessChecks;
-  readonly server: Pick<Server, 'connections' | 'certificateExpiry'>;
-};
-
 /** Observes the configuration of the node, its readiness and its free disk space. */
-export function observeNode(metrics: Metrics, config: Config, { readiness, server }: ObservedNode): void {
+export function observeNode(
+  metrics: Metrics,
+  config: Config,
+  readiness: ReadinessChecks,
+  server: Pick<Server, 'connections' | 'certificateExpiry'>,
+): void {
   const about = {
     version: packageInfo().version,
     node: process.version,
@@ -81,14 +83,8 @@ function foldersOf({ dataDir, eventLog, archiveStore }: Config): Record<string, 
   };
 }
 
-export type ObservedAnchoring = {
-  /** Seconds; 0: this node creates no anchors. */
-  readonly interval: number;
-  readonly age: number;
-};
-
 /** Observes whether anchors are created as often as configured. */
-export function observeAnchoring(metrics: Metrics, anchoring: ObservedAnchoring): void {
+export function observeAnchoring(metrics: Metrics, anchoring: Anchoring): void {
   metrics
     .gauge('anchor_interval_seconds', 'Time from one anchor of this node to the next; 0 when it makes none')
     .set(anchoring.interval);
@@ -99,16 +95,11 @@ export function observeAnchoring(metrics: Metrics, anchoring: ObservedAnchoring)
   metrics.onScrape('anchors', () => age.set(anchoring.age));
 }
 
-export type ObservedSnapshots = {
-  /** The time of the newest snapshot of the views; `undefined` without one. */
-  readonly newest: string | undefined;
-};
-
 /** Observes how the views of this node began, and the snapshots from which those of other nodes can begin. */
 export function observeSnapshots(
   metrics: Metrics,
   projector: Pick<Projector, 'begunFrom'>,
-  snapshots: ObservedSnapshots | undefined,
+  snapshots: Pick<SnapshotMaker, 'newest'> | undefined,
 ): void {
   const begun = metrics.gauge(
     'views_begun',

@@ -1,32 +1,18 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { ArchiveWorkers } from '../../archives/workers/archive-workers.ts';
-import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
-import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
 import type { EventLogParking } from '../../reactors/parking.ts';
-import type { ReactorRunner } from '../../reactors/reactor-runner.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
-import type { Sweep } from '../../reactors/sweep/sweep.ts';
 import { clock } from '../../tools/clock.ts';
 import type { View } from '../../views/view.ts';
+import type { startReactors } from '../start-reactors.ts';
 
-/** The parts of a node that checks and loads. */
-export type ObservedReactors = {
-  readonly runners: readonly Pick<ReactorRunner, 'name' | 'streamPrefix' | 'status'>[];
-  /** With the one of the notifier, if this service notifies clients. */
-  readonly allRunners: ObservedReactors['runners'];
-  readonly deliveries: Pick<ConsumerGroups, 'status'>;
-  readonly workers: Pick<ArchiveWorkers, 'load'>;
-  readonly sweep: Pick<Sweep, 'begun' | 'unrecorded'>;
-  /** `undefined` if this service notifies no clients. */
-  readonly notifications: { readonly status: NotificationStatus } | undefined;
-};
+type Reactors = ReturnType<typeof startReactors>;
 
 /** Observes the work of the reactors of this node, and what waits for reactors on any node. */
 export function observeReactors(
   metrics: Metrics,
   parking: Pick<EventLogParking, 'waiting'>,
-  reactors: ObservedReactors,
+  reactors: Reactors,
 ): void {
   const { deliveries, notifications, runners, allRunners, workers, sweep } = reactors;
   observeRunners(metrics, runners);
@@ -46,7 +32,7 @@ export function observeReactors(
   observeSweep(metrics, sweep);
 }
 
-function observeRunners(metrics: Metrics, runners: ObservedReactors['runners']): void {
+function observeRunners(metrics: Metrics, runners: Reactors['runners']): void {
   const underWay = metrics.gauge(
     'reactor_streams_under_way',
     'Streams that a reactor of this node works on or has queued',
@@ -75,8 +61,8 @@ function observeRunners(metrics: Metrics, runners: ObservedReactors['runners']):
 
 function observeLags(
   metrics: Metrics,
-  deliveries: ObservedReactors['deliveries'],
-  reactors: ObservedReactors['runners'],
+  deliveries: Reactors['deliveries'],
+  reactors: Reactors['runners'],
 ): void {
   const lagEvents = metrics.gauge(
     'reactor_lag_events',
@@ -99,10 +85,7 @@ function observeLags(
   }
 }
 
-function observeNotifications(
-  metrics: Metrics,
-  notifications: { readonly status: NotificationStatus },
-): void {
+function observeNotifications(metrics: Metrics, notifications: NonNullable<Reactors['notifications']>): void {
   const outcomes = metrics.counter('notifications_total', 'Notifications of this node, by outcome', [
     'outcome',
   ]);
@@ -125,7 +108,7 @@ function observeNotifications(
   });
 }
 
-function observeWorkers(metrics: Metrics, workers: ObservedReactors['workers']): void {
+function observeWorkers(metrics: Metrics, workers: Reactors['workers']): void {
   const size = metrics.gauge('archive_workers', 'Threads that may read archives');
   const busy = metrics.gauge('archive_workers_busy', 'Threads that read an archive');
   const waiting = metrics.gauge('archive_jobs_waiting', 'Archives and listings that wait for a thread');
@@ -138,7 +121,7 @@ function observeWorkers(metrics: Metrics, workers: ObservedReactors['workers']):
 }
 
 /** Observes the work that sweeps of this node have begun. */
-function observeSweep(metrics: Metrics, sweep: ObservedReactors['sweep']): void {
+function observeSweep(metrics: Metrics, sweep: Reactors['sweep']): void {
   const begun = metrics.counter(
     'sweep_begun_total',
     'Work without a delivery that a sweep of this node has started',
