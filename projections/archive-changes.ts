@@ -17,9 +17,7 @@ import { type StatusFields, withChange } from './status-changes.ts';
 export function archiveChanges<
   View extends StatusFields & Archives<Kept>,
   Kept extends NumberedArchive = NumberedArchive,
->(
-  keptOf: (archive: Archive, event: Recorded) => Omit<Kept, 'number'>,
-): Pick<Projection<View, DepositEvent>['when'], ArchiveChange> {
+>(keptOf: (archive: Archive, event: Recorded) => Omit<Kept, 'number'>) {
   const changed = (view: View, event: Recorded, archives: Archives<Kept>): View =>
     withChange(view, event, archives as Partial<View>);
   return {
@@ -33,12 +31,5 @@ export function archiveChanges<
       return view && changed(view, event, withArchiveReplaced(view, number, keptOf(archive, event)));
     },
     ArchiveRemoved: (view, event) => view && changed(view, event, withoutArchive(view, event.data.number)),
-  };
+  } satisfies Projection<View, DepositEvent>['when'];
 }
-
-type ArchiveChange =
-  | 'ArchiveAdded'
-  | 'ArchivesReplaced'
-  | 'ArchivesRemoved'
-  | 'ArchiveReplaced'
-  | 'ArchiveRemoved';

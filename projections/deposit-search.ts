@@ -77,18 +77,17 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
       return view && withChange(view, event, { title, authors, externalIdentifier });
     },
     DepositCompleted: (view, event) =>
-      view && statuses.DepositCompleted?.({ ...view, origin: event.data.origin }, event),
+      view && statuses.DepositCompleted({ ...view, origin: event.data.origin }, event),
     DepositRejected: (view, event) =>
-      view && statuses.DepositRejected?.(withReasons(view, event.data.reasons), event),
-    ChecksRetried: (view, event) => view && statuses.ChecksRetried?.(withReasons(view, []), event),
+      view && statuses.DepositRejected(withReasons(view, event.data.reasons), event),
+    ChecksRetried: (view, event) => view && statuses.ChecksRetried(withReasons(view, []), event),
     LoadingFailed: (view, event) =>
-      view && statuses.LoadingFailed?.(withReasons(view, [event.data.reason]), event),
-    LoadingRetried: (view, event) => view && statuses.LoadingRetried?.(withReasons(view, []), event),
-    CopyUnreadable: (view, event) =>
-      view && statuses.CopyUnreadable?.(withReasons(view, [event.data]), event),
+      view && statuses.LoadingFailed(withReasons(view, [event.data.reason]), event),
+    LoadingRetried: (view, event) => view && statuses.LoadingRetried(withReasons(view, []), event),
+    CopyUnreadable: (view, event) => view && statuses.CopyUnreadable(withReasons(view, [event.data]), event),
     DepositLoaded: (view, event) => {
       const { directory, revision: revisionId, snapshot, origin } = event.data;
-      return view && statuses.DepositLoaded?.({ ...view, directory, revisionId, snapshot, origin }, event);
+      return view && statuses.DepositLoaded({ ...view, directory, revisionId, snapshot, origin }, event);
     },
   }),
 };

@@ -73,16 +73,16 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
     ...others,
     DepositCompleted: (view, event) => {
       const { completedAt, origin } = event.data;
-      return view && deposited?.({ ...view, completedAt, origin }, event);
+      return view && deposited({ ...view, completedAt, origin }, event);
     },
     DepositLoaded: (view, event) => {
       const { directory, revision, snapshot, origin } = event.data;
-      return view && done?.({ ...view, loaded: { directory, revision, snapshot, origin } }, event);
+      return view && done({ ...view, loaded: { directory, revision, snapshot, origin } }, event);
     },
     MetadataDeposited: (view, event) => {
       const { completedAt, target } = event.data;
       const about = target.kind === 'object' ? { refId: target.swhid, refIdContext: target.context } : null;
-      return view && described?.({ ...view, completedAt, about }, event);
+      return view && described({ ...view, completedAt, about }, event);
     },
   },
 };

@@ -24,10 +24,7 @@ export function initialStatus({ revision, occurredAt }: Recorded): StatusFields 
 }
 
 /** Returns the handlers of the events by which a deposit gets another status, or another detail. */
-export function statusChanges<View extends StatusFields>(): Pick<
-  Projection<View, DepositEvent>['when'],
-  StatusChange
-> {
+export function statusChanges<View extends StatusFields>() {
   return {
     DepositCompleted: (view, event) => view && withStatus(view, event, 'deposited'),
     DepositVerified: (view, event) =>
@@ -46,7 +43,7 @@ export function statusChanges<View extends StatusFields>(): Pick<
     MetadataDeposited: (view, event) =>
       view && withStatus(view, event, 'done', metadataDetail(event.data.warnings)),
     DepositDeleted: () => undefined,
-  };
+  } satisfies Projection<View, DepositEvent>['when'];
 }
 
 /** Returns the view with a change that leaves the status as it is. */
@@ -61,19 +58,6 @@ export function withChange<View extends StatusFields>(
 function withWarnings<View extends StatusFields>(view: View, warnings: readonly Reason[]): View {
   return warnings.length > 0 ? { ...view, warnings } : view;
 }
-
-type StatusChange =
-  | 'DepositCompleted'
-  | 'DepositVerified'
-  | 'DepositRejected'
-  | 'CopyUnreadable'
-  | 'ChecksRetried'
-  | 'LoadingStarted'
-  | 'LoadingFailed'
-  | 'LoadingRetried'
-  | 'DepositLoaded'
-  | 'MetadataDeposited'
-  | 'DepositDeleted';
 
 function withStatus<View extends StatusFields>(
   view: View,
