@@ -3,7 +3,6 @@ import { Faults, Unreadable } from './faults.ts';
 import type { ArchiveFormat, ArchiveLimits, Inspection } from './inspection.ts';
 import { entryPath, pointsOutOfTree } from './members/entry-path.ts';
 import { refusedByGit } from './members/git-name.ts';
-import type { Hashed } from './members/member-hash.ts';
 import { sanitizeName } from './members/sanitize-name.ts';
 import { encodeListing } from './tree/deposit-tree.ts';
 
@@ -217,10 +216,6 @@ export class MemberCollector {
 /** Returns a member whose bytes are still to be read. */
 export function unreadMember(mode: LeafMode): Member {
   return { mode, length: 0, id: '', sha256: '', archive: false };
-}
-
-export function fillMember(member: Member, hashed: Hashed): void {
-  Object.assign(member, hashed);
 }
 
 function bytesOf(files: readonly Member[]): number {

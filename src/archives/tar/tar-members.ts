@@ -1,5 +1,5 @@
 import { corrupt } from '../faults.ts';
-import { fillMember, type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
+import { type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
 import { hashMember, MemberHash } from '../members/member-hash.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import type { TarSink } from './tar.ts';
@@ -53,7 +53,7 @@ export class TarMembers implements TarSink {
   }
 
   end(): void {
-    if (this.#reading) fillMember(this.#reading.member, this.#reading.hash.digest());
+    if (this.#reading) Object.assign(this.#reading.member, this.#reading.hash.digest());
     this.#reading = undefined;
   }
 
@@ -64,7 +64,7 @@ export class TarMembers implements TarSink {
 
   #addLink(path: string, { linkName }: TarHeader): void {
     const member = unreadMember('120000');
-    fillMember(member, hashMember(Buffer.from(linkName, 'latin1')));
+    Object.assign(member, hashMember(Buffer.from(linkName, 'latin1')));
     if (this.#add(path, member)) this.#contents.checkLink(path, linkName);
   }
 

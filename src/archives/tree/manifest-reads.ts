@@ -83,14 +83,10 @@ export async function readTreePlan(
       if (!line.startsWith(start)) continue;
       const entry = decodeEntry(line);
       if (entry.mode === directoryMode) directories.push(entry.path);
-      else if (entry.archive === archive) wanted.set(entry.path, wantedOf(entry));
+      else if (entry.archive === archive) wanted.set(entry.path, entry);
     }
   }
   return { wanted, directories, below: prefix.length };
-}
-
-function wantedOf({ path, mode, id, sha256, length }: WantedMember): WantedMember {
-  return { path, mode, id, sha256, length };
 }
 
 function pathAfter(start: string, line: string): string {

@@ -1,5 +1,5 @@
 import { clock } from '../../tools/clock.ts';
-import { fillMember, type MemberCollector } from '../member-collector.ts';
+import type { MemberCollector } from '../member-collector.ts';
 import type { Hashed } from '../members/member-hash.ts';
 import { type BatchMember, faultOf, type ReadMember, readBatch, type ZipBatch } from './zip-batch.ts';
 import { largestSmall } from './zip-data.ts';
@@ -105,7 +105,7 @@ export class ZipBatches {
     if ('fault' in read) {
       this.#contents.faults.add(read.fault.code, read.fault.text);
     } else if (placed.kind !== 'directory') {
-      fillMember(placed.member, read.hashed);
+      Object.assign(placed.member, read.hashed);
       if (read.target !== undefined) this.#contents.checkLink(placed.path, read.target);
     }
   }

@@ -1,15 +1,15 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { corrupt } from '../../faults.ts';
 
 /** Computes the check of a block incrementally. */
-type XzCheck = { update(bytes: Uint8Array): void; digest(): Buffer };
+type XzCheck = { update(bytes: Uint8Array): unknown; digest(): Buffer };
 
 /** Returns the check of a kind. @param kind number in stream headers; without a check the result is empty. */
 export function xzCheck(kind: number): XzCheck {
-  if (kind === 1) return new Crc32();
+  if (kind === 1) return crc32Check();
   if (kind === 4) return new Crc64();
-  return kind === 10 ? new Sha256() : { update: () => {}, digest: () => Buffer.alloc(0) };
+  return kind === 10 ? createHash('sha256') : { update: () => {}, digest: () => Buffer.alloc(0) };
 }
 
 /** @throws {Unreadable} */
@@ -18,30 +18,12 @@ export function assertChecksum(check: XzCheck, expected: Buffer): void {
     throw corrupt('CRC_MISMATCH', 'its xz data does not match its check, a CRC or SHA-256 (mismatch)');
 }
 
-class Crc32 implements XzCheck {
-  #crc = 0;
-
-  update(bytes: Uint8Array): void {
-    this.#crc = crc32(bytes, this.#crc);
-  }
-
-  digest(): Buffer {
-    const digest = Buffer.alloc(4);
-    digest.writeUInt32LE(this.#crc);
-    return digest;
-  }
-}
-
-class Sha256 implements XzCheck {
-  readonly #hash: Hash = createHash('sha256');
-
-  update(bytes: Uint8Array): void {
-    this.#hash.update(bytes);
-  }
-
-  digest(): Buffer {
-    return this.#hash.digest();
-  }
+function crc32Check(): XzCheck {
+  const digest = Buffer.alloc(4);
+  return {
+    update: (bytes) => void digest.writeUInt32LE(crc32(bytes, digest.readUInt32LE())),
+    digest: () => digest,
+  };
 }
 
 /** The CRC of ECMA-182, lowest bit first, in two halves. */
