@@ -35,9 +35,7 @@ const MIN_RATE_BYTES_PER_S = 128 * 1024;
  * read in worker threads, under a permit of the client, and ends with the signal.
  */
 export class ObjectReader implements TreeSearch {
-  readonly #store: ObjectStore;
-  readonly #workers: ObjectReaderParts['workers'];
-  readonly #limits: ObjectReaderParts['limits'];
+  readonly #parts: ObjectReaderParts;
   readonly #permits = new FairSemaphore({
     limit: MAX_READS,
     ownerLimit: MAX_READS / 2,
@@ -47,10 +45,8 @@ export class ObjectReader implements TreeSearch {
     refuse: () => codedError('READERS_BUSY', BUSY),
   });
 
-  constructor({ store, workers, limits }: ObjectReaderParts) {
-    this.#store = store;
-    this.#workers = workers;
-    this.#limits = limits;
+  constructor(parts: ObjectReaderParts) {
+    this.#parts = parts;
   }
 
   permit(client: string, signal?: AbortSignal): Promise<Disposable> {
@@ -63,10 +59,10 @@ export class ObjectReader implements TreeSearch {
   }
 
   async find(manifest: string, query: EntryQuery, signal?: AbortSignal): Promise<TreeEntry | undefined> {
-    await using object = await this.#store.materialize(manifest);
+    await using object = await this.#parts.store.materialize(manifest);
     const { source, length } = object;
     const order = { kind: 'find', manifest: { source, sha256: manifest }, query } as const;
-    return await this.#workers.find(order, this.#timeFor(length, 0), signal);
+    return await this.#parts.workers.find(order, this.#timeFor(length, 0), signal);
   }
 
   /**
@@ -90,14 +86,14 @@ export class ObjectReader implements TreeSearch {
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
     using _permit = await this.permit(deposit.client, signal);
-    await using archive = await this.#store.materialize(place.archive);
+    await using archive = await this.#parts.store.materialize(place.archive);
     const { path, mode, sha256, length } = place;
     const order = {
       kind: 'content',
       archive: archive.source,
       member: { path, mode, id, sha256, length },
     } as const;
-    yield* this.#read(this.#workers.read(order, this.#timeFor(archive.length, length)), signal);
+    yield* this.#read(this.#parts.workers.read(order, this.#timeFor(archive.length, length)), signal);
   }
 
   /**
@@ -111,10 +107,10 @@ export class ObjectReader implements TreeSearch {
     onLength: (bytes: number) => void,
   ): AsyncGenerator<Uint8Array> {
     using _permit = await this.permit(deposit.client, signal);
-    await using manifest = await this.#store.materialize(loaded.manifest);
+    await using manifest = await this.#parts.store.materialize(loaded.manifest);
     const { source, length } = manifest;
     const order = { kind: 'directory', manifest: { source, sha256: loaded.manifest }, path, id } as const;
-    yield* this.#read(this.#workers.read(order, this.#timeFor(length, length), onLength), signal);
+    yield* this.#read(this.#parts.workers.read(order, this.#timeFor(length, length), onLength), signal);
   }
 
   /** Yields a directory as a tar archive. @throws READERS_BUSY */
@@ -124,10 +120,10 @@ export class ObjectReader implements TreeSearch {
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
     using _permit = await this.permit(deposit.client, signal);
-    await using manifest = await this.#store.materialize(loaded.manifest);
+    await using manifest = await this.#parts.store.materialize(loaded.manifest);
     let directories = true;
     for (const sha256 of new Set(loaded.archives)) {
-      await using archive = await this.#store.materialize(sha256);
+      await using archive = await this.#parts.store.materialize(sha256);
       const order = {
         kind: 'tree' as const,
         archive: archive.source,
@@ -136,7 +132,7 @@ export class ObjectReader implements TreeSearch {
         path,
         directories,
       };
-      yield* this.#read(this.#workers.read(order, this.#timeFor(archive.length, loaded.bytes)), signal);
+      yield* this.#read(this.#parts.workers.read(order, this.#timeFor(archive.length, loaded.bytes)), signal);
       directories = false;
     }
     yield tarEnd;
@@ -155,7 +151,7 @@ export class ObjectReader implements TreeSearch {
    * Returns the time limit in milliseconds: the time for checking the archive, plus that for a slow client to read it.
    */
   #timeFor(packed: number, unpacked: number): number {
-    const { wallTime, wallBytesPerMs } = this.#limits;
+    const { wallTime, wallBytesPerMs } = this.#parts.limits;
     return (
       wallTime + Math.ceil(packed / wallBytesPerMs) + Math.ceil(unpacked / (MIN_RATE_BYTES_PER_S / 1000))
     );

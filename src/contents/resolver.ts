@@ -66,16 +66,10 @@ type ResolverParts = {
 
 /** Finds what SWHIDs name among the deposits of a client that are done. */
 export class Resolver {
-  readonly #deposits: LoadedDeposits;
-  readonly #log: EventLog;
-  readonly #store: ResolverParts['store'];
-  readonly #search: TreeSearch;
+  readonly #parts: ResolverParts;
 
-  constructor({ deposits: loaded, log, store, search }: ResolverParts) {
-    this.#deposits = loaded;
-    this.#log = log;
-    this.#store = store;
-    this.#search = search;
+  constructor(parts: ResolverParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -89,7 +83,7 @@ export class Resolver {
     signal?: AbortSignal,
   ): Promise<ResolvedObject | undefined> {
     const known = await this.#resolveNow(requester, readings, signal);
-    if (known || !(await this.#deposits.catchUp())) return known;
+    if (known || !(await this.#parts.deposits.catchUp())) return known;
     return this.#resolveNow(requester, readings, signal);
   }
 
@@ -98,7 +92,7 @@ export class Resolver {
     const { directory, origin } = deposit;
     const ofTree = { directory, ...(swhid.qualifiers.origin !== undefined && { origin }) };
     const conditions = mayBeAnywhere(swhid) ? ofTree : (conditionsOf(swhid) ?? ofTree);
-    const found = this.#deposits.find(requester, conditions, PAGE_SIZE + 1, below);
+    const found = this.#parts.deposits.find(requester, conditions, PAGE_SIZE + 1, below);
     const page = found.slice(0, PAGE_SIZE);
     return { deposits: page, next: found.length > PAGE_SIZE ? (page.at(-1)?.depositId ?? null) : null };
   }
@@ -110,7 +104,7 @@ export class Resolver {
   ): Promise<ResolvedObject | undefined> {
     for (const swhid of readings) {
       const conditions = swhid.type === 'cnt' && mayBeAnywhere(swhid) ? undefined : conditionsOf(swhid);
-      const [deposit] = conditions ? this.#deposits.find(requester, conditions, 1) : [];
+      const [deposit] = conditions ? this.#parts.deposits.find(requester, conditions, 1) : [];
       const found = deposit && (await this.#inDeposit(swhid, deposit, signal));
       if (found) return found;
     }
@@ -127,14 +121,14 @@ export class Resolver {
     swhid: Swhid,
     signal: AbortSignal | undefined,
   ): Promise<ResolvedObject | undefined> {
-    const newest = this.#deposits.newestOfTrees(requester, SEARCHED_TREES, swhid.qualifiers.origin);
+    const newest = this.#parts.deposits.newestOfTrees(requester, SEARCHED_TREES, swhid.qualifiers.origin);
     if (newest.length === 0) return undefined;
-    using _permit = await this.#search.permit(requester.client, signal);
+    using _permit = await this.#parts.search.permit(requester.client, signal);
     let bytes = 0;
     for (const deposit of newest) {
       const known = await this.#loadedEvent(deposit);
       if (!known) continue;
-      bytes += (await this.#store.stat(known.loaded.manifest))?.length ?? 0;
+      bytes += (await this.#parts.store.stat(known.loaded.manifest))?.length ?? 0;
       if (bytes > SEARCHED_BYTES) return undefined;
       const place = await this.#placeInside(swhid, known.loaded, signal);
       if (place) return { swhid, place, deposit, ...known };
@@ -164,7 +158,7 @@ export class Resolver {
     const path = withoutSlashes(qualifiers.path);
     if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
     if (!isAnchored(swhid)) return undefined;
-    using _permit = await this.#search.permit(client, signal);
+    using _permit = await this.#parts.search.permit(client, signal);
     return await this.#placeInside(swhid, loaded, signal);
   }
 
@@ -177,7 +171,7 @@ export class Resolver {
     if (path === '' || type === 'rel') return undefined;
     const kind = type === 'dir' ? 'directory' : 'leaf';
     const query = { kind, id, ...(path !== undefined && { path }) } as const;
-    const entry = await this.#search.find(loaded.manifest, query, signal);
+    const entry = await this.#parts.search.find(loaded.manifest, query, signal);
     if (!entry) return undefined;
     return 'archive' in entry ? { type: 'cnt', ...entry } : { type: 'dir', path: entry.path };
   }
@@ -185,7 +179,7 @@ export class Resolver {
   /** Returns the last loaded event of the stream; only events about metadata follow it. */
   async #loadedEvent({ depositId }: LoadedDeposit) {
     const stream = `${deposits.prefix}${depositId}`;
-    for await (const stored of this.#log.readStream(stream, { backwards: true })) {
+    for await (const stored of this.#parts.log.readStream(stream, { backwards: true })) {
       if (stored.type !== 'DepositLoaded') continue;
       const { data } = deposits.codec.read(stored) as Extract<DepositEvent, DepositLoaded>; // by its type
       return { loaded: data, loadedAt: occurredAt(stored) };

@@ -127,32 +127,30 @@ type DepositLog = { readonly log: EventLog; readonly kept?: KeptStates<Deposit> 
 class DepositReactor<State extends Waiting> implements Reactor {
   readonly name: string;
   readonly streamPrefix = deposits.prefix;
-  readonly #log: EventLog;
-  readonly #kept: KeptStates<Deposit> | undefined;
+  readonly #from: DepositLog;
   readonly #task: Task<State>;
 
-  constructor({ log, kept }: DepositLog, task: Task<State>) {
+  constructor(from: DepositLog, task: Task<State>) {
     this.name = task.name;
-    this.#log = log;
-    this.#kept = kept;
+    this.#from = from;
     this.#task = task;
   }
 
   /** Returns whether the deposit may wait for the task: what is kept may prove that it does not. */
   reactsTo(event: RecordedEvent): boolean {
     if (!this.#task.causes.some((cause) => cause === event.type)) return false;
-    const proven = this.#kept?.provenBy(event);
+    const proven = this.#from.kept?.provenBy(event);
     return proven === undefined || this.#waiting(proven.state) !== undefined;
   }
 
   async ownerOf(event: RecordedEvent): Promise<string> {
-    const { state } = this.#kept?.provenBy(event) ?? {};
-    return state && 'client' in state ? state.client : ownerOf(this.#log, event);
+    const { state } = this.#from.kept?.provenBy(event) ?? {};
+    return state && 'client' in state ? state.client : ownerOf(this.#from.log, event);
   }
 
   /** Returns one slot for a deposit that is known to be small. */
   slotsOf(event: RecordedEvent): number {
-    const { state } = this.#kept?.provenBy(event) ?? {};
+    const { state } = this.#from.kept?.provenBy(event) ?? {};
     const archives = state && 'archives' in state ? state.archives : undefined;
     const isSmall = archives?.length === 1 && archives.every(({ length }) => length <= SMALL_ARCHIVE);
     return isSmall ? 1 : SLOTS_OF_LARGE;
@@ -176,7 +174,9 @@ class DepositReactor<State extends Waiting> implements Reactor {
   /** Returns the deposit as it is, or as it was at the event. */
   async #present(event: RecordedEvent): Promise<StreamState<Deposit>> {
     const atLeast = event.revision;
-    return this.#kept?.provenBy(event) ?? load(this.#log, deposits, depositIdOf(event), { atLeast });
+    return (
+      this.#from.kept?.provenBy(event) ?? load(this.#from.log, deposits, depositIdOf(event), { atLeast })
+    );
   }
 
   #waiting(deposit: Deposit): State | undefined {
@@ -221,8 +221,9 @@ class DepositReactor<State extends Waiting> implements Reactor {
     context: CommandContext,
     how: Pick<HandleOptions<Deposit, DepositCommand>, 'from' | 'next'> = {},
   ): Promise<Deposit> {
-    const options = { atLeast: event.revision, kept: this.#kept, ...how };
-    return (await handleCommand(this.#log, deposits, depositIdOf(event), command, context, options)).state;
+    const options = { atLeast: event.revision, kept: this.#from.kept, ...how };
+    return (await handleCommand(this.#from.log, deposits, depositIdOf(event), command, context, options))
+      .state;
   }
 }
 

@@ -26,15 +26,7 @@ type RunnerOptions = {
   readonly firstPause?: number;
 };
 
-export type RunnerStatus = {
-  readonly name: string;
-  /** Number of streams with running or queued work. */
-  readonly underWay: number;
-  /** Number of events completed, and of failed attempts, since the start. */
-  readonly done: number;
-  readonly failures: number;
-  readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
-};
+export type RunnerStatus = ReactorRunner['status'];
 
 /**
  * Maximum number of streams with running or queued work. Events are small, so the limit is high: a client with many
@@ -111,8 +103,8 @@ export class ReactorRunner {
     return this.#reactor.streamPrefix;
   }
 
-  /** The current status, for monitoring. */
-  get status(): RunnerStatus {
+  /** The number of streams with running or queued work, and those of completed events and failed attempts since the start. */
+  get status() {
     const { failures, lastError } = this.#work;
     return { name: this.name, underWay: this.#streams.size, done: this.#done, failures, lastError };
   }

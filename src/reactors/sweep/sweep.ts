@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { addAbortSignal } from 'node:stream';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
@@ -25,7 +26,9 @@ type SweepOptions = {
   /** Milliseconds without a change after which a deposit or a notification is examined. */
   readonly stuckAfter: number;
   readonly giveUpAfter: number;
-} & Pick<ReadableAgainOptions, 'parking' | 'store'>;
+  readonly parking: Pick<EventLogParking, 'waiting' | 'retry'>;
+  readonly store: Pick<ObjectStore, 'get' | 'ready'>;
+};
 
 type GroupPositions = ReadonlyMap<string, Position | undefined>;
 
@@ -78,7 +81,7 @@ export class Sweep implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { ready, stuckAfter } = this.#options;
-    await Promise.race([ready.catch(() => this.#stop.abort()), whenAborted(this.#stop.signal)]);
+    await Promise.race([ready.catch(() => this.#stop.abort()), once(this.#stop.signal, 'abort')]);
     await this.#pause(Math.min(FIRST_AFTER_MS, stuckAfter));
     await Promise.all([
       this.#repeat(
@@ -105,9 +108,22 @@ export class Sweep implements AsyncDisposable {
     }
   }
 
+  /**
+   * Reads each object for which an event is parked, and has the reactor retry the event if the object is intact.
+   * @throws {ObjectStoreUnavailable} @throws {EventLogUnavailable} @throws the reason of the signal
+   */
   async #retryReadable(): Promise<void> {
-    const reactors = this.#options.runners.map(({ name }) => name);
-    await retryReadable({ ...this.#options, reactors }, this.#stop.signal);
+    const { runners, parking, store } = this.#options;
+    const { signal } = this.#stop;
+    for (const { name } of runners) {
+      for (const parked of await parking.waiting(name)) {
+        signal.throwIfAborted();
+        if (parked.object === undefined || !(await isReadable(store, parked.object, signal))) continue;
+        const [commandId, correlationId] = [random.uuid(), random.uuid()];
+        const actor = { kind: 'service', name: 'sweep' } as const;
+        await parking.retry(parked, { commandId, correlationId, actor, now: clock.date().toISOString() });
+      }
+    }
   }
 
   async #sweep(): Promise<void> {
@@ -154,41 +170,9 @@ function isLeftToGroup(event: RecordedEvent, position: Position | undefined): bo
   return position === undefined || position < event.position;
 }
 
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-type ReadableAgainOptions = {
-  readonly parking: Pick<EventLogParking, 'waiting' | 'retry'>;
-  readonly store: Pick<ObjectStore, 'get' | 'ready'>;
-  readonly reactors: readonly string[];
-};
-
-/**
- * Reads each object for which an event is parked, and has the reactor retry the event if the object is intact.
- * @throws {ObjectStoreUnavailable} @throws {EventLogUnavailable} @throws the reason of `signal`
- */
-async function retryReadable(
-  { parking, store, reactors }: ReadableAgainOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const reactor of reactors) {
-    for (const parked of await parking.waiting(reactor)) {
-      signal.throwIfAborted();
-      if (parked.object === undefined || !(await isReadable(store, parked.object, signal))) continue;
-      const [commandId, correlationId] = [random.uuid(), random.uuid()];
-      const actor = { kind: 'service', name: 'sweep' } as const;
-      await parking.retry(parked, { commandId, correlationId, actor, now: clock.date().toISOString() });
-    }
-  }
-}
-
 /** @throws {ObjectStoreUnavailable} the store can be used for no object */
 async function isReadable(
-  store: ReadableAgainOptions['store'],
+  store: SweepOptions['store'],
   sha256: string,
   signal: AbortSignal,
 ): Promise<boolean> {
