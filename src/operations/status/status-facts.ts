@@ -12,7 +12,7 @@ import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
 import { openView, type StoredView } from '../../service/backends/open-backends.ts';
-import { type LogServer, openDeliveries } from '../../service/backends/open-event-log.ts';
+import { type askLogServer, openDeliveries } from '../../service/backends/open-event-log.ts';
 import {
   ControlClient,
   OperatorRefusal,
@@ -41,7 +41,7 @@ export async function statusFacts(
   config: Config,
   log: EventLog,
   openStore: () => Promise<Pick<ObjectStore, 'list'>>,
-  server: LogServer | undefined,
+  server: Awaited<ReturnType<typeof askLogServer>>,
 ) {
   const { state, silence } = await asked(config);
   const views = new StoredViews(config);
@@ -92,7 +92,7 @@ async function asked({
 }
 
 /** Returns `null` for a log without a server. */
-function serverFacts(server: LogServer | undefined) {
+function serverFacts(server: Awaited<ReturnType<typeof askLogServer>>) {
   return server ? { version: server.version, warning: server.warning ?? null } : null;
 }
 

@@ -66,16 +66,13 @@ export async function openExistingStore(
   return await openStore(config, { ...options, mustExist: true });
 }
 
+export type EnginePlaces = Readonly<ReturnType<typeof enginePlaces>>;
+
 /**
- * Locations of the log and the store, for comparison and display: without passwords, folders by their real
+ * Returns the locations of the log and the store, for comparison and display: without passwords, folders by their real
  * paths.
  */
-export type EnginePlaces = { readonly eventLog: string; readonly archiveStore: string };
-
-export function enginePlaces({
-  eventLog,
-  archiveStore,
-}: Pick<Config, 'eventLog' | 'archiveStore'>): EnginePlaces {
+export function enginePlaces({ eventLog, archiveStore }: Pick<Config, 'eventLog' | 'archiveStore'>) {
   return {
     eventLog: eventLog.kind === 'sqlite' ? `sqlite:${realPath(eventLog.file)}` : logIdentity(eventLog),
     archiveStore:

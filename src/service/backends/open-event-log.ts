@@ -23,18 +23,11 @@ export async function openEventLog(
   return EventStoreDbEventLog.open(config);
 }
 
-/** A server that stores the log. */
-export type LogServer = {
-  readonly version: string;
-  /** A sentence about a defect of this version for operators. */
-  readonly warning: string | undefined;
-};
-
-/** Resolves to the server that stores the log, `undefined` without one. @throws {EventLogUnavailable} */
-export async function askLogServer(
-  config: EventLogConfig,
-  signal?: AbortSignal,
-): Promise<LogServer | undefined> {
+/**
+ * Resolves to the version of the server that stores the log, and a sentence for operators about a defect of this version;
+ * to `undefined` without a server. @throws {EventLogUnavailable}
+ */
+export async function askLogServer(config: EventLogConfig, signal?: AbortSignal) {
   if (config.kind === 'sqlite') return undefined;
   const { EventStoreDbEventLog } = await import('../../event-log/eventstoredb/eventstoredb-event-log.ts');
   const { versionWarning } = await import('../../event-log/eventstoredb/server-version.ts');

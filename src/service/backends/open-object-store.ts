@@ -25,11 +25,7 @@ export async function openObjectStore(
     return FilesystemObjectStore.open({ folder: config.folder, onLost });
   }
   const { S3ObjectStore } = await import('../../object-store/s3/s3-object-store.ts');
-  return S3ObjectStore.open({ ...config, temporaryFolder: temporaryFolder(dataDir), ...options });
-}
-
-function temporaryFolder(dataDir: string): string {
-  return path.join(dataDir, 'incoming');
+  return S3ObjectStore.open({ ...config, temporaryFolder: path.join(dataDir, 'incoming'), ...options });
 }
 
 /** Opens the configured store for an audit; an S3 service checks its own files. */

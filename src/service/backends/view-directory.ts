@@ -1,24 +1,14 @@
 import path from 'node:path';
 import type { Config, EventLogConfig } from '../../config/config.ts';
-import type { Position } from '../../event-log/event-log.ts';
 import { exists } from '../../tools/files/access.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { ViewFile } from '../../views/store/view-file.ts';
 import { ViewFolder } from '../../views/store/view-folder.ts';
-import type { View } from '../../views/view.ts';
+import type { CountQuery, ViewQuery } from '../../views/view.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 
 /** A view as a process other than the service reads it. Reading a corrupt page throws {@link ViewUnavailable}. */
-export type StoredView = Disposable &
-  Pick<View<unknown>, 'find' | 'count' | 'counts'> & {
-    readonly position: Position | undefined;
-    /** Yields all keys with their values. */
-    entries(): Iterable<readonly [key: string, value: object]>;
-    /** Yields the key with its value, or nothing. */
-    entryOf(key: string): Iterable<readonly [key: string, value: object]>;
-    /** Starts a read transaction: until it is disposed of, all reads see one state. */
-    snapshot(): Disposable;
-  };
+export type StoredView = ReturnType<typeof storedView>;
 
 /** Returns the folder of the views, and the engine of the log that their positions belong to. */
 export function viewDirectory({ dataDir, eventLog }: Config): [folder: string, origin: string] {
@@ -54,18 +44,21 @@ export function openView(config: Config, { name }: { readonly name: string }): S
   throw noView(name, folder);
 }
 
-function storedView(file: ViewFile, name: string): StoredView {
+function storedView(file: ViewFile, name: string) {
   return {
     position: file.lastSeen?.position,
+    /** Yields all keys with their values. */
     entries: () =>
       Iterator.from(file.table(name).rows()).map(([key, view]) => [key, JSON.parse(view) as object] as const),
-    entryOf: (key) => {
+    /** Returns the key with its value, or nothing. */
+    entryOf: (key: string) => {
       const value = file.read(name, (table) => table.get(key));
       return value === undefined ? [] : [[key, value as object]]; // views are objects
     },
-    find: (query) => file.read(name, (table) => table.find(query)),
-    count: (query) => file.read(name, (table) => table.count(query)),
-    counts: (equal) => file.read(name, (table) => table.counts(equal)),
+    find: (query: ViewQuery) => file.read(name, (table) => table.find(query)),
+    count: (query: CountQuery) => file.read(name, (table) => table.count(query)),
+    counts: (equal?: Readonly<Record<string, string>>) => file.read(name, (table) => table.counts(equal)),
+    /** Starts a read transaction: until it is disposed of, all reads see one state. */
     snapshot: () => file.snapshot(),
     [Symbol.dispose]: () => file[Symbol.dispose](),
   };
