@@ -14,7 +14,7 @@ export const noise = defineFault<Lasting & { readonly loss: number }>({
 export const receiver = defineFault<Lasting & { readonly how: ReceiverFault }>({
   draw: (random) => ({
     time: random.between(100, 10_000),
-    how: random.pick<ReceiverFault>(['unreachable', 'refuses', 'slow', 'loses answers']),
+    how: random.pick<ReceiverFault>(['unreachable', 'refuses', 'asks to wait', 'slow', 'loses answers']),
   }),
   begin: ({ time, how }, scene) => during(scene.receiver.faults, how, time, scene),
   duration: ({ time }) => time,

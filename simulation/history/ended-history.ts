@@ -1,7 +1,7 @@
 import type { ArchiveKind } from '../archives/archive-workers.ts';
 import type { ServerLog } from '../cluster/server-log.ts';
 import type { S3Server } from '../network/s3-server.ts';
-import type { Received } from '../network/webhook-receiver.ts';
+import type { EarlyRetry, Received } from '../network/webhook-receiver.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Answer } from './answer.ts';
@@ -20,6 +20,7 @@ export type EndedHistory = {
   readonly pieceFaults: readonly string[];
   readonly store: S3Server;
   readonly received: readonly Received[];
+  readonly earlyRetries: readonly EarlyRetry[];
   readonly answers: readonly Answer[];
   /** Requests that were repeated and never succeeded. */
   readonly unanswered: readonly string[];

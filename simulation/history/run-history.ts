@@ -251,6 +251,7 @@ class History {
       pieceFaults: this.#clients.pieceFaults,
       store,
       received: receiver.received,
+      earlyRetries: receiver.earlyRetries,
       answers: this.#clients.answers,
       unanswered: this.#clients.unanswered,
       nodes,

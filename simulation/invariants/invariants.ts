@@ -6,7 +6,7 @@ import { isLegal, isOnce } from './deposit-streams.ts';
 import { deadlocks, expectedEnds, parkedEvents } from './ends.ts';
 import { unbrokenChains } from './hash-chains.ts';
 import { keptAcknowledgements, keptCommits, keptKeys, keptObjects, keptPieces } from './kept-promises.ts';
-import { inOrder, notifiedOfAll, notifiedOnce } from './notified.ts';
+import { inOrder, notifiedOfAll, notifiedOnce, retriedInTime } from './notified.ts';
 import { earlyOutages, falseConflicts, surprisingAnswers } from './outages.ts';
 import { ownWrites } from './own-writes.ts';
 import { honestStandings } from './standing.ts';
@@ -53,8 +53,9 @@ export const INVARIANTS = {
   view: viewsOfLog,
   // 12. No surprise
   surprise: surprises,
-  // 13. Repetitions have a cause, claims are exclusive, standings are honest
+  // 13. Repetitions have a cause, waits are respected, claims are exclusive, standings are honest
   repeated: notifiedOnce,
+  'early-retry': retriedInTime,
   claim: exclusiveClaims,
   standing: honestStandings,
 } as const satisfies Readonly<Record<string, Invariant>>;

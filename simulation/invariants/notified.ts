@@ -6,6 +6,9 @@ import { depositStreams } from './deposit-streams.ts';
 /** A repetition may follow the end of its cause by this many milliseconds: retries pause up to five seconds. */
 const AFTERMATH_MS = 20_000;
 
+/** The wait is recorded within this many milliseconds after the end of a fault. */
+const RECORDED_MS = 3000;
+
 /** Clients with a webhook are notified of every change of status. */
 export function* notifiedOfAll(history: EndedHistory): Generator<string> {
   for (const [stream, events] of depositStreams(history)) {
@@ -40,6 +43,18 @@ export function* notifiedOnce({ received, faults }: EndedHistory): Generator<str
     );
     if (!isCaused)
       yield `${name} was received from ${before.sender} at ${before.at.toFixed(0)} ms and from ${notification.sender} at ${notification.at.toFixed(0)} ms`;
+  }
+}
+
+/** A receiver that asks to wait is not sent the notification before, unless a fault came between, or clocks differ. */
+export function* retriedInTime({ earlyRetries, faults }: EndedHistory): Generator<string> {
+  for (const { name, sender, askedAt, at, waitUntil } of earlyRetries) {
+    const isCaused = faults.some(
+      ({ kind, from, until }) =>
+        kind !== 'receiver' && from <= at && (kind === 'clock' || until + RECORDED_MS >= askedAt),
+    );
+    if (!isCaused)
+      yield `${name} was sent by ${sender} at ${at.toFixed(0)} ms, although the receiver had asked at ${askedAt.toFixed(0)} ms to wait until ${waitUntil.toFixed(0)} ms`;
   }
 }
 

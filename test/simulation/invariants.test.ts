@@ -60,6 +60,14 @@ const RECEIVED: EndedHistory['received'] = [
   { depositId: 7, revision: 0 },
 ].map((event, index) => ({ ...event, at: 2000 + index, sender: 'reactors-1', isAnswered: true }));
 
+const EARLY_RETRY = {
+  name: `${LOADED}@3`,
+  sender: 'reactors-1',
+  askedAt: 20_000,
+  at: 21_000,
+  waitUntil: 30_000,
+};
+
 const PARKED = newEvent('EventParked', {
   reactor: 'loader',
   eventId: 'e',
@@ -130,6 +138,7 @@ const VIOLATING: Readonly<Record<InvariantName, Violating>> = {
   },
   surprise: { broken: () => ended({ unhandled: ['TypeError: x is not a function'] }) },
   repeated: { broken: () => ended({ received: RECEIVED.flatMap((one) => [one, { ...one, at: 3000 }]) }) },
+  'early-retry': { broken: () => ended({ earlyRetries: [EARLY_RETRY] }) },
   claim: {
     broken: () => {
       const until = { depositId: 3, attempt: 1, nextTryAt: '2026-03-02T10:00:12.340Z' };
@@ -201,6 +210,7 @@ function ended({ streams, ...parts }: Partial<EndedHistory> & { streams?: Stream
     pieceFaults: [],
     store,
     received: RECEIVED,
+    earlyRetries: [],
     answers: [CREATED, CREATED_OTHER],
     unanswered: [],
     nodes: [],
