@@ -10,100 +10,51 @@ export class Iris {
   }
 
   /** A page for people, which links to the other resources. */
-  landingPage(): string {
-    return `${this.base}/`;
-  }
-
+  readonly landingPage = (): string => `${this.base}/`;
   /** Description of every operation. */
-  openApi(): string {
-    return `${this.base}/openapi.json`;
-  }
-
+  readonly openApi = (): string => `${this.base}/openapi.json`;
   /** SD-IRI */
-  serviceDocument(): string {
-    return this.#at('servicedocument');
-  }
-
+  readonly serviceDocument = (): string => this.#at('servicedocument');
   /** The service document of one collection. */
-  collectionService(name: string): string {
-    return this.#at('servicedocument', name);
-  }
-
+  readonly collectionService = (name: string): string => this.#at('servicedocument', name);
   /** COL-IRI; a query selects some of its deposits. */
-  collection(name: string, query: Readonly<Record<string, string>> = {}): string {
+  readonly collection = (name: string, query: Readonly<Record<string, string>> = {}): string => {
     const search = new URLSearchParams(query).toString();
     return `${this.#at(name)}${search && `?${search}`}`;
-  }
-
+  };
   /** Default origin of a deposit; it is no resource. */
-  deposit(collection: string, id: number): string {
-    return this.#at(collection, id);
-  }
-
+  readonly deposit = (collection: string, id: number): string => this.#at(collection, id);
   /** Collection of resumable uploads. */
-  uploads(collection: string): string {
-    return this.#at(collection, 'uploads');
-  }
-
-  upload(collection: string, id: string): string {
-    return this.#at(collection, 'uploads', id);
-  }
-
+  readonly uploads = (collection: string): string => this.#at(collection, 'uploads');
+  readonly upload = (collection: string, id: string): string => this.#at(collection, 'uploads', id);
   /** Edit-IRI and SE-IRI */
-  edit(collection: string, id: number): string {
-    return this.#at(collection, id, 'metadata');
-  }
-
+  readonly edit = (collection: string, id: number): string => this.#at(collection, id, 'metadata');
   /** EM-IRI */
-  media(collection: string, id: number): string {
-    return this.#at(collection, id, 'media');
-  }
-
+  readonly media = (collection: string, id: number): string => this.#at(collection, id, 'media');
   /** The archives as a feed, whatever a client accepts. */
-  mediaFeed(collection: string, id: number): string {
-    return this.#at(collection, id, 'media', 'feed');
-  }
-
+  readonly mediaFeed = (collection: string, id: number): string => this.#at(collection, id, 'media', 'feed');
   /** File-IRI: one archive, by its number within the deposit. */
-  file(collection: string, id: number, number: number): string {
-    return this.#at(collection, id, 'media', number);
-  }
-
+  readonly file = (collection: string, id: number, number: number): string =>
+    this.#at(collection, id, 'media', number);
   /** State-IRI */
-  status(collection: string, id: number): string {
-    return this.#at(collection, id, 'status');
-  }
-
+  readonly status = (collection: string, id: number): string => this.#at(collection, id, 'status');
   /** CONT-FILE-IRI */
-  content(collection: string, id: number): string {
-    return this.#at(collection, id, 'content');
-  }
-
+  readonly content = (collection: string, id: number): string => this.#at(collection, id, 'content');
   /** SWORD Statement, in each of its formats. */
-  statement(collection: string, id: number): string {
-    return this.#at(collection, id, 'statement');
-  }
-
+  readonly statement = (collection: string, id: number): string => this.#at(collection, id, 'statement');
   /** The Statement as a resource map, whatever a client accepts. */
-  statementRdf(collection: string, id: number): string {
-    return this.#at(collection, id, 'statement', 'rdf');
-  }
-
+  readonly statementRdf = (collection: string, id: number): string =>
+    this.#at(collection, id, 'statement', 'rdf');
   /** Events of a deposit, from the event number `from`. */
-  history(collection: string, id: number, from = 0): string {
-    return `${this.#at(collection, id, 'history')}${from > 0 ? `?from=${from}` : ''}`;
-  }
-
+  readonly history = (collection: string, id: number, from = 0): string =>
+    `${this.#at(collection, id, 'history')}${from > 0 ? `?from=${from}` : ''}`;
   /** Stream of its status changes. */
-  events(collection: string, id: number): string {
-    return this.#at(collection, id, 'events');
-  }
-
+  readonly events = (collection: string, id: number): string => this.#at(collection, id, 'events');
   /** Object of a SWHID, with or without qualifiers. `below` limits the list of deposits to smaller ids. */
-  object(swhid: string, below?: number): string {
+  readonly object = (swhid: string, below?: number): string => {
     const segment = swhid.includes(';') ? encodeURIComponent(swhid) : swhid;
     return `${this.base}/1/resolve/${segment}/${below === undefined ? '' : `?below=${below}`}`;
-  }
+  };
 
   #at(...segments: readonly (string | number)[]): string {
     return `${this.base}/1/${segments.map(encodeURIComponent).join('/')}/`;

@@ -58,6 +58,23 @@ export function badRequest(summary: string, options: SwordErrorOptions = {}): Sw
   return new SwordError('ErrorBadRequest', summary, options);
 }
 
+export function checksumMismatch(summary: string): SwordError {
+  return new SwordError('ErrorChecksumMismatch', summary);
+}
+
+/** Builds the error for a request that may succeed when it is repeated after this number of seconds. */
+export function retryAfter(
+  code: 'ServiceUnavailable' | 'TooManyRequests' | 'UploadLocked',
+  summary: string,
+  seconds: number,
+  cause?: unknown,
+): SwordError {
+  return new SwordError(code, summary, {
+    headers: { 'Retry-After': String(seconds) },
+    ...(cause !== undefined && { cause }),
+  });
+}
+
 /** Quotes text of a client, shortened. */
 export function quoted(text: string): string {
   return `"${shortened(text)}"`;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../../projections/client-logins.ts';
 import type { Credential } from '../../domain/client/client.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import {
   dummyCredential,
@@ -165,7 +165,7 @@ export class Credentials {
     if (wait === 0) return;
     this.#refused += 1;
     const text = `Too many failed logins from your address: try again in ${wait} seconds.`;
-    throw new SwordError('TooManyRequests', text, { headers: { 'Retry-After': String(wait) } });
+    throw retryAfter('TooManyRequests', text, wait);
   }
 
   /** Verifies a password; concurrent requests with the same header share one scrypt run. */
@@ -213,10 +213,7 @@ export function unauthorized(hasCredentials = true): SwordError {
 }
 
 function tooManyLogins(): SwordError {
-  const headers = { 'Retry-After': '1' };
-  return new SwordError('ServiceUnavailable', 'Too many logins at the same time: try again in a second.', {
-    headers,
-  });
+  return retryAfter('ServiceUnavailable', 'Too many logins at the same time: try again in a second.', 1);
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -1,7 +1,7 @@
 import { onlyJson } from '../../sword/documents/document.ts';
 import { htmlPieces } from '../../sword/documents/html-page.ts';
 import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { answerDocument } from '../responses/representation.ts';
@@ -109,7 +109,7 @@ function removeFolders(text: string): string {
 }
 
 export function unavailable(summary: string): SwordError {
-  return new SwordError('ServiceUnavailable', summary, { headers: { 'Retry-After': '2' } });
+  return retryAfter('ServiceUnavailable', summary, 2);
 }
 
 function throwTimeout(): never {

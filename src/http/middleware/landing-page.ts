@@ -1,4 +1,4 @@
-import { PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
+import { escaped, PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
@@ -65,8 +65,4 @@ function pageOf(iris: Iris): string {
     `<p>Every operation is described in <a href="${description}">OpenAPI</a>.</p>`,
     PAGE_END,
   ].join('');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

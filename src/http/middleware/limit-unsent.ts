@@ -1,4 +1,4 @@
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { addressOf } from './credentials.ts';
 import { networkOf } from './login-attempts.ts';
@@ -40,5 +40,5 @@ export function limitUnsent(trustProxy: boolean): ServiceMiddleware {
 
 function tooMuch(): SwordError {
   const summary = 'Too many answers wait to be read: read those that were sent, then try again.';
-  return new SwordError('ServiceUnavailable', summary, { headers: { 'Retry-After': '5' } });
+  return retryAfter('ServiceUnavailable', summary, 5);
 }

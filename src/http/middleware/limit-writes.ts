@@ -1,4 +1,4 @@
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
@@ -31,5 +31,5 @@ export function limitWrites(limit: number): ServiceMiddleware {
 
 function busy(what: string): SwordError {
   const text = `This service already processes ${what}, the maximum at the same time: send the request again in a few seconds.`;
-  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '3' } });
+  return retryAfter('ServiceUnavailable', text, 3);
 }

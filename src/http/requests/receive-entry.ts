@@ -7,7 +7,7 @@ import { runCooperatively } from '../../sword/entry/cooperative.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-core-terms.ts';
 import { entryFacts } from '../../sword/entry/entry-facts.ts';
 import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
-import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
@@ -81,7 +81,7 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
   const found = hash('md5', bytes);
   if (found === promised) return;
   const text = `The MD5 promised is ${promised}, but the ${bytes.length} bytes received have ${found}.`;
-  throw new SwordError('ErrorChecksumMismatch', text);
+  throw checksumMismatch(text);
 }
 
 /**
@@ -125,7 +125,7 @@ function throwTranslated(error: unknown, maxBytes: number, req: Context['req']):
   const isGone = type === 'request.aborted' || (type === 'stream.not.readable' && req.destroyed);
   if (isGone) throw new ClientGone('The client went away.', { cause: error });
   if (type === 'request.size.invalid') {
-    throw new SwordError('ErrorChecksumMismatch', 'The length of the body differs from Content-Length.');
+    throw checksumMismatch('The length of the body differs from Content-Length.');
   }
   throw error;
 }

@@ -12,7 +12,7 @@ import {
   parseMediaType,
 } from '../../sword/headers/media-type.ts';
 import { assertPackaging } from '../../sword/headers/packaging.ts';
-import { badRequest, quoted, SwordError } from '../../sword/sword-error.ts';
+import { badRequest, checksumMismatch, quoted } from '../../sword/sword-error.ts';
 import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
 import { archiveOf, contentOf, entryBytes } from './part-encoding.ts';
@@ -178,8 +178,5 @@ function assertComplete({ storing, entry }: ReceivedParts, { md5 }: Receiving): 
   if (storing) return;
   if (!entry) throw badRequest('The multipart body has neither an archive nor a metadata entry.');
   if (md5 !== null)
-    throw new SwordError(
-      'ErrorChecksumMismatch',
-      `Content-MD5 promises an archive, but the multipart body has none.`,
-    );
+    throw checksumMismatch(`Content-MD5 promises an archive, but the multipart body has none.`);
 }

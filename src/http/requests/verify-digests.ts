@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { checksumMismatch } from '../../sword/sword-error.ts';
 
 const NAMES = { sha256: 'SHA-256', sha512: 'SHA-512' } as const;
 const ALGORITHMS = ['sha256', 'sha512'] as const;
@@ -47,5 +47,5 @@ async function* verifyWhilePassing(
 export function assertDigest(algorithm: keyof Digests, promised: string, found: string): void {
   if (found === promised) return;
   const text = `The ${NAMES[algorithm]} promised is ${promised}, but the bytes received have ${found}.`;
-  throw new SwordError('ErrorChecksumMismatch', text);
+  throw checksumMismatch(text);
 }

@@ -12,8 +12,13 @@ export type WriteRule = {
   readonly accepted?: (archives: readonly string[]) => Accepted;
 };
 
-const archiveAlone = (archives: readonly string[]): Accepted => ({ archives, entry: false });
 const archiveAndEntry = (archives: readonly string[]): Accepted => ({ archives, entry: true });
+
+const OF_ARCHIVES = {
+  isFinalWithoutHeader: false,
+  status: 'partial',
+  accepted: (archives: readonly string[]): Accepted => ({ archives, entry: false }),
+} as const;
 
 /** The writes, by IRI. On Edit- and COL-IRI a write is final unless it says otherwise; clients add archive after archive. */
 export const WRITES = {
@@ -36,24 +41,9 @@ export const WRITES = {
       inMultipart: archiveAndEntry(archives),
     }),
   },
-  addToMedia: {
-    isFinalWithoutHeader: false,
-    status: 'partial',
-    change: 'add-content',
-    accepted: archiveAlone,
-  },
-  replaceMedia: {
-    isFinalWithoutHeader: false,
-    status: 'partial',
-    change: 'replace-content',
-    accepted: archiveAlone,
-  },
-  replaceFile: {
-    isFinalWithoutHeader: false,
-    status: 'partial',
-    change: 'replace-archive',
-    accepted: archiveAlone,
-  },
+  addToMedia: { ...OF_ARCHIVES, change: 'add-content' },
+  replaceMedia: { ...OF_ARCHIVES, change: 'replace-content' },
+  replaceFile: { ...OF_ARCHIVES, change: 'replace-archive' },
   updateMetadata: {
     isFinalWithoutHeader: true,
     status: 'done',

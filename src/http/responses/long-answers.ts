@@ -1,4 +1,4 @@
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore, type ReachedLimit } from '../../tools/concurrency/fair-semaphore.ts';
 import { ClientGone } from '../requests/request-body.ts';
@@ -116,5 +116,5 @@ async function* chunksOf(pieces: Iterable<string>): AsyncGenerator<Uint8Array, v
 function busy(kind: string, reached: ReachedLimit): SwordError {
   const whose = reached === 'owner' ? 'of your client' : 'of all clients';
   const summary = `Too many ${kind} ${whose} are being sent at the moment: try again in a few seconds.`;
-  return new SwordError('ServiceUnavailable', summary, { headers: { 'Retry-After': '5' } });
+  return retryAfter('ServiceUnavailable', summary, 5);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
@@ -163,7 +163,7 @@ function parseErrorOf(
     case 'HPE_INVALID_EOF_STATE': {
       if (!inBody) return ['400 Bad Request', badRequest('The request ended before its headers did.')];
       const text = 'The request ended before its body had the length that was declared.';
-      return ['412 Precondition Failed', new SwordError('ErrorChecksumMismatch', text)];
+      return ['412 Precondition Failed', checksumMismatch(text)];
     }
     default: {
       const isTwice = /can't be present with (?:Transfer-Encoding|Content-Length)/.test(reason ?? '');

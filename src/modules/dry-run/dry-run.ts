@@ -14,7 +14,7 @@ import { answerDocument } from '../../http/responses/representation.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { render } from '../../sword/documents/render.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { DryRunStorage } from './dry-run-storage.ts';
@@ -88,5 +88,5 @@ async function verdictOn(
 
 function busy(what: string): SwordError {
   const text = `${what} are running, the maximum at the same time: try again later.`;
-  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' } });
+  return retryAfter('ServiceUnavailable', text, 5);
 }

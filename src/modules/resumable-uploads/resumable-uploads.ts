@@ -1,4 +1,4 @@
-import { notFound, SwordError } from '../../sword/sword-error.ts';
+import { notFound, retryAfter } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 import type { Logger } from '../../tools/logger.ts';
@@ -33,7 +33,7 @@ export type UploadOwner = { readonly client: string; readonly collection: string
 
 export type NewUpload = UploadOwner & { readonly length: number; readonly metadata: string | null };
 
-const RETRY_LATER = { headers: { 'Retry-After': '60' } };
+const RETRY_SECONDS = 60;
 /** Milliseconds without a byte after which the room for the rest of an upload is no longer reserved. */
 const RESERVATION_MS = 60_000;
 const SWEEP_INTERVAL_MS = 300_000;
@@ -217,7 +217,7 @@ export class ResumableUploads implements AsyncDisposable {
     const theirs = this.#open().filter(({ record }) => record.client === client).length;
     if (theirs < perClient) return;
     const text = `You have ${theirs} open uploads, and ${perClient} are allowed: use one, delete one, or let one expire.`;
-    throw new SwordError('TooManyRequests', text, RETRY_LATER);
+    throw retryAfter('TooManyRequests', text, RETRY_SECONDS);
   }
 
   /**
@@ -235,11 +235,11 @@ export class ResumableUploads implements AsyncDisposable {
     const room = Math.max(0, this.limits.totalSize - stored - others);
     if (own + bytes > room) {
       const text = `The open uploads of all clients leave room for ${Math.max(0, room - own)} bytes now, and yours has ${bytes}: try again later.`;
-      throw new SwordError('ServiceUnavailable', text, RETRY_LATER);
+      throw retryAfter('ServiceUnavailable', text, RETRY_SECONDS);
     }
     if (own === 0 || own + bytes <= room / 2) return;
     const text = `Your unfinished uploads still need ${own} bytes, and your share of the free space is ${Math.floor(room / 2)} bytes: finish or delete one before this one of ${bytes} bytes.`;
-    throw new SwordError('TooManyRequests', text, RETRY_LATER);
+    throw retryAfter('TooManyRequests', text, RETRY_SECONDS);
   }
 
   /** Whether the reservation of room for the rest of the upload has lapsed. */

@@ -1,4 +1,4 @@
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 
 /** Settles like `work`; a failure becomes a 503 without local paths. */
 export async function orUploadsUnavailable<T>(work: Promise<T>): Promise<T> {
@@ -12,9 +12,9 @@ export async function orUploadsUnavailable<T>(work: Promise<T>): Promise<T> {
 export function uploadsUnavailable(cause: unknown): SwordError {
   const { code = 'unknown fault' } = cause as NodeJS.ErrnoException;
   const text = `The service cannot store uploads at the moment (${code}): continue later.`;
-  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' }, cause });
+  return retryAfter('ServiceUnavailable', text, 5, cause);
 }
 
 export function uploadBusy(text: string): SwordError {
-  return new SwordError('UploadLocked', text, { headers: { 'Retry-After': '2' } });
+  return retryAfter('UploadLocked', text, 2);
 }

@@ -2,7 +2,7 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { isStatusChange } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { Projector } from '../../views/projector.ts';
@@ -105,14 +105,12 @@ function mayConcern(
 }
 
 function stopping(): SwordError {
-  return new SwordError('ServiceUnavailable', 'The service is stopping.', {
-    headers: { 'Retry-After': '5' },
-  });
+  return retryAfter('ServiceUnavailable', 'The service is stopping.', 5);
 }
 
 function tooMany(code: 'TooManyRequests' | 'ServiceUnavailable', how: string): SwordError {
   const text = `${how} event streams open, the maximum: try again when one has ended.`;
-  return new SwordError(code, text, { headers: { 'Retry-After': '30' } });
+  return retryAfter(code, text, 30);
 }
 
 /** Scope of a subscription: one deposit, or all of a client in a collection. */

@@ -1,17 +1,4 @@
-const MONTHS = [
-  'Jan.',
-  'Feb.',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'Aug.',
-  'Sept.',
-  'Oct.',
-  'Nov.',
-  'Dec.',
-] as const;
+const MONTHS = 'Jan. Feb. March April May June July Aug. Sept. Oct. Nov. Dec.'.split(' ');
 
 /** Formats a date for people, in UTC: `Sept. 26, 2017, 10:32 a.m.` Midnight is 12 a.m., noon is 12 p.m. */
 export function humanDate(date: Date): string {

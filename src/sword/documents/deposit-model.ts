@@ -1,3 +1,4 @@
+import type { Status } from '../../domain/deposit/status-detail.ts';
 import { element } from '../xml/xml-body.ts';
 import { authorFact, type Fact, onlyXml, text } from './document.ts';
 
@@ -14,13 +15,11 @@ export type DepositModel = {
   readonly updatedAt: string;
   /** Content at the EM-IRI: the name of the latest archive, and the media type of the response. */
   readonly archive: { readonly filename: string; readonly mediaType: string } | null;
-  readonly status: DepositStatus;
+  readonly status: Status;
   readonly statusDetail: string;
   /** Identifier of the loaded content, alone and with its qualifiers, once the status is done. */
   readonly loaded: { readonly refId: string; readonly refIdContext: string } | null;
 };
-
-type DepositStatus = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
 
 /** Returns the facts with which every document about a deposit begins. */
 export function headFacts(deposit: Pick<DepositModel, 'depositId' | 'uuid' | 'title' | 'updatedAt'>): Fact[] {

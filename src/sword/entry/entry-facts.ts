@@ -1,39 +1,21 @@
-import type { FieldFault, Reference } from '../../domain/deposit/events.ts';
+import type { EntryFacts as StoredFacts } from '../../domain/deposit/events.ts';
 import { ATOM, CODEMETA, DCTERMS } from '../namespaces.ts';
 import { badRequest } from '../sword-error.ts';
 import type { EntryDocument } from './atom-entry.ts';
 import type { Steps } from './cooperative.ts';
 import { entryFaults } from './entry-lint.ts';
-import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
-import { namedProvenance, namedReference } from './entry-reference.ts';
+import { namedOrigin, namedProvenance, namedReference } from './entry-subject.ts';
+import { normalizeSpace, truncate } from './entry-text.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
-import { normalizeSpace } from './normalize-space.ts';
 import type { XmlElement } from './xml-tree.ts';
 
 /** Facts of an entry for checks and views: plain JSON, below 7 kB for any entry. */
-export type EntryFacts = UrlHosts & {
-  /** Title with white space collapsed; `null` when no title or name has text. */
-  readonly title: string | null;
-  /** Whether a title or name with text exists, in Atom or CodeMeta. */
-  readonly hasTitle: boolean;
-  /** Whether an author with text exists, in Atom or CodeMeta. */
-  readonly hasAuthor: boolean;
-  /** Names of the first 20 authors, in document order. */
-  readonly authors: readonly string[];
-  readonly origin: NamedOrigin | null;
-  readonly externalIdentifier: string | null;
-  readonly version: string | null;
-  /** Verbatim text. */
-  readonly dateCreated: string | null;
-  readonly datePublished: string | null;
-  readonly id: string | null;
-  readonly updated: string | null;
-  readonly provenance: string | null;
-  /** Absent when empty. */
-  readonly fieldFaults?: readonly FieldFault[];
-  readonly fieldFaultsLeftOut?: number;
-  readonly reference?: Reference;
-};
+export type EntryFacts = StoredFacts &
+  UrlHosts & {
+    readonly id: string | null;
+    readonly updated: string | null;
+    readonly provenance: string | null;
+  };
 
 /** Extracts the facts of an entry. `domain` is that of the client, if it has one. */
 export function* entryFacts(
@@ -156,13 +138,6 @@ function childrenOf(
   ...locals: string[]
 ): readonly XmlElement[] {
   return parent.children.filter(({ ns, local }) => locals.includes(local) && namespaces.includes(ns));
-}
-
-/** Truncates a text without splitting a surrogate pair. */
-function truncate<Text extends string | null>(text: Text, length: number): Text | string {
-  return text === null || text.length <= length
-    ? text
-    : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
 function namesWithinLimit(names: readonly string[], bytes: number): string[] {

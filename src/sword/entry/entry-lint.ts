@@ -2,6 +2,7 @@ import type { FieldFault } from '../../domain/deposit/events.ts';
 import { parseGitDate } from '../../domain/deposit/metadata/git-date.ts';
 import { ATOM, CODEMETA } from '../namespaces.ts';
 import type { Steps } from './cooperative.ts';
+import { normalizeSpace, truncate } from './entry-text.ts';
 import { entryUrl } from './entry-url.ts';
 import {
   DATE_TERMS,
@@ -11,7 +12,6 @@ import {
   VOCABULARIES,
   type Vocabulary,
 } from './metadata-terms.ts';
-import { normalizeSpace } from './normalize-space.ts';
 import { descendants, type XmlElement } from './xml-tree.ts';
 
 export type EntryFaults = {
@@ -129,13 +129,9 @@ function faultOf(kind: FieldFault['kind'], field: XmlElement, { ns }: XmlElement
   const { name = '', prefix = '' } = VOCABULARIES.get(ns) ?? {};
   return {
     kind,
-    field: truncate(`${prefix}:${field.local}`),
+    field: truncate(`${prefix}:${field.local}`, MAX_VALUE),
     vocabulary: name,
-    value: truncate(value),
+    value: truncate(value, MAX_VALUE),
     hint: null,
   };
-}
-
-function truncate(text: string): string {
-  return text.length <= MAX_VALUE ? text : text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,4 +1,4 @@
-import { quoted, SwordError } from '../sword-error.ts';
+import { checksumMismatch, quoted } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 /**
@@ -10,10 +10,7 @@ export function parseContentMd5(...spellings: readonly RawHeader[]): string | nu
   const values = spellings.map(headerText).filter((value) => value !== undefined);
   const digests = new Set(values.map(digestOf));
   if (digests.size > 1) {
-    throw new SwordError(
-      'ErrorChecksumMismatch',
-      `Content-MD5 was sent twice, with ${values.map(quoted).join(' and ')}.`,
-    );
+    throw checksumMismatch(`Content-MD5 was sent twice, with ${values.map(quoted).join(' and ')}.`);
   }
   const [digest = null] = digests;
   return digest;
@@ -22,8 +19,7 @@ export function parseContentMd5(...spellings: readonly RawHeader[]): string | nu
 function digestOf(value: string): string {
   if (/^[0-9a-f]{32}$/i.test(value)) return value.toLowerCase();
   if (/^[A-Za-z0-9+/]{22}(?:==)?$/.test(value)) return Buffer.from(value, 'base64').toString('hex');
-  throw new SwordError(
-    'ErrorChecksumMismatch',
+  throw checksumMismatch(
     `Content-MD5 ${quoted(value)} is not an MD5: send 32 hex digits, or base64 of the 16 bytes.`,
   );
 }

@@ -1,4 +1,4 @@
-import { quoted, SwordError } from '../sword-error.ts';
+import { checksumMismatch, quoted, SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 /** Promised digests of bytes: lower-case hex digits; `null` if absent. */
@@ -28,7 +28,7 @@ export function bothDigests(one: Digests, other: Digests): Digests {
   const agreed = (algorithm: keyof Digests): string | null => {
     const [a, b] = [one[algorithm], other[algorithm]];
     if (a === null || b === null || a === b) return a ?? b;
-    throw mismatch(`Two digests were promised for the same bytes, ${quoted(a)} and ${quoted(b)}.`);
+    throw checksumMismatch(`Two digests were promised for the same bytes, ${quoted(a)} and ${quoted(b)}.`);
   };
   return { sha256: agreed('sha256'), sha512: agreed('sha512') };
 }
@@ -76,11 +76,7 @@ function isKnown(algorithm: string): algorithm is keyof typeof BYTES {
 }
 
 function malformed(name: DigestField, text: string): SwordError {
-  return mismatch(
+  return checksumMismatch(
     `${name} is malformed at ${quoted(text)}: send sha-256=:<base64 of the 32 bytes>: or sha-512=:<base64 of the 64 bytes>:.`,
   );
-}
-
-function mismatch(summary: string): SwordError {
-  return new SwordError('ErrorChecksumMismatch', summary);
 }

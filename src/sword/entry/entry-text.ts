@@ -10,3 +10,10 @@ export function normalizeSpace(text: string, length: number): string {
   }
   return beginning;
 }
+
+/** Truncates a text without splitting a surrogate pair. */
+export function truncate<Text extends string | null>(text: Text, length: number): Text | string {
+  return text === null || text.length <= length
+    ? text
+    : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+}
