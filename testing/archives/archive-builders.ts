@@ -223,3 +223,10 @@ function paxRecord([key, value]: [string, string]): Buffer {
 function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
+
+/** Decodes the archives of a table, which other programs packed. */
+export function decodedTable(base64: Readonly<Record<string, string>>): Readonly<Record<string, Buffer>> {
+  return Object.fromEntries(
+    Object.entries(base64).map(([name, text]) => [name, Buffer.from(text, 'base64')]),
+  );
+}

@@ -61,7 +61,6 @@ export function changeDeposit(
   change: Command<'ChangeDeposit'>['change'],
   changes: Partial<Command<'ChangeDeposit'>> = {},
 ): Command<'ChangeDeposit'> {
-  const providerUrl = 'https://alice.example/software';
   return {
     type: 'ChangeDeposit',
     depositId: 1,
@@ -69,7 +68,7 @@ export function changeDeposit(
     final: false,
     maxArchives: 3,
     now: LATER,
-    providerUrl,
+    providerUrl: 'https://alice.example/software',
     ...changes,
   };
 }

@@ -1,5 +1,5 @@
 import type { StreamState } from './append-check.ts';
-import type { PageRequest } from './event-storage.ts';
+import type { PageRequest } from './sqlite-storage.ts';
 import type { StoredEvent } from './stored-events.ts';
 import type { StoredLog } from './stored-log.ts';
 import type { StreamMetadataReader } from './stream-metadata.ts';

@@ -1,6 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type { EventStorage, PageRequest } from './event-storage.ts';
 import { type ProposedEvent, type StoredEvent, sizeOf } from './stored-events.ts';
+
+export type PageRequest = {
+  readonly count: number;
+  readonly backwards?: boolean;
+  /** Events behind this position are left out. */
+  readonly upTo?: bigint | undefined;
+};
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -22,8 +28,11 @@ type EventRow = Omit<StoredEvent, 'stream' | 'revision'> & {
   readonly revision: bigint;
 };
 
-/** Events in a file of SQLite, or in memory. A killed process leaves every append that was answered in the file. */
-export class SqliteStorage implements EventStorage {
+/**
+ * The events of a server, in a file of SQLite or in memory. A killed process leaves every append that was answered in the
+ * file. Every method is synchronous, so that no two of them interleave.
+ */
+export class SqliteStorage implements Disposable {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
   #end: bigint;
@@ -35,6 +44,7 @@ export class SqliteStorage implements EventStorage {
     this.#end = last ? last.position + sizeOf(last) : 0n;
   }
 
+  /** Position of the next event. */
   get end(): bigint {
     return this.#end;
   }
@@ -43,6 +53,7 @@ export class SqliteStorage implements EventStorage {
     return Number(this.#one('SELECT count(*) AS count FROM events')?.['count']);
   }
 
+  /** Stores all of them or none. Streams begin with their first event. */
   store(stream: string, events: readonly ProposedEvent[], created: bigint): readonly StoredEvent[] {
     const first = this.nextRevision(stream);
     let end = this.#end;
@@ -58,6 +69,7 @@ export class SqliteStorage implements EventStorage {
     return stored;
   }
 
+  /** Stores an event with the position and the revision that it has elsewhere. */
   load(event: StoredEvent): void {
     const [last] = this.page(NO_LIMIT, { count: 1, backwards: true });
     if (last && event.position <= last.position)
@@ -66,6 +78,7 @@ export class SqliteStorage implements EventStorage {
     this.#end = event.position + sizeOf(event);
   }
 
+  /** Returns the number of events that the stream has had, also of those that were discarded. */
   nextRevision(stream: string, upTo?: bigint): number {
     const sql =
       upTo === undefined
@@ -80,6 +93,7 @@ export class SqliteStorage implements EventStorage {
     return row && toEvent(row);
   }
 
+  /** Returns a page of one stream from a revision on, which is included. */
   pageOf(stream: string, from: number, { count, backwards, upTo = NO_LIMIT }: PageRequest): StoredEvent[] {
     const [compared, order] = backwards ? ['<=', 'DESC'] : ['>=', 'ASC'];
     const sql = `${FROM} WHERE name = ? AND revision ${compared} ? AND position <= ?
@@ -87,6 +101,7 @@ export class SqliteStorage implements EventStorage {
     return this.#all(sql, stream, from, upTo, count).map(toEvent);
   }
 
+  /** Returns a page of the whole log from a position on, which is included. */
   page(from: bigint, { count, backwards, upTo = NO_LIMIT }: PageRequest): StoredEvent[] {
     const [compared, order] = backwards ? ['<=', 'DESC'] : ['>=', 'ASC'];
     const sql = `${FROM} WHERE position ${compared} ? AND position <= ? ORDER BY position ${order} LIMIT ?`;
@@ -97,12 +112,14 @@ export class SqliteStorage implements EventStorage {
     return this.#all('SELECT name FROM streams ORDER BY number').map(({ name }) => name as string);
   }
 
+  /** Removes events of the stream before the revision that lie before the position; returns how many. */
   discard(stream: string, before: number, upTo: bigint): number {
     const sql = `DELETE FROM events WHERE revision < ? AND position < ?
                  AND stream = (SELECT number FROM streams WHERE name = ?)`;
     return Number(this.#statement(sql).run(before, upTo, stream).changes);
   }
 
+  /** Makes the changes of `work` in one transaction. */
   together(work: () => void): void {
     if (this.#database.isTransaction) return work();
     this.#database.exec('BEGIN IMMEDIATE');

@@ -1,6 +1,5 @@
 import { checkAppend, type Expected, type StreamState } from './append-check.ts';
-import type { EventStorage, PageRequest } from './event-storage.ts';
-import { SqliteStorage } from './sqlite-storage.ts';
+import { type PageRequest, SqliteStorage } from './sqlite-storage.ts';
 import type { ProposedEvent, StoredEvent } from './stored-events.ts';
 import { metadataStreamOf, StreamMetadataReader } from './stream-metadata.ts';
 
@@ -12,11 +11,11 @@ const PAGE = 500;
 
 /** The committed events of a server or a cluster: streams and one order over all. */
 export class StoredLog {
-  readonly storage: EventStorage;
+  readonly storage: SqliteStorage;
   readonly metadata: StreamMetadataReader;
   readonly #listeners = new Set<() => void>();
 
-  constructor(storage: EventStorage = new SqliteStorage()) {
+  constructor(storage: SqliteStorage = new SqliteStorage()) {
     this.storage = storage;
     this.metadata = new StreamMetadataReader(storage);
   }

@@ -1,4 +1,4 @@
-import type { EventStorage } from './event-storage.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
 
 /** The part of a stream's metadata that the double heeds. */
 export type StreamMetadata = {
@@ -17,10 +17,10 @@ export function metadataStreamOf(stream: string): string {
 
 /** Reads the newest metadata of streams, and remembers what it read. */
 export class StreamMetadataReader {
-  readonly #storage: EventStorage;
+  readonly #storage: SqliteStorage;
   readonly #known = new Map<string, StreamMetadata>();
 
-  constructor(storage: EventStorage) {
+  constructor(storage: SqliteStorage) {
     this.#storage = storage;
   }
 
