@@ -9,7 +9,7 @@ import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
 import { fingerprint, publicKeyOf } from '../../src/modules/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
-import { ObjectCheck } from '../../src/operations/verify/checks/object.ts';
+import { objectCheck } from '../../src/operations/verify/checks/object.ts';
 import { ObjectProofs } from '../../src/operations/verify/checks/object-proofs.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
@@ -283,7 +283,7 @@ test('faulty objects beyond the limit are counted, and read again by a resumed r
       },
     };
     const audit = new PlainLogAudit(log);
-    const watchers = [new ObjectCheck(about, store, proofs, resume), resume, breaking];
+    const watchers = [objectCheck(about, store, proofs, resume), resume, breaking];
     await logPass(() => audit.events(), watchers)(about);
     return about;
   };
@@ -311,7 +311,7 @@ test('an object removed before it is read again for its MD5 is missing, not diff
   const found: Finding[] = [];
   const report = new Report({ limit: 5, onFinding: (finding) => found.push(finding) });
   const proofs = new ObjectProofs(audit, report);
-  const watcher = new ObjectCheck(report, audit, proofs, new ResumePoint(undefined));
+  const watcher = objectCheck(report, audit, proofs, new ResumePoint(undefined));
   await watcher.see?.(naming(null) as RecordedEvent, 1);
   await watcher.settled?.();
   await store.remove(archive.sha256);

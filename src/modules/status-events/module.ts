@@ -2,13 +2,13 @@ import type { HttpModule } from '../../http/http-module.ts';
 import type { Module } from '../module.ts';
 import { EventStreams } from './event-streams.ts';
 import { collectionEventsHandler, depositEventsHandler } from './events-handlers.ts';
-import { SealedPositions } from './sealed-positions.ts';
+import { sealedPositions } from './sealed-positions.ts';
 
 /** Server-sent events about changes of status. */
 export const statusEvents: Module = {
   name: 'status-events',
   async serve({ log, store, projector, notified }): Promise<HttpModule> {
-    const positions = new SealedPositions((await store.id()) ?? ''); // a node binds its store before it serves
+    const positions = sealedPositions((await store.id()) ?? ''); // a node binds its store before it serves
     const streams = new EventStreams({ log, projector, statuses: notified.statuses });
     return {
       name: 'status-events',

@@ -10,24 +10,16 @@ type Owner = { readonly client: string; readonly collection: string };
  * all clients cause. The key follows from the id that the log and the store share, so every node opens what another one
  * has sealed, also after a restart.
  */
-export class SealedPositions {
-  readonly #storeId: string;
-
-  constructor(storeId: string) {
-    this.#storeId = storeId;
-  }
-
-  seal(position: Position, owner: Owner): string {
-    return sealToken(position, this.#keyOf(owner));
-  }
-
-  /** Returns `undefined` for a text that was not sealed for this client and collection, or under another store id. */
-  open(text: string, owner: Owner): Position | undefined {
-    return openToken(text, this.#keyOf(owner));
-  }
-
-  #keyOf({ client, collection }: Owner): Buffer {
+export function sealedPositions(storeId: string) {
+  const keyOf = ({ client, collection }: Owner): Buffer => {
     const info = JSON.stringify(['positions of event streams', client, collection]);
-    return Buffer.from(hkdfSync('sha256', this.#storeId, '', info, KEY_BYTES));
-  }
+    return Buffer.from(hkdfSync('sha256', storeId, '', info, KEY_BYTES));
+  };
+  return {
+    seal: (position: Position, owner: Owner): string => sealToken(position, keyOf(owner)),
+    /** Returns `undefined` for a text that was not sealed for this client and collection, or under another store id. */
+    open: (text: string, owner: Owner): Position | undefined => openToken(text, keyOf(owner)),
+  };
 }
+
+export type SealedPositions = ReturnType<typeof sealedPositions>;

@@ -78,7 +78,8 @@ export class NotificationService implements AsyncDisposable {
       onKeyProblem,
       logger,
     });
-    this.#notifier = new Notifier(log, parking, this.#webhooks, this.#sender, settings);
+    const delivering = { log, webhooks: this.#webhooks, sender: this.#sender, settings };
+    this.#notifier = new Notifier({ ...delivering, parking });
     this.runner = new ReactorRunner(options.observed(this.#notifier), {
       deliveries,
       parking,
@@ -86,7 +87,7 @@ export class NotificationService implements AsyncDisposable {
       slots: CONCURRENCY,
     });
     this.#retries = new RetryScheduler({
-      deliveries: new PendingNotifications(log, this.#webhooks, this.#sender, settings),
+      deliveries: new PendingNotifications(delivering),
       sender: this.#sender,
       webhooks: this.#webhooks,
       projector,

@@ -15,8 +15,8 @@ import { ownerOf } from '../../reactors/deposit-reactors.ts';
 import type { EventLogParking } from '../../reactors/parking.ts';
 import type { Reactor } from '../../reactors/reactor.ts';
 import { clock } from '../../tools/clock.ts';
-import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
 import { retryPause } from './circuit-breaker.ts';
+import type { NotificationSettings } from './notification-settings.ts';
 import type { Failure } from './webhook-client.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -25,9 +25,12 @@ const EARLIER_WAITING = 'Earlier notifications about the deposit wait.';
 /** Time for a node that sends a notification to record that, in milliseconds. */
 const IN_FLIGHT_MS = 12_000;
 
-export type NotifierSettings = BackoffOptions & {
-  /** Milliseconds after which an event is too old to be sent. */
-  readonly giveUpAfter: number;
+type NotifierParts = {
+  readonly log: EventLog;
+  readonly parking: Pick<EventLogParking, 'parkedOrSkipped'>;
+  readonly webhooks: Webhooks;
+  readonly sender: WebhookSender;
+  readonly settings: Omit<NotificationSettings, 'keyFile' | 'allowPrivate'>;
 };
 
 /** Reason why a notification is held, and time of the retry; `null`: at any time. */
@@ -49,25 +52,11 @@ type Due = {
 export class Notifier implements Reactor {
   readonly name = 'notifier';
   readonly streamPrefix = deposits.prefix;
-  readonly #log: EventLog;
-  readonly #parking: Pick<EventLogParking, 'parkedOrSkipped'>;
-  readonly #webhooks: Webhooks;
-  readonly #sender: WebhookSender;
-  readonly #settings: NotifierSettings;
+  readonly #parts: NotifierParts;
   #tooOld = 0;
 
-  constructor(
-    log: EventLog,
-    parking: Pick<EventLogParking, 'parkedOrSkipped'>,
-    webhooks: Webhooks,
-    sender: WebhookSender,
-    settings: NotifierSettings,
-  ) {
-    this.#log = log;
-    this.#parking = parking;
-    this.#webhooks = webhooks;
-    this.#sender = sender;
-    this.#settings = settings;
+  constructor(parts: NotifierParts) {
+    this.#parts = parts;
   }
 
   /** Number of events since the start that were too old to be sent. */
@@ -76,13 +65,13 @@ export class Notifier implements Reactor {
   }
 
   reactsTo(event: RecordedEvent): boolean {
-    return isStatusChange(event) && this.#webhooks.mayBeAnyAt(event.position);
+    return isStatusChange(event) && this.#parts.webhooks.mayBeAnyAt(event.position);
   }
 
   /** Waits for the view first: if no client has a webhook, the log need not be read, and the owner does not matter. */
   async ownerOf(event: RecordedEvent): Promise<string> {
-    await this.#webhooks.waitForView(event.position);
-    return this.#webhooks.mayBeAnyAt(event.position) ? ownerOf(this.#log, event) : event.stream;
+    await this.#parts.webhooks.waitForView(event.position);
+    return this.#parts.webhooks.mayBeAnyAt(event.position) ? ownerOf(this.#parts.log, event) : event.stream;
   }
 
   async react(event: RecordedEvent, signal: AbortSignal): Promise<void> {
@@ -107,14 +96,14 @@ export class Notifier implements Reactor {
 
   /** Resolves to the notification to send; `undefined` if nothing is to be sent or the outcome is recorded. */
   async #due(event: RecordedEvent): Promise<Due | undefined> {
-    if (!this.#webhooks.mayBeAnyAt(event.position)) return undefined;
+    if (!this.#parts.webhooks.mayBeAnyAt(event.position)) return undefined;
     const depositId = depositIdOf(event);
-    const all = await statusChangesUpTo(this.#log, depositId, event.revision);
+    const all = await statusChangesUpTo(this.#parts.log, depositId, event.revision);
     const change = all.pop();
     if (change?.event.revision !== event.revision) return undefined;
-    const webhook = await this.#webhooks.at(change.deposit.client, event.position);
+    const webhook = await this.#parts.webhooks.at(change.deposit.client, event.position);
     if (!webhook) return undefined;
-    const recorded = await load(this.#log, notifications, depositId);
+    const recorded = await load(this.#parts.log, notifications, depositId);
     if (isRecorded(recorded.state, event.revision)) return undefined;
     if (this.#isTooOld(event)) {
       this.#tooOld += 1;
@@ -128,7 +117,7 @@ export class Notifier implements Reactor {
           !this.#isTooOld(earlier),
       ),
     );
-    const forbidden = await this.#webhooks.refusalReason(change.deposit);
+    const forbidden = await this.#parts.webhooks.refusalReason(change.deposit);
     if (forbidden === undefined) return { change, webhook, recorded, missing };
     const revisions = [...missing, change].map((one) => one.event.revision);
     await this.#record(
@@ -144,7 +133,7 @@ export class Notifier implements Reactor {
   /** Filters out parked events, which wait for an operator and block no others. */
   async #withoutParked(changes: readonly StatusChange[]): Promise<readonly StatusChange[]> {
     if (changes.length === 0) return changes;
-    const parked = await this.#parking.parkedOrSkipped(this.name);
+    const parked = await this.#parts.parking.parkedOrSkipped(this.name);
     return changes.filter(({ event }) => !parked.has(event.id));
   }
 
@@ -153,16 +142,16 @@ export class Notifier implements Reactor {
    * from sending everything again.
    */
   #isTooOld(event: RecordedEvent): boolean {
-    return Date.parse(occurredAt(event)) < clock.now() - this.#settings.giveUpAfter;
+    return Date.parse(occurredAt(event)) < clock.now() - this.#parts.settings.giveUpAfter;
   }
 
   /** Delivers the notification; if the receiver did not accept it, resolves to the reason and time for holding it. */
   async #deliver({ change, webhook }: Due, signal: AbortSignal): Promise<HoldReason | undefined> {
-    const breaker = this.#sender.breakerOf(webhook);
+    const breaker = this.#parts.sender.breakerOf(webhook);
     const unavailable = await breaker.acquire();
     if (unavailable !== undefined) return retryAnytime(unavailable);
     try {
-      const outcome = await this.#sender.deliver(webhook, breaker, change, signal);
+      const outcome = await this.#parts.sender.deliver(webhook, breaker, change, signal);
       return outcome.taken ? undefined : this.#heldAfter(outcome);
     } finally {
       breaker.release();
@@ -170,7 +159,7 @@ export class Notifier implements Reactor {
   }
 
   #heldAfter(failure: Failure): HoldReason {
-    const pause = retryPause(failure, 1, this.#settings);
+    const pause = retryPause(failure, 1, this.#parts.settings);
     return pause === 0 ? retryAnytime(failure.reason) : retryNotBefore(clock.now() + pause, failure.reason);
   }
 
@@ -192,14 +181,8 @@ export class Notifier implements Reactor {
     step: string,
     from?: StreamState<Notifications>,
   ): Promise<void> {
-    await handleCommand(
-      this.#log,
-      notifications,
-      depositId,
-      command,
-      commandContext(cause, this.name, step),
-      { from },
-    );
+    const context = commandContext(cause, this.name, step);
+    await handleCommand(this.#parts.log, notifications, depositId, command, context, { from });
   }
 }
 

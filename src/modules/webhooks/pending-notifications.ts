@@ -29,6 +29,13 @@ const STOPPED: Failure = {
   retryAfter: 0,
 };
 
+type DeliveryParts = {
+  readonly log: EventLog;
+  readonly webhooks: Pick<Webhooks, 'refusalReason'>;
+  readonly sender: WebhookSender;
+  readonly settings: BackoffOptions;
+};
+
 type Found = { readonly change: StatusChange | undefined; readonly forbidden: string | undefined };
 /** Accepted revisions, the failure of the next one, or the reason why no more may be sent. */
 type Sent = {
@@ -42,21 +49,10 @@ type Sent = {
  * stream, so that no two nodes send the same one. If a node crashes, its claim expires.
  */
 export class PendingNotifications {
-  readonly #log: EventLog;
-  readonly #webhooks: Pick<Webhooks, 'refusalReason'>;
-  readonly #sender: WebhookSender;
-  readonly #pauses: BackoffOptions;
+  readonly #parts: DeliveryParts;
 
-  constructor(
-    log: EventLog,
-    webhooks: Pick<Webhooks, 'refusalReason'>,
-    sender: WebhookSender,
-    pauses: BackoffOptions,
-  ) {
-    this.#log = log;
-    this.#webhooks = webhooks;
-    this.#sender = sender;
-    this.#pauses = pauses;
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -109,7 +105,7 @@ export class PendingNotifications {
     reason: string,
     isOver: (notification: HeldNotification) => boolean,
   ): Promise<{ readonly count: number; readonly position: Position } | undefined> {
-    const { state } = await load(this.#log, notifications, depositId);
+    const { state } = await load(this.#parts.log, notifications, depositId);
     const revisions = state.held.filter(isOver).map(({ revision }) => revision);
     if (revisions.length === 0) return undefined;
     const outcome = await this.#execute({ type: 'GiveUp', depositId, revisions, reason });
@@ -144,8 +140,8 @@ export class PendingNotifications {
    */
   async #find(depositId: number, revision: number): Promise<Found | UnreadableEvent> {
     try {
-      const change = await statusChangeAt(this.#log, depositId, revision);
-      return { change, forbidden: change && (await this.#webhooks.refusalReason(change.deposit)) };
+      const change = await statusChangeAt(this.#parts.log, depositId, revision);
+      return { change, forbidden: change && (await this.#parts.webhooks.refusalReason(change.deposit)) };
     } catch (error) {
       if (error instanceof UnreadableEvent) return error;
       throw error;
@@ -159,7 +155,7 @@ export class PendingNotifications {
     signal: AbortSignal,
   ): Promise<Delivery> {
     try {
-      return await this.#sender.deliver(webhook, breaker, change, signal);
+      return await this.#parts.sender.deliver(webhook, breaker, change, signal);
     } catch (error) {
       if (signal.aborted) return STOPPED;
       throw error;
@@ -168,13 +164,13 @@ export class PendingNotifications {
 
   async #recordFailure(depositId: number, attempt: number, failure: Failure): Promise<Position> {
     const { reason } = failure;
-    const nextTryAt = iso(clock.now() + retryPause(failure, attempt, this.#pauses));
+    const nextTryAt = iso(clock.now() + retryPause(failure, attempt, this.#parts.settings));
     const outcome = await this.#execute({ type: 'RecordFailed', depositId, attempt, reason, nextTryAt });
     return outcome.position;
   }
 
   #execute(command: NotificationsCommand): Promise<Outcome<Notifications, NotificationsEvent>> {
-    return handleCommand(this.#log, notifications, command.depositId, command, context());
+    return handleCommand(this.#parts.log, notifications, command.depositId, command, context());
   }
 }
 

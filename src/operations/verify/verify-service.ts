@@ -17,7 +17,7 @@ import { codecCheck } from './checks/codec.ts';
 import { depositIdCheck, IDS } from './checks/deposit-id.ts';
 import { eventIdCheck } from './checks/event-id.ts';
 import { identifierCheck } from './checks/identifier.ts';
-import { ObjectCheck } from './checks/object.ts';
+import { objectCheck } from './checks/object.ts';
 import { ObjectProofs } from './checks/object-proofs.ts';
 import { orphanObjects } from './checks/orphan-objects.ts';
 import { stuckCheck } from './checks/stuck.ts';
@@ -97,7 +97,7 @@ async function objectChecks(
   const limits = withoutLimits(config.archiveLimits);
   const sources = { log, store, reader, limits, concurrency: config.archiveWorkers + 1 };
   const watchers = [
-    new ObjectCheck(report, store, proofs, resume),
+    objectCheck(report, store, proofs, resume),
     identifierCheck(report, sources, resume),
     stuckCheck(report, config.stuckAfter),
   ];

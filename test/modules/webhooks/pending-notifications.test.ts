@@ -62,8 +62,9 @@ async function given(t: Parameters<typeof temporaryKey>[0], ageMs = 0) {
       onKeyProblem,
       logger: silentLogger,
     });
-    const notifier = new Notifier(from, new EventLogParking(from), webhooks, sender, SETTINGS);
-    const deliveries = new PendingNotifications(from, webhooks, sender, SETTINGS);
+    const parts = { log: from, webhooks, sender, settings: SETTINGS };
+    const notifier = new Notifier({ ...parts, parking: new EventLogParking(from) });
+    const deliveries = new PendingNotifications(parts);
     return { notifier, deliveries, sender, webhooks };
   };
   const recorded = async () => (await load(log, notifications, 1)).state;

@@ -256,7 +256,12 @@ test("a pending notification of a newer release's event is retried with growing 
     onKeyProblem,
     logger,
   });
-  const deliveries = new PendingNotifications(log, { refusalReason: async () => undefined }, sender, pauses);
+  const deliveries = new PendingNotifications({
+    log,
+    webhooks: { refusalReason: async () => undefined },
+    sender,
+    settings: pauses,
+  });
   const secret = { scheme: 'aes-256-gcm', keyId: '', iv: '', ciphertext: '', tag: '' } as const;
   const webhook = { client: 'alice', url: '', secret, since: '', revision: 0, setAt: '' };
   await deliveries.deliver(1, webhook, sender.breakerOf(webhook), AbortSignal.timeout(10_000));
