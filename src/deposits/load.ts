@@ -69,7 +69,6 @@ export function loadingCommands(
   ];
 }
 
-/** Records that a deposit cannot be loaded. */
 export async function failLoading(
   toLoad: ToLoad,
   code: string,

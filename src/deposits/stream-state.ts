@@ -1,7 +1,6 @@
 import type { Aggregate } from '../domain/aggregates.ts';
 import type { ExpectedRevision, Position } from '../event-log/event-log.ts';
 
-/** The state folded from a stream, and the end of the stream. */
 export type StreamState<State> = {
   readonly state: State;
   readonly revision: ExpectedRevision;
@@ -10,7 +9,6 @@ export type StreamState<State> = {
   readonly position: Position | undefined;
 };
 
-/** Returns the state of a stream without events. */
 export function emptyStream<State, Command, Event>(
   aggregate: Aggregate<State, Command, Event>,
 ): StreamState<State> {

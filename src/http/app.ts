@@ -46,7 +46,6 @@ import { OPEN_ROUTES, ROUTES, type RouteName } from './route-table.ts';
 import type { Handler } from './server/server.ts';
 import type { ServiceMiddleware, ServiceState } from './service-context.ts';
 
-/** The options of every node. */
 export type AppOptions = {
   readonly logger: Logger;
   readonly readiness: ReadinessChecks;
@@ -57,7 +56,6 @@ export type AppOptions = {
   readonly observer: HttpObserver;
 };
 
-/** The settings of HTTP: limits, and what documents name. */
 export type HttpSettings = {
   readonly depositNamespace: string;
   readonly refIdAliases: boolean;
@@ -71,7 +69,6 @@ export type HttpSettings = {
   readonly trustProxy: boolean;
 };
 
-/** The parts and settings of a node that serves clients. */
 export type ClientOptions = HttpSettings & {
   readonly deposits: DepositParts;
   readonly store: ObjectStore;
@@ -80,7 +77,6 @@ export type ClientOptions = HttpSettings & {
   readonly resolver: Resolver;
   readonly objects: ObjectReader;
   readonly baseUrl: string;
-  /** The optional capabilities that are on. */
   readonly modules: readonly HttpModule[];
 };
 

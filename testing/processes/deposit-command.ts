@@ -34,7 +34,6 @@ export class CommandLineDepositor {
     };
   }
 
-  /** Runs `deposit` with these arguments in the home folder. */
   async run(args: readonly string[], { input = '', env = {} }: RunOptions = {}): Promise<Ran> {
     const child = this.start(args, env);
     child.stdin?.end(input);
@@ -72,5 +71,4 @@ export class CommandLineDepositor {
   }
 }
 
-/** A JSON result of the command. */
 export type Facts = Record<string, unknown>;

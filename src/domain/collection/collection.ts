@@ -1,6 +1,5 @@
 import { type Decider, Refusal } from '../decider.ts';
 
-/** Events of a collection. */
 export type CollectionEvent =
   | { type: 'CollectionOpened'; data: { collection: string } }
   | { type: 'CollectionDescribed'; data: { collection: string } & CollectionDescription }

@@ -16,7 +16,6 @@ export type ServiceDocumentOptions = {
   readonly maxUploadSize: number;
   /** `undefined`: archives come whole. */
   readonly maxResumableUploadSize: number | undefined;
-  /** Whether dry runs are possible. */
   readonly dryRun: boolean;
 };
 

@@ -10,7 +10,6 @@ import type { ServiceMiddleware } from '../service-context.ts';
 
 export const REQUEST_ID = 'X-Request-Id';
 
-/** Maximum characters of a path in a span. */
 const LONGEST_PATH = 256;
 
 /** Facts of a request that are known only after its response. */

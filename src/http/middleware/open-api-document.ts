@@ -17,7 +17,6 @@ export type DescribedService = {
   readonly maxArchives: number;
   /** Maximum bytes of a resumable upload; `undefined` without the module. */
   readonly maxResumableUploadSize: number | undefined;
-  /** The optional capabilities that are on. */
   readonly modules: ReadonlySet<string>;
 };
 

@@ -14,13 +14,11 @@ export type ReceiveOptions = {
   readonly store: Pick<ObjectStore, 'put'>;
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
-  /** Maximum parts of one multipart body. */
   readonly maxParts: number;
   readonly xmlLimits: XmlLimits;
   readonly bodyTimeouts: BodyTimeouts;
   readonly entryTurns: EntryOptions['entryTurns'];
   readonly depositNamespace: string;
-  /** The cache of the Dublin Core terms of stored entries. */
   readonly terms: DublinCoreCache;
   readonly observer: HttpObserver;
   /** Where archives that are named in place of a body come from; `undefined` if none can be named. */
@@ -40,7 +38,6 @@ export type BodyOfWrite = {
 /** Facts of an archive that are known before its bytes arrive. */
 export type AnnouncedArchive = {
   readonly filename: string;
-  /** Media type as the client declared it. */
   readonly mediaType: string;
   readonly md5: string | null;
   readonly digests: Digests;

@@ -72,7 +72,6 @@ export class Upload {
     return this.#record.length;
   }
 
-  /** Number of bytes that are stored durably. */
   get offset(): number {
     return this.#offset;
   }
@@ -113,7 +112,6 @@ export class Upload {
     await this.#commit(writer, from, checksum);
   }
 
-  /** Records that bytes have arrived. */
   touch(): void {
     this.#touchedAt = clock.now();
   }
@@ -129,7 +127,6 @@ export class Upload {
     this.#hasSurplus = false;
   }
 
-  /** Yields all stored bytes. */
   async *bytes(): AsyncGenerator<Buffer> {
     await using handle = await orUploadsUnavailable(files.open(this.#folder.bytesOf(this.id), 'r'));
     for (;;) {

@@ -11,7 +11,6 @@ import type { OpenStream } from './event-streams.ts';
 import type { StatusChangeSource } from './status-change-sources.ts';
 
 export type EventsOptions = StatusChangeContext & {
-  /** Returns whether the client may still receive changes. */
   readonly isAllowed: () => boolean;
 };
 

@@ -21,7 +21,6 @@ export class HistoryVerdict {
     this.#broken.push(`#${revision}`);
   }
 
-  /** Whether every event is the one that was appended. */
   get fits(): boolean {
     return this.#broken.length === 0;
   }

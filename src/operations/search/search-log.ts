@@ -33,7 +33,6 @@ export type FoundEvent = {
 };
 
 export type SearchOptions = {
-  /** Opens the object store. Called only if manifests must be read. */
   readonly openStore: () => Promise<ObjectStore>;
   readonly progress?: (events: number) => void;
 };

@@ -28,7 +28,6 @@ export type History = Pick<
 };
 
 export type HistoryEntry = {
-  /** UUID. */
   readonly id: string;
   readonly type: string;
   /** RFC 3339, UTC. */

@@ -70,12 +70,10 @@ export class GroupConsumers {
     }
   }
 
-  /** Returns the messages whose time-out is over. */
   due(now: number): Message[] {
     return [...this.#outstanding.values()].filter(({ dueAt }) => dueAt <= now).map(({ message }) => message);
   }
 
-  /** Ends the calls of all consumers. */
   drop(): void {
     const consumers = [...this.#connected];
     this.#connected.clear();

@@ -44,7 +44,6 @@ export class GroupReader {
     return this.#accepts(event);
   }
 
-  /** The next page begins at this position. */
   goTo(position: bigint): void {
     this.#next = position;
   }

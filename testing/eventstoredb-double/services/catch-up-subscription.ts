@@ -39,7 +39,6 @@ export async function serveSubscription(
   }
 }
 
-/** Returns the messages for the events that are there, in pages. */
 type Feed = { next(): readonly ReadResp[] };
 
 /** Decides what is sent for each event considered. */
