@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'src/domain/': {},
   'src/tools/': { rooms: ['src/domain/client/'], packages: ['pino', 'pino-pretty', '@opentelemetry/api'] },
   'src/config/': {
-    rooms: ['src/tools/', 'src/archives/', 'src/sword/', 'src/http/requests/', ...MODULE_SETTINGS],
+    rooms: ['src/tools/', 'src/archives/', 'src/sword/', 'src/http/http-settings.ts', ...MODULE_SETTINGS],
   },
   'src/swhid/': { rooms: ['src/tools/'] },
   'src/sword/': { rooms: ['src/tools/', 'src/domain/'], packages: ['saxes', 'xmlbuilder2'] },

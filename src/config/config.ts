@@ -1,13 +1,12 @@
 import type { ArchiveLimits } from '../archives/inspection.ts';
-import type { BodyTimeouts } from '../http/requests/request-body.ts';
+import type { HttpSettings } from '../http/http-settings.ts';
 import type { UploadLimits } from '../modules/resumable-uploads/resumable-uploads.ts';
 import type { NotificationSettings } from '../modules/webhooks/notification-settings.ts';
-import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import type { PasswordCost } from '../tools/cryptography/password.ts';
 import type { S3Place } from './s3-url.ts';
 
 /** The configuration of a node. Sizes in bytes, times in milliseconds. */
-export type Config = {
+export type Config = HttpSettings & {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -21,24 +20,11 @@ export type Config = {
   readonly viewSnapshotSize: number;
   /** Whether the operator confirms that acknowledged objects of an S3 store survive a power cut; `null` for unknown. */
   readonly s3Durable: boolean | null;
-  readonly maxUploadSize: number;
-  readonly maxEntrySize: number;
-  readonly maxArchives: number;
-  /** Maximum number of parts of one multipart body. */
-  readonly maxParts: number;
-  /** Limits of metadata entries. */
-  readonly xmlLimits: XmlLimits;
   readonly maxHeadersSize: number;
   /** Time limit for the headers of a request to arrive. */
   readonly headersTime: number;
-  /** Time limits for the body of a request. */
-  readonly bodyTimeouts: BodyTimeouts;
-  /** Maximum number of concurrent requests that change something. */
-  readonly maxWrites: number;
   /** Limits of resumable uploads; a `maxSize` of 0 disables them. */
   readonly uploadLimits: UploadLimits;
-  readonly depositNamespace: string;
-  readonly refIdAliases: boolean;
   readonly loaderIdentity: string;
   readonly logLevel: string;
   readonly archiveLimits: ArchiveLimits;
@@ -49,7 +35,6 @@ export type Config = {
   readonly passwordCost: PasswordCost;
   /** Time without a change after which the sweep looks for work that no delivery announced. */
   readonly stuckAfter: number;
-  readonly trustProxy: boolean;
   /** Address of the operator port, which serves metrics and through which commands find the service. */
   readonly operatorHost: string;
   readonly operatorPort: number;

@@ -6,14 +6,13 @@ import type { Resolver } from '../contents/resolver.ts';
 import type { DepositParts } from '../deposits/client-write.ts';
 import { loadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Generator } from '../sword/documents/document.ts';
-import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { View } from '../views/view.ts';
 import type { HttpModule } from './http-module.ts';
 import type { HttpObserver } from './http-observer.ts';
+import type { HttpSettings } from './http-settings.ts';
 import { collectionHandler } from './iris/collection.ts';
 import { contentHandler } from './iris/content.ts';
 import { editHandler } from './iris/edit.ts';
@@ -24,7 +23,7 @@ import { resolveHandler } from './iris/resolve.ts';
 import { collectionServiceHandler, serviceDocumentHandler } from './iris/service-document.ts';
 import { STATEMENT_RDF_OFFERS, statementHandler } from './iris/statement.ts';
 import { statusHandler } from './iris/status.ts';
-import { answerErrors } from './middleware/answer-errors.ts';
+import { answerErrors, type ErrorOptions } from './middleware/answer-errors.ts';
 import { authenticate, type Credentials } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, unavailable } from './middleware/health.ts';
 import { landingPage, noIcon, robots } from './middleware/landing-page.ts';
@@ -36,7 +35,6 @@ import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
 import { entryTurns } from './requests/receive-entry.ts';
 import type { ReceiveOptions } from './requests/receive-options.ts';
-import type { BodyTimeouts } from './requests/request-body.ts';
 import { writeChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
@@ -51,23 +49,8 @@ export type AppOptions = {
   readonly readiness: ReadinessChecks;
   /** Resolves to how many events are parked. */
   readonly parked: () => Promise<number>;
-  readonly depositNamespace: string;
-  readonly generator: Generator;
   readonly observer: HttpObserver;
-};
-
-export type HttpSettings = {
-  readonly depositNamespace: string;
-  readonly refIdAliases: boolean;
-  readonly maxUploadSize: number;
-  readonly maxEntrySize: number;
-  readonly maxArchives: number;
-  readonly maxParts: number;
-  readonly xmlLimits: XmlLimits;
-  readonly bodyTimeouts: BodyTimeouts;
-  readonly maxWrites: number;
-  readonly trustProxy: boolean;
-};
+} & ErrorOptions;
 
 export type ClientOptions = HttpSettings & {
   readonly deposits: DepositParts;

@@ -4,16 +4,15 @@ import { serviceDocument } from '../../sword/documents/service-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import type { View } from '../../views/view.ts';
+import type { HttpSettings } from '../http-settings.ts';
 import { serviceDescriptionLink } from '../middleware/landing-page.ts';
 import { answerDocument } from '../responses/representation.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { collectionNamed, grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
-export type ServiceDocumentOptions = {
+type ServiceDocumentOptions = Pick<HttpSettings, 'depositNamespace' | 'maxUploadSize'> & {
   readonly iris: Iris;
-  readonly depositNamespace: string;
-  readonly maxUploadSize: number;
   /** `undefined`: archives come whole. */
   readonly maxResumableUploadSize: number | undefined;
   readonly dryRun: boolean;

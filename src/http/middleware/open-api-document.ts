@@ -1,24 +1,19 @@
-import type { Generator } from '../../sword/documents/document.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
 import { serviceErrorNamespace } from '../../sword/documents/error-document.ts';
-import type { Iris } from '../../sword/iris.ts';
 import { files } from '../../tools/files.ts';
+import type { HttpSettings } from '../http-settings.ts';
 
 /** Names the optional capabilities, as `x-module` marks their parts in docs/openapi.yaml. */
 export const OPTIONAL_MODULES = ['resumable-uploads', 'dry-run', 'webhooks', 'status-events'] as const;
 
 export type OptionalModule = (typeof OPTIONAL_MODULES)[number];
 
-export type DescribedService = {
-  readonly iris: Iris;
-  readonly generator: Generator;
-  readonly depositNamespace: string;
-  readonly maxUploadSize: number;
-  readonly maxEntrySize: number;
-  readonly maxArchives: number;
-  /** Maximum bytes of a resumable upload; `undefined` without the module. */
-  readonly maxResumableUploadSize: number | undefined;
-  readonly modules: ReadonlySet<string>;
-};
+export type DescribedService = Pick<HttpSettings, 'maxUploadSize' | 'maxEntrySize' | 'maxArchives'> &
+  RenderContext & {
+    /** Maximum bytes of a resumable upload; `undefined` without the module. */
+    readonly maxResumableUploadSize: number | undefined;
+    readonly modules: ReadonlySet<string>;
+  };
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 

@@ -6,10 +6,10 @@ import { readEntry } from '../../sword/entry/atom-entry.ts';
 import { runCooperatively } from '../../sword/entry/cooperative.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-core-terms.ts';
 import { entryFacts } from '../../sword/entry/entry-facts.ts';
-import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
 import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import type { HttpSettings } from '../http-settings.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import { type BodyTimeouts, ClientGone, sendContinue } from './request-body.ts';
 
@@ -21,9 +21,7 @@ export type ReadEntry = {
   readonly terms: readonly DublinCoreTerm[];
 };
 
-export type EntryOptions = {
-  readonly depositNamespace: string;
-  readonly xmlLimits: XmlLimits;
+export type EntryOptions = Pick<HttpSettings, 'depositNamespace' | 'xmlLimits'> & {
   readonly client: string;
   readonly entryTurns: Pick<FairSemaphore, 'acquire'>;
   /** Host name that the client's URLs must belong to; `null` when it has none. */

@@ -1,24 +1,17 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import type { IdempotencyRecord } from '../../deposits/idempotency/idempotency-store.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
 import type { HttpObserver } from '../http-observer.ts';
+import type { HttpSettings } from '../http-settings.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { Accepted, BodyKind, DepositRequest } from './deposit-request.ts';
 import type { EntryOptions } from './receive-entry.ts';
-import type { BodyTimeouts } from './request-body.ts';
 
-export type ReceiveOptions = {
+export type ReceiveOptions = HttpSettings & {
   readonly store: Pick<ObjectStore, 'put'>;
-  readonly maxUploadSize: number;
-  readonly maxEntrySize: number;
-  readonly maxParts: number;
-  readonly xmlLimits: XmlLimits;
-  readonly bodyTimeouts: BodyTimeouts;
   readonly entryTurns: EntryOptions['entryTurns'];
-  readonly depositNamespace: string;
   readonly terms: DublinCoreCache;
   readonly observer: HttpObserver;
   /** Where archives that are named in place of a body come from; `undefined` if none can be named. */
