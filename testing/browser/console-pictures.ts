@@ -25,14 +25,8 @@ type Picture = {
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true }).waitFor();
 
 const PICTURES: Readonly<Record<string, Picture>> = {
-  overview: {
-    path: () => '/console/',
-    prepare: (page) => region(page, 'Latest changes'),
-  },
-  deposits: {
-    path: () => '/console/deposits',
-    prepare: (page) => page.getByRole('table').waitFor(),
-  },
+  overview: { path: () => '/console/', prepare: (page) => region(page, 'Latest changes') },
+  deposits: { path: () => '/console/deposits', prepare: (page) => page.getByRole('table').waitFor() },
   recheck: {
     path: () => '/console/deposits?status=rejected',
     prepare: async (page) => {
@@ -41,14 +35,8 @@ const PICTURES: Readonly<Record<string, Picture>> = {
       await page.getByRole('dialog').waitFor();
     },
   },
-  search: {
-    path: () => '/console/search?q=paint',
-    prepare: (page) => page.getByRole('table').waitFor(),
-  },
-  work: {
-    path: () => '/console/work',
-    prepare: (page) => page.getByRole('table').first().waitFor(),
-  },
+  search: { path: () => '/console/search?q=paint', prepare: (page) => page.getByRole('table').waitFor() },
+  work: { path: () => '/console/work', prepare: (page) => page.getByRole('table').first().waitFor() },
   'deposit-timeline': {
     path: ({ id }) => `/console/deposits/${id}?at=6`,
     prepare: async (page) => {

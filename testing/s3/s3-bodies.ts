@@ -7,11 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { S3Refusal } from './s3-refusal.ts';
 
 /** Bytes in a file of their own. */
-export type S3Body = {
-  readonly file: string;
-  readonly length: number;
-  readonly md5: string;
-};
+export type S3Body = { readonly file: string; readonly length: number; readonly md5: string };
 
 type Receiving = {
   readonly request: IncomingMessage;

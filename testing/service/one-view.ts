@@ -6,10 +6,7 @@ import type { View } from '../../src/views/view.ts';
 
 /** A view file with a single view, for tests of the file. */
 export type OneView = View<unknown> &
-  Disposable & {
-    readonly file: ViewFile;
-    take(values: ReadonlyMap<string, unknown>, last: SeenEvent): void;
-  };
+  Disposable & { readonly file: ViewFile; take(values: ReadonlyMap<string, unknown>, last: SeenEvent): void };
 
 export function openOneView(path: string, schema: ViewSchema, origin = 'memory'): OneView {
   const [file, { name }] = [openViewFile(path, origin, [schema]), schema];

@@ -89,10 +89,7 @@ export class RunningService implements AsyncDisposable {
 }
 
 async function serviceIn(folder: string, overrides: Partial<Config>, logger: Logger): Promise<Service> {
-  const config = {
-    ...readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder }),
-    passwordCost: QUICK_COST,
-  };
+  const config = { ...readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder }), passwordCost: QUICK_COST };
   const engines = await enginesFor(folder);
   const service = await startService({ ...config, ...engines, ...overrides }, { logger });
   try {

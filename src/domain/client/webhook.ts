@@ -19,9 +19,7 @@ export function webhookUrl(text: string): { readonly url: string } | { readonly 
     return { problem: `"${text}" is not a webhook address: give an absolute https URL.` };
   }
   if (url.username !== '' || url.password !== '') {
-    return {
-      problem: `"${url.origin}" contains a user name or password, which would be stored in clear.`,
-    };
+    return { problem: `"${url.origin}" contains a user name or password, which would be stored in clear.` };
   }
   url.hash = '';
   if (url.href.length > MAX_URL_LENGTH) {

@@ -23,11 +23,7 @@ export function depositResource<Shown extends OwnedDeposit>(
   handlers: Handlers<Shown>,
   possible: Resource<Shown>['possible'] = isPossible,
 ): ServiceMiddleware {
-  return resource<Shown>({
-    find: (ctx) => findDeposit(ctx, read),
-    handlers,
-    possible,
-  });
+  return resource<Shown>({ find: (ctx) => findDeposit(ctx, read), handlers, possible });
 }
 
 /**

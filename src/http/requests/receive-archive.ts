@@ -106,8 +106,6 @@ function formatOf(head: Buffer): ArchiveFormat {
   throw new SwordError(
     'ErrorContent',
     'The bytes are neither a zip nor a tar: send a zip, tar, tar.gz, tar.bz2 or tar.xz.',
-    {
-      verboseDescription: `The file begins with the bytes ${head.subarray(0, 8).toString('hex')}.`,
-    },
+    { verboseDescription: `The file begins with the bytes ${head.subarray(0, 8).toString('hex')}.` },
   );
 }

@@ -13,9 +13,7 @@ import { closeIdle, type HttpSocket } from './idle-connections.ts';
 export type HeaderLimits = { readonly maxHeadersSize: number; readonly headersTime: number };
 
 /** Socket with Node's parser and the request that it is reading. */
-type ParsedSocket = HttpSocket & {
-  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
-};
+type ParsedSocket = HttpSocket & { readonly parser?: { readonly incoming?: IncomingMessage | null } | null };
 
 export type ParseErrorOptions = ErrorOptions & { readonly logger: Pick<Logger, 'info'> };
 

@@ -78,10 +78,7 @@ async function verdictOn(
   const outcome = check({ entries, archives, conflicts: [], clientDomain });
   const { warnings } = outcome;
   if (outcome.verified) {
-    return {
-      status: 'verified',
-      statusDetail: withWarnings('The deposit would pass its checks.', warnings),
-    };
+    return { status: 'verified', statusDetail: withWarnings('The deposit would pass its checks.', warnings) };
   }
   return { status: 'rejected', statusDetail: dryRunDetail(outcome.reasons, warnings) };
 }

@@ -14,10 +14,7 @@ const SYNC_BYTES = 8 * 1024 ** 2;
 export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'md5'] as const;
 
 /** Checksum that a client sends with its bytes. */
-export type Checksum = {
-  readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
-  readonly digest: Buffer;
-};
+export type Checksum = { readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number]; readonly digest: Buffer };
 
 /** An archive uploaded in chunks. Changes require its lock. */
 export class Upload {

@@ -33,11 +33,7 @@ export function signatureHeaders(
   const signature = createHmac('sha256', secretBytes(secret))
     .update(`${id}.${seconds}.${body}`)
     .digest('base64');
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': `v1,${signature}`,
-  };
+  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` };
 }
 
 function secretBytes(secret: string): Buffer {

@@ -26,10 +26,7 @@ export type WebhookSenderOptions = BackoffOptions & {
 const MAX_BREAKERS = 1000;
 
 /** Counts of notifications since the start. */
-export type WebhookSenderStatus = {
-  readonly taken: number;
-  readonly failed: number;
-};
+export type WebhookSenderStatus = { readonly taken: number; readonly failed: number };
 
 /** Signs and sends notifications, with a circuit breaker for each receiver. */
 export class WebhookSender {

@@ -165,10 +165,7 @@ function selectedDeposits(
     await logPass(
       () => ofStreams(log, ids),
       [...logChecks(report, log, { alongLog: false }), known, ...watchers],
-      {
-        progress: (events) => progress?.('events verified', events),
-        signal,
-      },
+      { progress: (events) => progress?.('events verified', events), signal },
     )(report);
   };
 }

@@ -100,10 +100,7 @@ function archiveFeed(
       generatorFact(generator),
       linksFact([{ rel: 'self', href }], FEED_TYPE),
       ...more,
-      {
-        name: 'entries',
-        parts: statement.archives.map((archive) => archiveEntry(archive, statement, iris)),
-      },
+      { name: 'entries', parts: statement.archives.map((archive) => archiveEntry(archive, statement, iris)) },
     ],
   };
 }

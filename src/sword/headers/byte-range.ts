@@ -21,9 +21,7 @@ export function byteRange(range: RawHeader, length: number): ByteRange | undefin
   throw new SwordError(
     'RangeNotSatisfiable',
     `The archive has ${length} bytes, none of them in this range.`,
-    {
-      headers: { 'Content-Range': `bytes */${length}` },
-    },
+    { headers: { 'Content-Range': `bytes */${length}` } },
   );
 }
 

@@ -25,9 +25,7 @@ export function assertMatches(ifMatch: RawHeader, current: string): void {
   throw new SwordError(
     'ETagNotMatched',
     'The deposit has changed since you read it: read it again, then repeat.',
-    {
-      verboseDescription: `If-Match was ${shortened(wanted)}, the deposit is at ${current}.`,
-    },
+    { verboseDescription: `If-Match was ${shortened(wanted)}, the deposit is at ${current}.` },
   );
 }
 

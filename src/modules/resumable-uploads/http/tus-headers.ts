@@ -15,9 +15,7 @@ export function assertTusVersion(headers: IncomingHttpHeaders): void {
   throw new SwordError(
     'TusVersionNotSupported',
     `The request has ${said}: send Tus-Resumable: ${TUS_VERSION}.`,
-    {
-      headers: { 'Tus-Version': TUS_VERSION },
-    },
+    { headers: { 'Tus-Version': TUS_VERSION } },
   );
 }
 
