@@ -109,6 +109,7 @@ async function deposit(
   return { alternate: links.find(({ rel }) => rel === 'alternate')?.href ?? '' };
 }
 
+/** Polls the status until it is final. */
 async function outcome(statusIri: string, authorization: string): Promise<Record<string, string>> {
   for (;;) {
     const answer = await fetch(statusIri, { headers: { Authorization: authorization } });

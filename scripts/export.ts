@@ -36,6 +36,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
 /** Form of the positions of each backend; those of one mean nothing to the other. Event numbers are safe integers. */
 const POSITIONS = { sqlite: /^00[01][0-9a-f]{13}$/, eventstoredb: /^[0-9a-f]{16}-[0-9a-f]{16}$/ } as const;
+/** Number of characters per write. */
 const CHUNK = 64 * 1024;
 
 await runCommand(

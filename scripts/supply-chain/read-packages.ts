@@ -32,6 +32,7 @@ export type Packages = {
   readonly manifest: Manifest;
   /** Packages by their paths below the root, such as `node_modules/koa`. */
   readonly locked: ReadonlyMap<string, LockedPackage>;
+  /** The packages that are installed; optional ones for other platforms are not. */
   readonly installed: ReadonlyMap<string, InstalledPackage>;
   /** Paths of installed packages that the lock does not name. */
   readonly unlocked: readonly string[];

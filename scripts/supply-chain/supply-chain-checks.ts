@@ -3,7 +3,9 @@ import type { InstalledPackage, LockedPackage, Packages } from './read-packages.
 
 export type Check = {
   readonly name: string;
+  /** Number of packages checked. */
   readonly looked: number;
+  /** One sentence per problem. */
   readonly problems: readonly string[];
   /** Why the check could not be done. */
   readonly notChecked?: string;

@@ -58,6 +58,7 @@ export function completeDeposit(
   }));
 }
 
+/** Deletes a partial deposit. Its events stay in the log. */
 export function removeDeposit(parts: DepositParts, depositId: number, write: ClientWrite): Promise<Written> {
   const reason = 'Deleted by the client.';
   return changeDeposit(parts, depositId, write, () => ({ type: 'DeleteDeposit', depositId, reason }));

@@ -26,6 +26,7 @@ import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
 import { load } from './command-handler.ts';
 
+/** Maximum number of archives of one deposit that are read at the same time. */
 const READ_AT_ONCE = 4;
 
 type Deposited = Extract<Deposit, { status: 'deposited' }>;

@@ -19,6 +19,7 @@ import { DepositQueries } from './queries.ts';
 /** Time limit for this node's views to contain a write; after that, they are folded from the stream. */
 const VIEW_TIMEOUT_MS = 2000;
 
+/** The parts of a node that write deposits. */
 export type DepositParts = {
   readonly log: EventLog;
   readonly ids: Pick<DepositIdAllocator, 'next'>;
@@ -37,6 +38,7 @@ type DepositsOptions = Pick<DepositParts, 'log' | 'maxArchives' | 'kept'> & {
   readonly limits?: RetryLimits;
 };
 
+/** Opens what writes deposits. */
 export function openDeposits({ isShared, limits, ...parts }: DepositsOptions): DepositParts {
   const { log, projector } = parts;
   return {
@@ -51,12 +53,14 @@ export function openDeposits({ isShared, limits, ...parts }: DepositsOptions): D
 export type ClientWrite = {
   readonly requestId: string;
   readonly login: Pick<ClientLogin, 'client' | 'providerUrl'>;
+  /** Path of the IRI, normalized: part of what an idempotency key stands for. */
   readonly iriPath: string;
   readonly inProgress: boolean | null;
   /** Whether the deposit gets no more after this request. */
   readonly isFinal: boolean;
   readonly slug: string | null;
   readonly key?: IdempotencyKey | undefined;
+  /** The revision that `If-Match` names. */
   readonly atRevision?: number;
   /** Receives the body: its content is durable when this resolves. */
   readonly receive: () => Promise<ReceivedContent>;

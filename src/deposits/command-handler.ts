@@ -40,6 +40,7 @@ export type Actor = {
 export type Outcome<State, Event> = StreamState<State> & {
   readonly revision: number;
   readonly position: Position;
+  /** The events appended by the command; empty if it had nothing to change. */
   readonly events: readonly Event[];
 };
 
@@ -51,6 +52,7 @@ export type Loaded<State, Event> = StreamState<State> & {
 export type LoadOptions = {
   /** A revision that the stream is known to have: a read that ends before it is stale. */
   readonly atLeast?: number | undefined;
+  /** When the request began, by `clock.monotonic()`. */
   readonly since?: number | undefined;
   /** The command whose events to recognise in the stream. */
   readonly commandId?: string;

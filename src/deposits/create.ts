@@ -16,6 +16,7 @@ import { handleCommand } from './command-handler.ts';
 import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
 import { requestFingerprint } from './idempotency/request-fingerprint.ts';
 
+/** A request for a new deposit. */
 export type NewDeposit = ClientWrite & {
   readonly collection: string;
   readonly iris: Pick<Iris, 'deposit'>;

@@ -68,6 +68,7 @@ export class DepositIdAllocator {
     return Math.min(Math.max(Math.floor(this.#rate.within(USED_WITHIN_MS)), burst), MAX_RESERVED);
   }
 
+  /** Number of unused reserved ids. */
   get #remaining(): number {
     return clock.monotonic() > this.#reserved.until ? 0 : this.#reserved.end - this.#reserved.next;
   }
@@ -144,6 +145,7 @@ export class DepositIdAllocator {
 
 /** Counts requests, and estimates how many come in a time. */
 class RequestRate {
+  /** Number of requests since the start. */
   total = 0;
   /** The counts, with their times, between which the last full window of requests lies. */
   #from = { at: clock.monotonic(), total: 0 };

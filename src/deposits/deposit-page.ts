@@ -23,10 +23,13 @@ type Cursor = { readonly side: 'below' | 'above'; readonly depositId: number };
 /** A page of deposits, the newest first. */
 export type DepositPage = {
   readonly deposits: readonly DepositStatusView[];
+  /** Number of deposits on all pages. */
   readonly total: number;
   /** Number of the last page, at least 1. */
   readonly lastPage: number;
+  /** Whether older deposits follow. */
   readonly hasMore: boolean;
+  /** Whether newer deposits precede. */
   readonly hasNewer: boolean;
 };
 

@@ -69,6 +69,7 @@ export function loadingCommands(
   ];
 }
 
+/** Records that a deposit cannot be loaded. */
 export async function failLoading(
   toLoad: ToLoad,
   code: string,

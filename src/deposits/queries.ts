@@ -18,8 +18,10 @@ import { load } from './command-handler.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
 import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
 
+/** Time limit for the check with the log whether a view is current. */
 const CURRENT_TIMEOUT_MS = 1000;
 
+/** An id that no deposit has. */
 const NO_DEPOSIT = 0;
 
 type Revised = { readonly depositId: number; readonly revision: number };
@@ -59,6 +61,7 @@ export class DepositQueries {
     return this.#projector.switches;
   }
 
+  /** Starts the retries of one request. */
   retries(): OutageRetries {
     return new OutageRetries(this.#limits);
   }

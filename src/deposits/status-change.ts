@@ -8,6 +8,7 @@ import { apply } from '../views/fold.ts';
 /** Payload of a status change, for webhooks and server-sent events. */
 export type StatusChangeDocument = {
   readonly type: 'deposit.status' | 'deposit.deleted';
+  /** Time of the event, RFC 3339 in UTC. */
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
 };
@@ -60,6 +61,7 @@ export class StatusChangeReader {
     this.#stream = `${deposits.prefix}${depositId}`;
   }
 
+  /** Revision of the last event that was read; -1 before the first. */
   get revision(): number {
     return this.#next - 1;
   }

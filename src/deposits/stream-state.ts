@@ -1,6 +1,7 @@
 import type { Aggregate } from '../domain/aggregates.ts';
 import type { ExpectedRevision, Position } from '../event-log/event-log.ts';
 
+/** The state folded from a stream, and the end of the stream. */
 export type StreamState<State> = {
   readonly state: State;
   readonly revision: ExpectedRevision;
@@ -9,6 +10,7 @@ export type StreamState<State> = {
   readonly position: Position | undefined;
 };
 
+/** Returns the state of a stream without events. */
 export function emptyStream<State, Command, Event>(
   aggregate: Aggregate<State, Command, Event>,
 ): StreamState<State> {

@@ -22,6 +22,7 @@ import { type Person, type PersonCommand, type PersonEvent, personDecider } from
 
 /** An aggregate: the prefix of its streams, its decider, and the codec of its events. */
 export type Aggregate<State, Command, Event> = {
+  /** Prefix of the names of all streams of this aggregate. */
   readonly prefix: string;
   readonly decider: Decider<State, Command, Event>;
   readonly codec: Codec<Event>;

@@ -44,6 +44,7 @@ import { OPEN_ROUTES, ROUTES, type RouteName } from './route-table.ts';
 import type { Handler } from './server/server.ts';
 import type { ServiceMiddleware, ServiceState } from './service-context.ts';
 
+/** The options of every node. */
 export type AppOptions = {
   readonly logger: Logger;
   readonly readiness: ReadinessChecks;
@@ -52,6 +53,7 @@ export type AppOptions = {
   readonly observer: HttpObserver;
 } & ErrorOptions;
 
+/** The parts and settings of a node that serves clients. */
 export type ClientOptions = HttpSettings & {
   readonly deposits: DepositParts;
   readonly store: ObjectStore;
@@ -60,6 +62,7 @@ export type ClientOptions = HttpSettings & {
   readonly resolver: Resolver;
   readonly objects: ObjectReader;
   readonly baseUrl: string;
+  /** The optional capabilities that are on. */
   readonly modules: readonly HttpModule[];
 };
 

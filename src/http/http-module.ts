@@ -13,6 +13,7 @@ import type { PassChecks } from './requests/write-checks.ts';
 import type { RouteName } from './route-table.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
+/** The parts of the core that modules with routes may use. */
 type HttpParts = {
   readonly queries: DepositQueries;
   readonly credentials: Credentials;
@@ -23,6 +24,7 @@ type HttpParts = {
   readonly passChecks: PassChecks;
 };
 
+/** The parts of the core that pages of a module may use. */
 export type PageParts = {
   readonly queries: DepositQueries;
   readonly credentials: Credentials;
@@ -36,6 +38,7 @@ export type PageParts = {
 /** A command of operators: the body of the request, and the result that is sent as JSON. */
 export type OperatorRoute = (request: unknown) => Promise<unknown>;
 
+/** The additions of an optional module to HTTP. */
 export type HttpModule = {
   readonly name: OptionalModule | 'console';
   /** Answers requests for paths of its own, with an authentication of its own; calls `next` for all others. */
@@ -49,6 +52,7 @@ export type HttpModule = {
   readonly routes?: (parts: HttpParts) => Partial<Record<RouteName, ServiceMiddleware>>;
   /** Receives an archive that a request names in place of a body. */
   readonly archiveSource?: (parts: Pick<HttpParts, 'queries' | 'iris'>) => ArchiveSource;
+  /** Checks a new deposit without making it. */
   readonly dryRun?: (parts: HttpParts) => DryRunHandler;
   /** Ends answers that would otherwise never end, when the service stops. */
   readonly stop?: () => void;

@@ -1,5 +1,6 @@
 import type { SwordErrorCode } from '../sword/sword-error.ts';
 
+/** Observer of HTTP traffic, for metrics. */
 export interface HttpObserver {
   /** A request arrived; {@link ended} always follows. */
   began(): void;
@@ -22,6 +23,7 @@ type EndedRequest = {
 export type EndedUpload = {
   /** How receiving ended: `broken_off` by the client, `failed` by an error of the service. */
   readonly outcome: 'stored' | 'refused' | 'broken_off' | 'failed';
+  /** Number of bytes accepted. */
   readonly bytes: number;
   readonly seconds: number;
 };

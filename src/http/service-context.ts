@@ -5,6 +5,7 @@ import type { ClientLogin } from '../../projections/client-logins.ts';
 export type ServiceState = {
   /** UUID, also the correlation id of all that follows from the request. */
   requestId: string;
+  /** The client that sent the request. */
   login: ClientLogin;
   /** Verifies the credentials of the request again, by the views as they are now. */
   verifyAgain: () => Promise<ClientLogin>;

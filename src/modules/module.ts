@@ -12,6 +12,7 @@ import type { Projector } from '../views/projector.ts';
 import type { Anchoring } from './anchors/anchor-scheduler.ts';
 import type { NotificationService } from './webhooks/notification-service.ts';
 
+/** The parts of a node that modules may use. */
 type ModuleParts = {
   readonly config: Config;
   readonly log: EventLog;
@@ -25,9 +26,11 @@ type ModuleParts = {
   readonly logger: Logger;
   /** Disposes of what modules open, in reverse order. */
   readonly resources: AsyncDisposableStack;
+  /** Ends the service. */
   readonly fail: (error: unknown) => void;
 };
 
+/** Name and version of this service. */
 type Maker = { readonly name: string; readonly version: string };
 
 /**

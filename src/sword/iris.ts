@@ -11,6 +11,7 @@ export class Iris {
 
   /** A page for people, which links to the other resources. */
   readonly landingPage = (): string => `${this.base}/`;
+  /** Description of every operation. */
   readonly openApi = (): string => `${this.base}/openapi.json`;
   /** SD-IRI */
   readonly serviceDocument = (): string => this.#at('servicedocument');
@@ -23,6 +24,7 @@ export class Iris {
   };
   /** Default origin of a deposit; it is no resource. */
   readonly deposit = (collection: string, id: number): string => this.#at(collection, id);
+  /** Collection of resumable uploads. */
   readonly uploads = (collection: string): string => this.#at(collection, 'uploads');
   readonly upload = (collection: string, id: string): string => this.#at(collection, 'uploads', id);
   /** Edit-IRI and SE-IRI */

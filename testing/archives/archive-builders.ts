@@ -10,6 +10,7 @@ export type ZipSpec = {
   readonly mode?: number;
   /** Bytes in the archive instead of the packed data. */
   readonly packed?: Buffer;
+  /** CRC in both headers. */
   readonly crc?: number;
   readonly size?: number;
   /** Fields of only the local or only the central header. */

@@ -8,6 +8,7 @@ export function installedChromium(): string | undefined {
   );
 }
 
+/** Starts a browser. `timeout` is in milliseconds. */
 export function startChromium(executablePath: string, timeout = 60_000): Promise<Browser> {
   const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
   return chromium.launch({ executablePath, args, timeout });

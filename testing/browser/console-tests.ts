@@ -20,6 +20,7 @@ export type OpenTab = (
   options?: TabOptions & {
     readonly role?: Role;
     readonly client?: string;
+    /** Another service than that of the test. */
     readonly service?: RunningService;
   },
 ) => Promise<ConsoleTab>;

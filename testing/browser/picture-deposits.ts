@@ -17,6 +17,7 @@ import {
 } from '../http/deposit-bodies.ts';
 import type { RunningService, TestClient } from '../service/running-service.ts';
 
+/** A deposit for a picture. */
 type Pictured = {
   readonly title: string;
   readonly author?: string;

@@ -105,6 +105,7 @@ export class DescribedService {
     return this.#problems({ $ref: `#/components/schemas/${name}` }, value);
   }
 
+  /** Compiles every schema, strictly. */
   compileAll(): void {
     for (const name of Object.keys(this.document.components.schemas)) this.schemaProblems(name, undefined);
     for (const { parameters } of this.operations.values()) {

@@ -21,6 +21,7 @@ export type Operation = {
   readonly responses: Readonly<Record<string, Answer>>;
 };
 export type Parameter = { readonly name: string; readonly description: string; readonly schema: Schema };
+/** The fields of the description that tests read. */
 export type Document = {
   readonly info: Readonly<Record<'title' | 'version' | 'description', string>>;
   readonly servers: readonly unknown[];
@@ -73,6 +74,7 @@ export function referencesIn(part: unknown): string[] {
   return [...JSON.stringify(part).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => reference);
 }
 
+/** Returns the name of the component in the reference. */
 export function nameOf({ $ref }: { readonly $ref: string }): string {
   return $ref.split('/').at(-1) ?? '';
 }

@@ -3,6 +3,7 @@ import { SaxesParser } from 'saxes';
 export type Parsed = {
   /** `{namespace}local` */
   readonly name: string;
+  /** The name as written. */
   readonly qname: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Parsed[];
@@ -33,6 +34,7 @@ export function parsedBody(body: string): Parsed {
   return root;
 }
 
+/** Returns the texts of the children of that name. */
 export function texts(parent: Parsed, name: string): string[] {
   return parent.children.filter((child) => child.name === name).map(({ text }) => text);
 }

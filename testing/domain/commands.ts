@@ -4,6 +4,7 @@ import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 
+/** Returns the context of a command of an arbitrary actor. */
 export function anyContext(changes: Partial<CommandContext> = {}): CommandContext {
   const [commandId, correlationId] = [randomUUID(), randomUUID()];
   const actor = { kind: 'client', name: 'alice' } as const;

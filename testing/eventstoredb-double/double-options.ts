@@ -2,6 +2,7 @@ import type { ClusterTimes } from './cluster/cluster.ts';
 import type { User } from './services/access-control.ts';
 
 export type DoubleOptions = {
+  /** The port of the first node; 0: any free one. */
   readonly port?: number;
   /** The ports of the nodes, which also say how many there are. */
   readonly ports?: readonly number[];

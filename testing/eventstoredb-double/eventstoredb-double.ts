@@ -72,6 +72,7 @@ export class EventStoreDbDouble implements AsyncDisposable {
     this.clusterFaults = new ClusterFaults(this.cluster);
   }
 
+  /** The port of the first node. */
   get port(): number {
     return (this.cluster.nodes[0] as ClusterNode).port;
   }
@@ -80,6 +81,7 @@ export class EventStoreDbDouble implements AsyncDisposable {
     return this.cluster.nodes.map(({ port }) => port);
   }
 
+  /** Names every node. */
   get connectionString(): string {
     const { tls } = this.#options;
     const hosts = this.cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
@@ -91,10 +93,12 @@ export class EventStoreDbDouble implements AsyncDisposable {
     return this.cluster.groups;
   }
 
+  /** The number of subscriptions of both kinds that are open now. */
   get openSubscriptions(): number {
     return this.#subscriptions.count;
   }
 
+  /** Cuts every subscription off, of both kinds. */
   dropSubscriptions(how: DroppedHow = 'error'): void {
     this.#subscriptions.drop(how);
   }

@@ -16,6 +16,7 @@ type Altered = Answer | 'lost' | 'held';
 export type Alteration = (answer: Answer, request: string) => Altered | Promise<Altered>;
 
 export type AlteringOptions = {
+  /** Headers that do not reach the service. */
   readonly drops?: readonly string[];
   /** Answers 413 to a request with a body of this length, as proxies do, or loses it before it arrives. */
   readonly refuses?: (request: string, bytes: number) => 413 | 'lost' | undefined;

@@ -33,6 +33,7 @@ export type Judgement = {
 
 const ONCE = ['DepositCreated', 'DepositCompleted', 'DepositVerified', 'DepositLoaded'];
 
+/** Resolves to the histories by deposit id. */
 export async function depositHistories(log: EventLog): Promise<ReadonlyMap<string, DepositHistory>> {
   const histories = new Map<string, DepositHistory & { counts: Map<string, number> }>();
   for await (const { stream, type, metadata } of log.readAll({ streamPrefixes: ['deposit-'] })) {

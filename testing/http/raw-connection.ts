@@ -39,6 +39,7 @@ export class RawConnection implements Disposable {
     return received.toString('latin1');
   }
 
+  /** The error of the broken connection, if any. */
   get error(): string | undefined {
     return this.#error?.code;
   }
@@ -58,6 +59,7 @@ export class RawConnection implements Disposable {
     this.#socket.end();
   }
 
+  /** Resets the connection. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }

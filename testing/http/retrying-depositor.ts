@@ -14,6 +14,7 @@ import {
 import type { Answered } from './deposit-histories.ts';
 
 export type RetryingDepositorOptions = {
+  /** Two nodes of one service. */
   readonly nodes: readonly [string, string];
   readonly authorization: string;
   readonly collection: string;
@@ -36,6 +37,7 @@ export class RetryingDepositor implements Answered {
   readonly faults: string[] = [];
   /** Statuses of acknowledged deposits that the other node answered with 404. */
   falseMissing = 0;
+  /** Number of answers 503. */
   unavailable = 0;
   readonly #options: RetryingDepositorOptions;
 

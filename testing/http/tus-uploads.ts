@@ -24,6 +24,7 @@ export class TusUploads {
     });
   }
 
+  /** Resolves to the IRI of a new upload. */
   async begin(length: number, headers: Headers = {}): Promise<string> {
     const answer = await this.create(length, headers);
     const location = answer.headers.get('location');
@@ -50,6 +51,7 @@ export class TusUploads {
     return this.#client.delete(upload, TUS);
   }
 
+  /** Resolves to the IRI of a complete upload. */
   async whole(bytes: Buffer, headers: Headers = {}): Promise<string> {
     const upload = await this.begin(bytes.length, headers);
     const answer = await this.patch(upload, 0, new Uint8Array(bytes));

@@ -34,6 +34,7 @@ export class CommandLineDepositor {
     };
   }
 
+  /** Runs `deposit` with these arguments in the home folder. */
   async run(args: readonly string[], { input = '', env = {} }: RunOptions = {}): Promise<Ran> {
     const child = this.start(args, env);
     child.stdin?.end(input);
@@ -71,4 +72,5 @@ export class CommandLineDepositor {
   }
 }
 
+/** A JSON result of the command. */
 export type Facts = Record<string, unknown>;

@@ -28,6 +28,7 @@ export async function runScript(
   return outcomeOf(child);
 }
 
+/** Resolves to the result of a process whose output comes through pipes. */
 export async function outcomeOf(child: ChildProcess): Promise<Ran> {
   const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
   const [out, err] = await Promise.all([buffer(child.stdout!), buffer(child.stderr!)]); // as the caller guarantees

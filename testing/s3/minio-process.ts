@@ -27,6 +27,7 @@ export class MinioProcess implements AsyncDisposable {
   #port = 0;
   #child: ChildProcess | undefined;
 
+  /** Resolves when it serves requests. */
   static async start(program: string): Promise<MinioProcess> {
     await using starting = new AsyncDisposableStack();
     const minio = starting.use(new MinioProcess(program, await mkdtemp(path.join(tmpdir(), 'minio-'))));
@@ -41,6 +42,7 @@ export class MinioProcess implements AsyncDisposable {
     this.#folder = folder;
   }
 
+  /** The folder in which it stores everything. */
   get drive(): string {
     return path.join(this.#folder, 'drive');
   }
@@ -54,6 +56,7 @@ export class MinioProcess implements AsyncDisposable {
     return `http://${this.accessKey}:${this.secretKey}@127.0.0.1:${this.#port}/${bucket}`;
   }
 
+  /** Ends it by SIGKILL. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
@@ -63,6 +66,7 @@ export class MinioProcess implements AsyncDisposable {
     if (!(await this.#begin())) throw new Error(`MinIO was not started again: port ${this.#port} is in use.`);
   }
 
+  /** Flips a bit of the object, or flips it back. */
   flip(bucket: string, key: string): Promise<void> {
     return flipOnDrive(path.join(this.drive, bucket, key));
   }

@@ -16,6 +16,7 @@ export type Exchange = {
   readonly kind: S3Kind;
   /** Whether bodies may differ from the digest with which their request is signed. */
   readonly ignoresDigests: boolean;
+  /** Folder of the bodies. */
   readonly folder: string;
   readonly buckets: ReadonlyMap<string, S3Bucket>;
 };

@@ -26,6 +26,7 @@ export type S3Answer = {
   readonly body: Buffer;
   /** Whether the connection ended before the body did. */
   readonly isCut: boolean;
+  /** The code of S3 in the body of an error. */
   readonly code: string | undefined;
 };
 

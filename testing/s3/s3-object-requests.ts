@@ -10,6 +10,7 @@ import type { S3Object } from './s3-versions.ts';
 const READ_FIRST_BYTES = 200_000;
 const BLOCK_BYTES = 1024 * 1024;
 
+/** Answers a request about one object. */
 export async function answerObject(bucket: S3Bucket, exchange: Exchange): Promise<void> {
   const { request, method, key, query } = exchange;
   const source = request.headers['x-amz-copy-source'];

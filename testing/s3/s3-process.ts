@@ -13,6 +13,7 @@ process.once('SIGTERM', () => void server[Symbol.asyncDispose]().then(() => proc
 reply({ port: server.port, accessKey, secretKey });
 
 const COMMANDS: Readonly<Record<string, (bucket: S3Bucket, key: string) => unknown>> = {
+  /** Flips a bit of the object, or flips it back. */
   flip: ({ flipped }, key) => flipped.delete(key) || flipped.add(key).has(key),
   'cut-power': (bucket, key) => server.cutPower(bucket, key === '' ? undefined : key),
   'bring-back': (bucket, key) => bucket.bringBack(key),

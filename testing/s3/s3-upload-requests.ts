@@ -6,6 +6,7 @@ import { S3Refusal } from './s3-refusal.ts';
 
 const MAX_PARTS = 10_000;
 
+/** Answers a request about an upload in parts. */
 export async function answerUpload(bucket: S3Bucket, exchange: Exchange): Promise<void> {
   const { method, query } = exchange;
   const id = query.get('uploadId') ?? '';

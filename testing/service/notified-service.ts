@@ -34,6 +34,7 @@ export async function temporaryKey(t: ExecutionContext): Promise<string> {
   return path.join(folder, 'webhook.key');
 }
 
+/** Sets the webhook of a client to a receiver. */
 export async function notify(
   service: RunningService,
   client: string,
@@ -44,6 +45,7 @@ export async function notify(
   await service.administration.client({ type: 'SetWebhook', client, url, secret: sealed });
 }
 
+/** Makes a valid deposit; resolves to its id. */
 export async function deposit(
   client: TestClient,
   collection: string,

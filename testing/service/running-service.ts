@@ -73,10 +73,12 @@ export class RunningService implements AsyncDisposable {
     return client;
   }
 
+  /** Starts on the same folder, after {@link stop}. */
   async startAgain(): Promise<void> {
     this.service = await serviceIn(this.folder, this.#overrides, this.#logger);
   }
 
+  /** Stops the service but keeps its folder. */
   async stop(): Promise<void> {
     await this.service[Symbol.asyncDispose]();
   }

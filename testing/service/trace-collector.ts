@@ -51,6 +51,7 @@ export class TraceCollector implements AsyncDisposable {
     return `http://127.0.0.1:${port}`;
   }
 
+  /** Returns the single span of this name. */
   named(name: string): ReceivedSpan | undefined {
     return this.spans.find((span) => span.name === name);
   }

@@ -31,7 +31,9 @@ export class WebhookReceiver implements AsyncDisposable {
   /** Notifications that were answered 204. */
   readonly taken: Received[] = [];
   manners: Manners = () => 204;
+  /** Milliseconds until it answers. */
   delay = 0;
+  /** Sent with every refusal. */
   retryAfter: string | undefined;
   readonly #host: string;
   #server: Server | undefined;

@@ -1,6 +1,7 @@
 import { type Decider, Refusal } from '../decider.ts';
 import { type SealedSecret, webhookUrl } from './webhook.ts';
 
+/** Events of a client. */
 export type ClientEvent =
   | { type: 'ClientRegistered'; data: { client: string; credential: Credential } }
   | { type: 'CredentialChanged'; data: { client: string; credential: Credential } }

@@ -1,6 +1,7 @@
 import { type Description, describedBy, description, detail, type Fact } from '../description.ts';
 import type { Client, ClientEvent } from './client.ts';
 
+/** Describes an event of a client in plain text. Of its credentials, the text says only that they changed. */
 export const describeClientEvent: (event: ClientEvent) => Description = describedBy<ClientEvent>({
   ClientRegistered: ({ client }) => description(`Client ${client} registered with a password.`),
   CredentialChanged: () => description('Password changed.'),

@@ -1,5 +1,6 @@
 import { type Decider, Refusal } from '../decider.ts';
 
+/** Events of a collection. */
 export type CollectionEvent =
   | { type: 'CollectionOpened'; data: { collection: string } }
   | { type: 'CollectionDescribed'; data: { collection: string } & CollectionDescription }

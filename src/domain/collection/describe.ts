@@ -1,6 +1,7 @@
 import { type Description, describedBy, description, detail, type Fact } from '../description.ts';
 import type { Collection, CollectionEvent } from './collection.ts';
 
+/** Describes an event of a collection in plain text. */
 export const describeCollectionEvent: (event: CollectionEvent) => Description = describedBy<CollectionEvent>({
   CollectionOpened: ({ collection }) => description(`Collection ${collection} opened.`),
   CollectionDescribed: ({ title, abstract, treatment }) =>

@@ -42,6 +42,7 @@ export function withoutArchive<Kept extends Numbered>(
   return { archives: archives.filter((one) => one.number !== number), archivesEver };
 }
 
+/** Removes all archives; their numbers are not given again. */
 export function withoutArchives<Kept extends Numbered>({ archivesEver }: Archives<Kept>): Archives<Kept> {
   return { archives: [], archivesEver };
 }

@@ -51,6 +51,7 @@ export type DepositCommand = CommandsOf<{
   DepositMetadata: NewDeposit & { entry: MetadataEntry; target: MetadataTarget };
 }>;
 
+/** The commands of one or more types. */
 export type Command<Type extends DepositCommand['type']> = Extract<DepositCommand, { type: Type }>;
 
 type NewDeposit = {

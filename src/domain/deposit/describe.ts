@@ -18,6 +18,7 @@ import type {
 } from './events.ts';
 import { reasonText, UNREADABLE } from './status-detail.ts';
 
+/** Describes an event of a deposit in plain text. */
 export const describeDepositEvent: (event: DepositEvent) => Description = describedBy<DepositEvent>({
   DepositCreated: ({ collection, uuid, slug, fallbackOrigin }) =>
     description(

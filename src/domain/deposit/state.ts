@@ -16,6 +16,7 @@ import type {
   UnreadableCopy,
 } from './events.ts';
 
+/** The state of a deposit, folded from its events. */
 export type Deposit =
   | { readonly status: 'absent' }
   | ({ readonly status: 'partial' } & Content)

@@ -24,6 +24,7 @@ export function isStatus(text: string): text is Status {
 /** All statuses, in the order in which a deposit reaches them. */
 export const STATUSES = Object.keys(SENTENCES) as readonly Status[];
 
+/** Statuses that a deposit is expected to leave. */
 export const UNFINISHED = [
   'partial',
   'deposited',
@@ -65,6 +66,7 @@ export function withWarnings(detail: string, warnings: readonly Reason[]): strin
   return warnings.length > 0 ? `${detail}\nWarnings:\n${lines(warnings)}` : detail;
 }
 
+/** Formats a reason for a status detail. */
 export function reasonText({ text, fields, values }: Reason): string {
   return `${text} (${fields.join(', ')})${values === undefined ? '' : `: ${values}`}`;
 }

@@ -14,6 +14,7 @@ export type NotificationsCommand =
   | { type: 'GiveUp'; depositId: number; revisions: readonly number[]; reason: string }
   | { type: 'Requeue'; depositId: number; now: string };
 
+/** State of the notifications of one deposit. */
 export type Notifications = {
   /** Client and collection of the deposit; `null` while nothing was ever held. */
   readonly owner: { readonly client: string; readonly collection: string } | null;
@@ -22,6 +23,7 @@ export type Notifications = {
   /** Notifications that wait, ordered by revision. */
   readonly held: readonly HeldNotification[];
   readonly givenUp: readonly HeldNotification[];
+  /** Number of attempts since the last delivery. */
   readonly attempt: number;
   /** Earliest time of the next attempt; `null` for at once. */
   readonly nextTryAt: string | null;

@@ -1,6 +1,7 @@
 import { type Description, describedBy, description, detail, type Fact } from '../description.ts';
 import type { Person, PersonEvent } from './person.ts';
 
+/** Describes an event of a person in plain text. */
 export const describePersonEvent: (event: PersonEvent) => Description = describedBy<PersonEvent>({
   PersonAdded: ({ person, role, client }) =>
     description(`Person ${person} added with the role ${role}.`, detail('client', client)),

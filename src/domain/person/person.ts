@@ -7,6 +7,7 @@ export type Role = (typeof ROLES)[number];
 /** A role; a depositor has it for one client, whose deposits the person sees. */
 export type RoleOf = { readonly role: Role; readonly client: string | null };
 
+/** Events of a person who may use the console. */
 export type PersonEvent =
   | { type: 'PersonAdded'; data: { person: string } & RoleOf }
   | { type: 'RoleChanged'; data: { person: string } & RoleOf }

@@ -75,6 +75,7 @@ export function grantedCollection(ctx: ServiceContext): string {
   return collection;
 }
 
+/** Returns a collection that is granted to a client. @throws {SwordError} 404: it does not exist. */
 export function collectionNamed(collections: View<CollectionView>, name: string): CollectionView {
   const collection = collections.get(name);
   if (!collection) throw notFound(`There is no collection ${name}.`);

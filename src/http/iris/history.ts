@@ -24,6 +24,7 @@ export const HISTORY_OFFERS: Offers = [
  */
 const PAGE_SIZE = 100;
 
+/** Serves the events of a deposit to its client. */
 export function historyHandler(queries: DepositQueries, options: RenderContext): ServiceMiddleware {
   return depositResource(queries.ownStatus, {
     GET: async (ctx, deposit) => {

@@ -15,6 +15,7 @@ type ServiceDocumentOptions = Pick<HttpSettings, 'depositNamespace' | 'maxUpload
   readonly iris: Iris;
   /** `undefined`: archives come whole. */
   readonly maxResumableUploadSize: number | undefined;
+  /** Whether dry runs are possible. */
   readonly dryRun: boolean;
 };
 

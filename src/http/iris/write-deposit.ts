@@ -7,6 +7,7 @@ import { WRITES } from '../requests/write-rules.ts';
 import { type WriteParts, withTag } from '../responses/answer-documents.ts';
 import type { ServiceContext } from '../service-context.ts';
 
+/** Runs the checks of a write to a deposit. */
 export function checkWrite(
   { passChecks }: Pick<WriteParts, 'passChecks'>,
   ctx: ServiceContext,

@@ -80,6 +80,7 @@ export class Credentials {
     this.#onFailed = onFailed;
   }
 
+  /** Number of passwords that wait to be verified. */
   get waiting(): number {
     return this.#permits.waiting;
   }

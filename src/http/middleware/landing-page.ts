@@ -23,6 +23,7 @@ export function serviceDescriptionLink(iris: Iris): string {
 
 const TITLE = 'Source code deposits';
 
+/** Serves a page from which clients and people find the service document. */
 export function landingPage(iris: Iris) {
   const bodies = { html: pageOf(iris), json: factsOf(iris) };
   return publicDocument((ctx) => {

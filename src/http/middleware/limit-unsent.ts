@@ -3,6 +3,7 @@ import type { ServiceMiddleware } from '../service-context.ts';
 import { addressOf } from './credentials.ts';
 import { networkOf } from './login-attempts.ts';
 
+/** Bodies below this number of characters are not counted. */
 const MIN_COUNTED = 16 * 1024;
 const MAX_CHARACTERS = 64 * 1024 ** 2;
 const MAX_CHARACTERS_PER_CLIENT = 8 * 1024 ** 2;

@@ -12,6 +12,7 @@ const MAX_ADDRESSES = 10_000;
 export class LoginAttempts {
   readonly #now: Clock;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  /** Number of attempts in progress, by network. */
   readonly #inProgress = new Map<string, number>();
 
   constructor(now: Clock = () => clock.monotonic()) {

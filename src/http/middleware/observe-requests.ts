@@ -10,6 +10,7 @@ import type { ServiceMiddleware } from '../service-context.ts';
 
 export const REQUEST_ID = 'X-Request-Id';
 
+/** Maximum characters of a path in a span. */
 const LONGEST_PATH = 256;
 
 /** Facts of a request that are known only after its response. */

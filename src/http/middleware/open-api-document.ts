@@ -12,6 +12,7 @@ export type DescribedService = Pick<HttpSettings, 'maxUploadSize' | 'maxEntrySiz
   RenderContext & {
     /** Maximum bytes of a resumable upload; `undefined` without the module. */
     readonly maxResumableUploadSize: number | undefined;
+    /** The optional capabilities that are on. */
     readonly modules: ReadonlySet<string>;
   };
 

@@ -3,6 +3,7 @@ import type { ServiceMiddleware } from '../service-context.ts';
 
 /** Maximum characters of a request target, which are ASCII. */
 export const MAX_TARGET_LENGTH = 8192;
+/** Methods that some resource has. */
 const ALLOW = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /**

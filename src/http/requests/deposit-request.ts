@@ -84,10 +84,12 @@ export function isDryRun({ query }: Context): boolean {
   throw badRequest(`dry-run=${quoted(String(value))} is neither true nor false.`);
 }
 
+/** Returns whether the request has no body, by its headers. */
 export function isEmpty({ req }: Context): boolean {
   return req.headers['transfer-encoding'] === undefined && (declaredLength(req.headers) ?? 0) === 0;
 }
 
+/** Returns the upload that the header `Upload` names in place of a body. */
 export function namedUpload({ req }: Context): string | undefined {
   return headerText(req.headers['upload']);
 }

@@ -31,6 +31,7 @@ export type BodyOfWrite = {
 /** Facts of an archive that are known before its bytes arrive. */
 export type AnnouncedArchive = {
   readonly filename: string;
+  /** Media type as the client declared it. */
   readonly mediaType: string;
   readonly md5: string | null;
   readonly digests: Digests;

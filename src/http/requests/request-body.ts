@@ -97,6 +97,7 @@ export async function* requestBody(
  * late counts as two, since the process was stopped or busy, and what the client has sent meanwhile was not read yet.
  */
 class TimedReader {
+  /** Total waiting time in milliseconds. */
   ms = 0;
   #idleMs = 0;
   #isWaiting = false;

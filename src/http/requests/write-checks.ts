@@ -25,6 +25,7 @@ import { assertDeclaredLength, receiveContent } from './receive-content.ts';
 import type { ReceiveOptions } from './receive-options.ts';
 import type { WriteRule } from './write-rules.ts';
 
+/** A write whose checks are to be run. */
 export type AskedWrite = {
   readonly ctx: ServiceContext;
   readonly rule: WriteRule;
@@ -44,6 +45,7 @@ type Repetition = {
 /** A write that has passed the checks, as use cases accept it. */
 export type PassedWrite = Omit<ClientWrite, 'receive'> &
   Pick<Repetition, 'isRepeated'> & {
+    /** `undefined` if the write has no body. */
     readonly body: BodyKind | undefined;
     readonly receive: (instead?: Partial<ReceiveOptions>) => Promise<ReceivedContent>;
   };

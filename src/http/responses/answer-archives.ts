@@ -16,6 +16,7 @@ import type { LongAnswers } from './long-answers.ts';
 import type { AtRevision } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 
+/** Where archives come from, and the limits of answers with them. */
 export type Downloads = { readonly store: ObjectStore; readonly answers: LongAnswers };
 
 /**
@@ -42,6 +43,7 @@ export async function answerArchives(
   }
 }
 
+/** Answers with one archive byte for byte. */
 export async function answerArchive(
   ctx: ServiceContext,
   deposit: AtRevision,
@@ -174,6 +176,7 @@ function answerHead(ctx: ServiceContext): void {
   ctx.status = 200;
 }
 
+/** Maximum bytes of a name that file systems accept. */
 const MAX_NAME_BYTES = 255;
 
 /**

@@ -21,6 +21,7 @@ export const LIST_OFFERS: Offers = [
   PAGE,
 ];
 
+/** The parts that all lists share. */
 export type ListParts = {
   /** Limits lists of more deposits than a page has by default. */
   readonly longAnswers: LongAnswers;

@@ -142,6 +142,7 @@ export async function answerCreated(
   await documents.receipt(ctx, deposit);
 }
 
+/** Sets the entity tag of the changed deposit. */
 export function withTag(ctx: ServiceContext, written: Written): Written {
   ctx.set('ETag', entityTag(written.depositId, written.revision));
   return written;

@@ -27,6 +27,7 @@ export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): b
   return format === 'json' ? !accepts(accept, archives.contentType) : format === 'xml';
 }
 
+/** Answers with a feed of the archives of a deposit, one entry each. */
 export async function answerMediaFeed(
   ctx: ServiceContext,
   { depositId, revision }: DepositContentView,

@@ -8,6 +8,7 @@ import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import { collect } from '../requests/request-body.ts';
 
+/** Maximum number of entries in the cache. */
 const MAX_CACHED = 512;
 /** Limits of one receipt: bytes of entries that are read for it, and characters of terms that it shows. */
 const MAX_BYTES = 1024 ** 2;

@@ -7,6 +7,7 @@ import type { ServiceContext } from '../service-context.ts';
 import { streamChunks } from './stream-response.ts';
 import { yieldWhenStalled } from './yield-when-stalled.ts';
 
+/** Limits of one kind of answers. */
 export type LongAnswerLimits = {
   /** Noun of the refusal, in the plural. */
   readonly kind: string;
@@ -48,6 +49,7 @@ export const DOWNLOADS: LongAnswerLimits = {
 /** Longer than `STALLED_AFTER_MS`, so that a client that reconnects gets the permits of its dead connections. */
 const WAITING_TIMEOUT_MS = 15_000;
 
+/** Characters of one chunk of a body. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
 /**

@@ -15,6 +15,7 @@ export type HeaderLimits = { readonly maxHeadersSize: number; readonly headersTi
 /** Socket with Node's parser and the request that it is reading. */
 type ParsedSocket = HttpSocket & { readonly parser?: { readonly incoming?: IncomingMessage | null } | null };
 
+/** How parse errors are answered and logged. */
 export type ParseErrorOptions = ErrorOptions & { readonly logger: Pick<Logger, 'info'> };
 
 /** Connections after a parse error, with what decides its answer if that needs later packets. */

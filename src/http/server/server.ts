@@ -39,6 +39,7 @@ const KEEP_ALIVE_LEEWAY_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Milliseconds between two closings of idle connections while the server stops, for requests already sent on them. */
 const IDLE_CLOSE_INTERVAL_MS = 100;
+/** Milliseconds for aborted requests to end. */
 const ABORT_GRACE_MS = 3000;
 /** Maximum number of pipelined requests of one connection that wait for earlier ones. */
 const MAX_PIPELINED = 100;
@@ -62,6 +63,7 @@ export class Server {
   readonly #answeredAt = new WeakMap<Socket, number>();
   #closing = false;
 
+  /** Resolves when the server listens. */
   static async listen(options: ServerOptions): Promise<Server> {
     const server = new Server(options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -165,6 +167,7 @@ export class Server {
     return `${this.#tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
+  /** Resolves to the number of open connections. */
   connections(): Promise<number> {
     return promisify(this.#server.getConnections.bind(this.#server))();
   }

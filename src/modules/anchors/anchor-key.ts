@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
 
+/** Thrown when a key file has no Ed25519 key. */
 export class BadAnchorKey extends errorsOfCode('BAD_ANCHOR_KEY') {}
 
 /**

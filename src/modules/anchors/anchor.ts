@@ -3,6 +3,7 @@ import type { JsonObject } from '../../event-log/event-log.ts';
 import { canonicalJson } from '../../event-log/integrity/hash-chain.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 
+/** Stream of the log that contains the anchors. */
 export const ANCHORS = 'anchors';
 
 /** A signed statement about the first `events` events of a log, in global order, including anchors. */
@@ -12,6 +13,7 @@ export type Anchor = AnchorStatement & {
 };
 
 export type AnchorStatement = {
+  /** Version of this format. */
   readonly anchor: 1;
   readonly events: number;
   /** Root of their Merkle tree, 64 hex digits. */
@@ -20,6 +22,7 @@ export type AnchorStatement = {
   readonly previous: string | null;
   /** RFC 3339, UTC. */
   readonly madeAt: string;
+  /** SPKI in base64. */
   readonly publicKey: string;
 };
 

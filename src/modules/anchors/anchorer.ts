@@ -19,6 +19,7 @@ import { anchorKey } from './anchor-key.ts';
 import { LogMerkleTree } from './log-merkle-tree.ts';
 
 export type AnchorerOptions = {
+  /** Folder of the saved Merkle tree. */
   readonly dataDir: string;
   readonly anchorKeyFile: string;
   /** File that gets a line for each anchor; `null` for none. */
@@ -29,6 +30,7 @@ export type Anchored = {
   readonly anchor: Anchor;
   /** False when there are no events after the last anchor. */
   readonly made: boolean;
+  /** Number of lines appended to the file. */
   readonly written: number;
 };
 
@@ -38,6 +40,7 @@ class AnchorsOvertaken extends errorsOfCode('ANCHORS_OVERTAKEN') {}
 /** Thrown when the log has fewer events than one of its anchors covers. */
 class AnchoredEventsGone extends errorsOfCode('ANCHORED_EVENTS_GONE') {}
 
+/** Thrown when the log is empty. */
 export class NothingToAnchor extends errorsOfCode('NOTHING_TO_ANCHOR') {}
 
 /** Maximum number of conflicting appends before an anchoring fails. */

@@ -38,6 +38,7 @@ export class MerkleTree {
     this.#size += 1;
   }
 
+  /** Returns the root as 64 hex digits. */
   root(): string {
     const root = this.#peaks.reduceRight<Buffer | undefined>(
       (right, left) => (right === undefined ? left : digest(NODE, left, right)),

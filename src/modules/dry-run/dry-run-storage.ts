@@ -46,6 +46,7 @@ export class DryRunStorage implements AsyncDisposable {
     return stored;
   }
 
+  /** Returns the file of a stored body, for synchronous readers. */
   source(sha256: string): LocalSource {
     const file = this.#files.get(sha256);
     if (file === undefined) throw new Error(`Nothing with the digest ${sha256} was put here.`);

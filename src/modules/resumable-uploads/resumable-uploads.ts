@@ -8,7 +8,9 @@ import { type UploadLock, UploadLocks } from './upload-locks.ts';
 import { MAX_CONCURRENT, UploadsFolder } from './uploads-folder.ts';
 
 export type UploadLimits = {
+  /** Maximum bytes of one upload. */
   readonly maxSize: number;
+  /** Maximum number of open uploads of one client. */
   readonly perClient: number;
   /** Maximum bytes of all open uploads: those stored, and those reserved for the rest of uploads in progress. */
   readonly totalSize: number;
@@ -255,6 +257,7 @@ export class ResumableUploads implements AsyncDisposable {
     this.#unused.delete(upload);
   }
 
+  /** Returns the uploads that occupy room. */
   #open(): Upload[] {
     for (const upload of this.#unused) if (upload.state.status === 'used') this.#unused.delete(upload);
     return [...this.#unused].filter((upload) => !this.#isExpired(upload));

@@ -6,12 +6,15 @@ export type UploadRecord = {
    * of releases without it, where only the length of the file is known.
    */
   readonly durableLength?: number | undefined;
+  /** UUID. */
   readonly id: string;
   readonly client: string;
   readonly collection: string;
+  /** Final number of bytes. */
   readonly length: number;
   /** `Upload-Metadata`, verbatim. */
   readonly metadata: string | null;
+  /** RFC 3339, UTC. */
   readonly createdAt: string;
   readonly state: UploadState;
 };

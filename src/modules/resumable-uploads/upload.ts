@@ -69,6 +69,7 @@ export class Upload {
     return this.#record.length;
   }
 
+  /** Number of bytes that are stored durably. */
   get offset(): number {
     return this.#offset;
   }
@@ -109,6 +110,7 @@ export class Upload {
     await this.#commit(writer, from, checksum);
   }
 
+  /** Records that bytes have arrived. */
   touch(): void {
     this.#touchedAt = clock.now();
   }
@@ -124,6 +126,7 @@ export class Upload {
     this.#hasSurplus = false;
   }
 
+  /** Yields all stored bytes. */
   async *bytes(): AsyncGenerator<Buffer> {
     await using handle = await orUploadsUnavailable(files.open(this.#folder.bytesOf(this.id), 'r'));
     for (;;) {

@@ -76,6 +76,7 @@ export class UploadsFolder {
     await orUploadsUnavailable(create());
   }
 
+  /** Resolves when the record is durable. */
   async write(record: UploadRecord): Promise<void> {
     await orUploadsUnavailable(this.#write(record));
   }

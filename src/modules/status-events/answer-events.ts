@@ -10,7 +10,10 @@ import { EVENT_STREAM_TYPE } from '../../sword/headers/media-type.ts';
 import type { OpenStream } from './event-streams.ts';
 import type { StatusChangeSource } from './status-change-sources.ts';
 
-export type EventsOptions = StatusChangeContext & { readonly isAllowed: () => boolean };
+export type EventsOptions = StatusChangeContext & {
+  /** Returns whether the client may still receive changes. */
+  readonly isAllowed: () => boolean;
+};
 
 const HEARTBEAT_MS = 15_000;
 /** Milliseconds after which a client reconnects: usually, and when no change is expected. */

@@ -11,6 +11,7 @@ import type { View } from '../../views/view.ts';
 export type EventStreamsOptions = {
   readonly log: EventLog;
   readonly projector: Pick<Projector, 'listen'>;
+  /** View of that projector. */
   readonly statuses: View<DepositStatusView>;
 };
 
@@ -37,6 +38,7 @@ export class EventStreams implements Disposable {
     this.#stopListening = options.projector.listen((events) => this.#publish(events));
   }
 
+  /** Number of open streams, for monitoring. */
   get status(): { readonly open: number } {
     return { open: this.#streams.size };
   }
@@ -65,6 +67,7 @@ export class EventStreams implements Disposable {
     for (const stream of this.#streams) stream.close();
   }
 
+  /** Log from which streams are read. */
   get log(): EventLog {
     return this.#options.log;
   }

@@ -2,6 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import type { Position } from '../../event-log/event-log.ts';
 import { KEY_BYTES, openToken, sealToken } from '../../tools/cryptography/aes-gcm.ts';
 
+/** The client and the collection that a stream is about. */
 type Owner = { readonly client: string; readonly collection: string };
 
 /**

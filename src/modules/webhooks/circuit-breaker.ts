@@ -30,6 +30,7 @@ export class CircuitBreaker {
     this.#pauses = pauses;
   }
 
+  /** Number of deliveries that may begin now. */
   get permits(): number {
     if (clock.monotonic() < this.#openUntil) return 0;
     return Math.max(0, (this.#trips > 0 ? 1 : MAX_CONCURRENT) - this.#running);
@@ -63,6 +64,7 @@ export class CircuitBreaker {
     return undefined;
   }
 
+  /** Releases the permit. */
   release(): void {
     this.#running -= 1;
     for (const wake of [...this.#waiting].slice(0, this.#trips > 0 ? MAX_WAITING : 1)) {

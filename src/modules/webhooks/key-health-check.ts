@@ -4,7 +4,9 @@ import type { Logger } from '../../tools/logger.ts';
 import { WebhookKey, WebhookKeyProblem } from './webhook-key.ts';
 
 export type KeyHealthCheckOptions = {
+  /** File with the key of the secrets. */
   readonly keyFile: string;
+  /** Returns all current webhooks. */
   readonly webhooks: () => Iterable<ClientWebhook>;
   readonly logger: Pick<Logger, 'error' | 'info'>;
 };

@@ -22,11 +22,13 @@ export type NotificationOptions = {
   readonly deliveries: ConsumerGroups;
   readonly parking: EventLogParking;
   readonly projector: Projector;
+  /** Views of that projector. */
   readonly notified: NotificationViews;
   readonly logger: Logger;
   readonly baseUrl: string;
   readonly maker: { readonly name: string; readonly version: string };
   readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
+  /** Resolves when the views of this node have caught up. */
   readonly ready: Promise<void>;
   /** Returns the reactor with its attempts observed. */
   readonly observed: (reactor: Reactor) => Reactor;
@@ -56,6 +58,7 @@ export class NotificationService implements AsyncDisposable {
   readonly #sender: WebhookSender;
   readonly #notifier: Notifier;
   readonly #retries: RetryScheduler;
+  /** Runner of the notifier. */
   readonly runner: ReactorRunner;
   readonly #lastError: () => string | undefined;
 

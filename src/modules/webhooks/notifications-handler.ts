@@ -10,6 +10,7 @@ import type { Document, Fact, Part, RenderContext } from '../../sword/documents/
 import { render } from '../../sword/documents/render.ts';
 import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
 
+/** Maximum number of deposits in the list. */
 const MOST = 500;
 
 /** Lists the notifications of a collection that the client has not received: those to be retried and those given up. */

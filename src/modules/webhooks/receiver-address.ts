@@ -3,6 +3,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 
+/** Thrown when a webhook's address is not allowed. */
 export class ReceiverRefused extends errorsOfCode('RECEIVER_REFUSED') {}
 
 /** Whether webhooks may be in private networks and use plain http. */

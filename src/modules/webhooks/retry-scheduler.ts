@@ -17,6 +17,7 @@ export type RetrySchedulerOptions = {
   readonly sender: WebhookSender;
   readonly webhooks: Webhooks;
   readonly projector: Pick<Projector, 'listen'>;
+  /** View of that projector. */
   readonly undelivered: View<UndeliveredNotifications>;
   /** Position of the log that queries of that view reflect. */
   readonly queries: Pick<ReachedByQueries, 'isCurrent' | 'passed'>;

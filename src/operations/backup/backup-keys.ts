@@ -56,6 +56,7 @@ function placeOf(name: string, config: KeyPlaces): string {
   return keysInUse(config).get(name) ?? path.join(config.dataDir, 'keys', name);
 }
 
+/** Names of keys that are being written. */
 const UNFINISHED = /\.new$|\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Removes the incomplete files of an interrupted copy of keys. */

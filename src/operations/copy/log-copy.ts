@@ -69,6 +69,7 @@ export async function copyLog(
   return { ...copied, upTo };
 }
 
+/** Copies events like {@link copyLog}, from any source. */
 export async function copyEvents(
   events: AsyncIterable<CopyableEvent>,
   target: EventLog,

@@ -69,6 +69,7 @@ export class ObjectTable implements Disposable {
     this.#database.exec('UPDATE objects SET is_missing = 1');
   }
 
+  /** Records that the target lists an object; one of another length stays missing. */
   foundInTarget(sha256: string, length: number): void {
     this.#find.run(bytesOf(sha256), length);
   }

@@ -33,6 +33,7 @@ export type StoreCopied = {
   /** Number of objects of the source that the target now contains. */
   readonly objects: number;
   readonly bytes: number;
+  /** Number of them that were missing before. */
   readonly copied: number;
   /** Number of them that were corrupt before, which only `verify` detects. */
   readonly repaired: number;

@@ -14,8 +14,10 @@ export type OrphanSearch = {
   readonly store: ObjectStore;
   /** Only objects stored before this time are orphans. It must be earlier than the start of any running upload. */
   readonly storedBefore: Date;
+  /** Folder for the temporary lists of objects. */
   readonly temporaryFolder: string;
   readonly progress: (step: 'objects listed' | 'objects named', done: number) => void;
+  /** Aborts the search with its reason. */
   readonly signal: AbortSignal;
 };
 

@@ -21,6 +21,7 @@ export class HistoryVerdict {
     this.#broken.push(`#${revision}`);
   }
 
+  /** Whether every event is the one that was appended. */
   get fits(): boolean {
     return this.#broken.length === 0;
   }

@@ -33,6 +33,7 @@ export type FoundEvent = {
 };
 
 export type SearchOptions = {
+  /** Opens the object store. Called only if manifests must be read. */
   readonly openStore: () => Promise<ObjectStore>;
   readonly progress?: (events: number) => void;
 };

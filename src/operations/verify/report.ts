@@ -1,5 +1,6 @@
 import type { Position, RecordedEvent } from '../../event-log/event-log.ts';
 
+/** A deviation that a check found. */
 export type Finding = {
   readonly check: 'files' | 'log' | 'objects' | 'identifiers' | 'anchors' | 'views';
   readonly code: string;
@@ -8,8 +9,10 @@ export type Finding = {
   readonly stream?: string;
   readonly revision?: number;
   readonly position?: Position;
+  /** SHA-256. */
   readonly object?: string;
   readonly file?: string;
+  /** Number of events that the anchor covers. */
   readonly anchor?: number;
   /** Streams among which the cause is, if it is not known more exactly. */
   readonly streams?: readonly string[];
@@ -72,6 +75,7 @@ export class Report {
     return this.#findings;
   }
 
+  /** Whether further findings are only counted. */
   get isFull(): boolean {
     return this.#findings >= this.#options.limit;
   }
@@ -86,6 +90,7 @@ export class Report {
   }
 }
 
+/** A part of a verification. */
 export type Check = (report: Report) => Promise<void>;
 
 /**

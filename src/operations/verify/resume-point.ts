@@ -13,8 +13,10 @@ import type { LogCheck } from './log-pass.ts';
 /** Version of the file. Version 1 omitted findings beyond the report's limit from `again`. */
 const VERSION = 2;
 
+/** Progress of an interrupted verification. */
 export type Interrupted = {
   readonly version: typeof VERSION;
+  /** RFC 3339. */
   readonly begunAt: string;
   /** Number of events from the first on for which everything was checked. */
   readonly events: number;
@@ -28,6 +30,7 @@ export type Interrupted = {
 class LogChanged extends errorsOfCode('LOG_CHANGED') {}
 
 export type Intervals = {
+  /** Milliseconds between two writes of the file. */
   readonly saveEvery: number;
   /** Events between two positions that may be saved. */
   readonly markEvery: number;

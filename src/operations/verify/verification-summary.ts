@@ -1,10 +1,12 @@
 import { pluralize } from '../../domain/description.ts';
 import type { Finding, Report } from './report.ts';
 
+/** Returns the summary for programs. */
 export function summaryOf({ findings, counts, notes, firstBadEvent, firstBadObject }: Report) {
   return { proven: findings === 0, findings, ...counts, firstBadEvent, firstBadObject, notes };
 }
 
+/** Returns the summary for people. */
 export function summaryText(report: Report): string {
   const { findings, counts, notes } = report;
   const { events, streams, objects, bytes, faultyObjects, deposits, anchors, provenBefore } = counts;

@@ -19,8 +19,11 @@ import {
 /** A page of a client's deposits in a collection, newest first. */
 export type DepositList = {
   readonly collection: string;
+  /** Title of the collection. */
   readonly title: string;
+  /** The client. */
   readonly author: string;
+  /** RFC 3339, UTC. */
   readonly updatedAt: string;
   /** Number of deposits on all pages. */
   readonly count: number;

@@ -4,6 +4,7 @@ import { type Document, depositFields, type RenderContext, text } from './docume
 
 export type ContentDocument = Omit<DepositModel, 'archive' | 'loaded'>;
 
+/** Describes the document of the CONT-FILE-IRI. */
 export function contentDocument(document: ContentDocument, { iris }: Pick<RenderContext, 'iris'>): Document {
   const { depositId, collection, createdAt, status, statusDetail } = document;
   return {

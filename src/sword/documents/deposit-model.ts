@@ -9,6 +9,7 @@ export type DepositModel = {
   readonly collection: string;
   /** Title from the metadata; `null` before there are any. */
   readonly title: string | null;
+  /** The depositing client. */
   readonly author: string;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -25,6 +25,7 @@ export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
   readonly treatment: string;
   /** In upload order. */
   readonly archives: readonly ReceivedArchive[];
+  /** Dublin Core terms of its metadata. */
   readonly terms: readonly DublinCoreTerm[];
 };
 
@@ -32,6 +33,7 @@ type ReceivedArchive = {
   readonly number: number;
   readonly filename: string;
   readonly mediaType: string;
+  /** Number of bytes. */
   readonly length: number;
   /** Hex digits; `md5` only if the client sent it. */
   readonly sha256: string;
@@ -97,6 +99,7 @@ function linksOf(
   ];
 }
 
+/** Returns the link to one archive, with its digests. */
 function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receipt, iris: Iris): BodyElement {
   return element('link', '', {
     rel: ORIGINAL_DEPOSIT,

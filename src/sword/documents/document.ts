@@ -4,6 +4,7 @@ import { type BodyElement, element } from '../xml/xml-body.ts';
 /** The software of this service, named in receipts and errors. */
 export type Generator = { readonly name: string; readonly version: string; readonly uri: string };
 
+/** Configuration of documents. */
 export type RenderContext = {
   readonly iris: Iris;
   readonly depositNamespace: string;

@@ -2,6 +2,7 @@ import { type Document, depositFields, onlyJson, text } from './document.ts';
 
 /** Result of a dry run, which creates no deposit. */
 export type DryRunDocument = {
+  /** UUID of the request. */
   readonly requestId: string;
   readonly title: string | null;
   readonly updatedAt: string;

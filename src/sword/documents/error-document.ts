@@ -52,6 +52,7 @@ type ErrorDefinition = {
   readonly name?: string;
 };
 
+/** All errors that are answered. */
 export const SWORD_ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = {
   ErrorBadRequest: { status: 400, of: 'SWORD', title: 'Bad request' },
   Unauthorized: { status: 401, of: 'service', title: 'Unauthorized' },

@@ -28,6 +28,7 @@ export type History = Pick<
 };
 
 export type HistoryEntry = {
+  /** UUID. */
   readonly id: string;
   readonly type: string;
   /** RFC 3339, UTC. */

@@ -13,6 +13,7 @@ import {
 
 /** An object that a SWHID names among the deposits of a client. */
 export type ObjectDocument = {
+  /** SWHID without qualifiers. */
   readonly swhid: string;
   /** SWHID with the qualifiers of the request. */
   readonly asked: string;
@@ -33,6 +34,7 @@ export type ObjectDocument = {
   readonly formats: readonly string[];
   /** Time of loading. RFC 3339, UTC. */
   readonly updatedAt: string;
+  /** The client. */
   readonly author: string;
   /** Deposits that contain the object, newest first. */
   readonly deposits: readonly ObjectDeposit[];

@@ -8,6 +8,7 @@ import { htmlPieces } from './html-page.ts';
 
 export type Format = 'xml' | 'json' | 'html';
 
+/** Rendered texts of parts. */
 export type TextCache = Pick<LruCache<string>, 'get' | 'set'>;
 
 /** Renders the document; the same facts in each format. */

@@ -5,13 +5,17 @@ import { element } from '../xml/xml-body.ts';
 import { type Document, onlyJson, type Part, type RenderContext, text } from './document.ts';
 
 export type ServiceDocument = {
+  /** Title of the workspace. */
   readonly title: string;
+  /** Number of bytes. */
   readonly maxUploadSize: number;
   /** Maximum bytes of a resumable upload (tus); absent if they are disabled. */
   readonly maxResumableUploadSize?: number | undefined;
   /** Domain that a URL in the metadata of the client must be under; absent if it has none. */
   readonly clientDomain?: string | undefined;
+  /** Whether a POST to a collection may be a dry run. */
   readonly dryRun: boolean;
+  /** Collections granted to the client. */
   readonly collections: readonly ServedCollection[];
   /** True in the service document of a collection, which links to no further service document. */
   readonly isOfCollection?: boolean;
@@ -20,6 +24,7 @@ export type ServiceDocument = {
 type ServedCollection = {
   readonly name: string;
   readonly title: string;
+  /** Accepted media types of archives. */
   readonly accept: readonly string[];
   readonly policy: string;
   readonly abstract: string;

@@ -29,6 +29,7 @@ export type StatedArchive = {
   readonly number: number;
   readonly filename: string;
   readonly mediaType: string;
+  /** Number of bytes. */
   readonly length: number;
   readonly sha256: string;
   /** RFC 3339, UTC. */
@@ -75,11 +76,13 @@ export function mediaFeed(statement: Statement, context: RenderContext): Documen
   return archiveFeed({ fragment: 'media', title: 'Archives', href }, statement, context);
 }
 
+/** Name and address of a feed of the archives of a deposit. */
 type FeedName = {
   /** Part of its id after the `#`. */
   readonly fragment: string;
   /** Part of its title before “of” and the title of the deposit. */
   readonly title: string;
+  /** IRI of the feed. */
   readonly href: string;
 };
 

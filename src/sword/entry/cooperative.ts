@@ -14,4 +14,5 @@ export async function runCooperatively<Result>(steps: Steps<Result>): Promise<Re
   }
 }
 
+/** Milliseconds between two yields to the event loop. */
 const YIELD_INTERVAL_MS = 5;

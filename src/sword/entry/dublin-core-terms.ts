@@ -1,6 +1,7 @@
 import { DCTERMS } from '../namespaces.ts';
 import type { EntryDocument } from './atom-entry.ts';
 
+/** An element of an entry in the Dublin Core terms namespace. */
 export type DublinCoreTerm = { readonly name: string; readonly value: string };
 
 /** Limits of one entry; further terms are dropped. */

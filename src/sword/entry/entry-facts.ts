@@ -34,6 +34,7 @@ export function* entryFacts(
   return { ...single, ...hosts, authors, ...pointers, ...(yield* faultsOf(root)) };
 }
 
+/** Maximum characters of a single value; the title has the largest limit. */
 const MAX_CHARACTERS = { title: 500, author: 200, identifier: 200, provenance: 150, short: 64 } as const;
 const MAX_AUTHORS = 20;
 /** Bytes of JSON: for all facts; reserved for the names and flags of the lists; for the hosts. */

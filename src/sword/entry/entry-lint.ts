@@ -20,6 +20,7 @@ export type EntryFaults = {
   readonly fieldFaultsLeftOut: number;
 };
 
+/** Maximum characters of a value in a fault. */
 const MAX_VALUE = 64;
 /** Maximum number of faults examined; more would add no information about a badly broken entry. */
 const MAX_FAULTS = 200;

@@ -27,6 +27,7 @@ const SINCE_3 = `continuousIntegration embargoEndDate endDate hasSourceCode isSo
 const ATOM_ELEMENTS = `entry name uri email author category content contributor generator icon id link logo published
   rights source subtitle summary title updated external_identifier slug`;
 
+/** Vocabularies by namespace. */
 export const VOCABULARIES: ReadonlyMap<string, Vocabulary> = new Map([
   [ATOM, { name: 'Atom', prefix: 'atom', terms: words(ATOM_ELEMENTS) }],
   [CODEMETA_2, { name: 'CodeMeta 2.0', prefix: 'codemeta', terms: words(SHARED) }],

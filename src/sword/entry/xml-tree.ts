@@ -44,6 +44,7 @@ export function* parseXml(text: string, limits: XmlLimits = defaultXmlLimits): S
   return parser.end();
 }
 
+/** Yields all elements below one, in document order. */
 export function* descendants({ children }: XmlElement): Generator<XmlElement> {
   const open = [children.values()];
   for (let level = open.at(-1); level; level = open.at(-1)) {
@@ -56,6 +57,7 @@ export function* descendants({ children }: XmlElement): Generator<XmlElement> {
   }
 }
 
+/** Number of characters parsed in one step. */
 const SLICE = 8192;
 
 type OpenElement = XmlElement & { readonly children: XmlElement[]; text: string };

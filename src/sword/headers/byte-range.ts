@@ -1,6 +1,7 @@
 import { SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
+/** Offsets of the first and the last byte. */
 export type ByteRange = { readonly first: number; readonly last: number };
 
 /**

@@ -16,6 +16,7 @@ export type Offers<Format extends string = 'xml' | 'json' | 'html'> = readonly [
 /** The page for people: where a browser asks, which prefers HTML to every type of XML and JSON. */
 export const PAGE = { contentType: 'text/html', format: 'html', isOnlyPreferred: true } as const;
 
+/** Representations of most documents. */
 export const DOCUMENT_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/atom+xml', format: 'xml' },

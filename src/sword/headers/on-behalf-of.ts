@@ -1,6 +1,7 @@
 import { SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
+/** Refuses writes on behalf of another user. */
 export function refuseMediation(raw: RawHeader): void {
   if (!headerText(raw)) return;
   throw new SwordError(

@@ -22,6 +22,7 @@ export function* xmlPieces(
   yield `</${root.name}>`;
 }
 
+/** Returns the text of an element within a document. */
 export function elementText(node: BodyElement): string {
   const { name, content } = node;
   let inner = '';

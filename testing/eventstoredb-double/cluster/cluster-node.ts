@@ -18,6 +18,7 @@ export type NodeOptions = {
   /** The name by which clients reach it; a name with TLS, whose client library accepts no address. */
   readonly host: string;
   readonly credentials: ServerCredentials;
+  /** Adds the services to a new server of the node. */
   readonly serve: (server: Server, node: ClusterNode) => void;
   readonly compresses: boolean;
 };
@@ -130,6 +131,7 @@ export class ClusterNode {
     return Promise.resolve(this.#log.append(stream, expected, events));
   }
 
+  /** Hides the events of the stream. */
   async delete(stream: string): Promise<AppendOutcome> {
     const event = systemEvent('$metadata', this.view.metadata.deleting(stream));
     return this.append(`$$${stream}`, 'any', [event]);

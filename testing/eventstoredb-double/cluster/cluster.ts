@@ -51,6 +51,7 @@ export class Cluster {
     return this.#last.groups as ConsumerGroups;
   }
 
+  /** Opens every port. The node that led last leads. */
   async listen(): Promise<void> {
     for (const node of this.nodes) await node.listen();
     if (this.leader) this.settle();

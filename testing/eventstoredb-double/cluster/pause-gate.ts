@@ -12,6 +12,7 @@ export class PauseGate {
     else work();
   }
 
+  /** Resolves when the gate is open. */
   async open(): Promise<void> {
     if (this.#held) await new Promise<void>((resolve) => this.run(resolve));
   }

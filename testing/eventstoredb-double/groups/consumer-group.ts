@@ -58,14 +58,17 @@ export class ConsumerGroup {
     return this.#consumers.isFull;
   }
 
+  /** The number of messages that were pushed and not acknowledged. */
   get held(): number {
     return this.#consumers.outstandingCount;
   }
 
+  /** The number of messages that were ever pushed since it was loaded. */
   get pushed(): number {
     return this.#pushed;
   }
 
+  /** The number of messages that were read and not acknowledged. */
   get unacknowledged(): number {
     const { read, retry } = this.#buffer.counts;
     return this.held + read + retry;

@@ -15,6 +15,7 @@ type WireFilter = {
 };
 type WireExpression = { getRegex(): string; getPrefixList(): string[] };
 
+/** Returns the filter of a request, or undefined where it has no filter. */
 export function filterOf(filter: WireFilter | undefined): FilterSettings | undefined {
   const [streams, types] = [filter?.getStreamIdentifier(), filter?.getEventType()];
   if (streams) return { of: 'streams', ...expressionOf(streams) };

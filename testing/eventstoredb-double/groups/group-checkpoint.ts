@@ -25,6 +25,7 @@ export class GroupCheckpoint {
     this.#write = write;
   }
 
+  /** Returns the checkpoint that was written or loaded last. */
   get position(): bigint | undefined {
     return this.#position;
   }
@@ -46,6 +47,7 @@ export class GroupCheckpoint {
     this.#lastKnown = event.position;
   }
 
+  /** Counts events that the filter leaves out. */
   leftOut(position: bigint, count: number): void {
     this.#next += count;
     this.#lastKnown = position;

@@ -34,6 +34,7 @@ export class GroupConsumer {
     return this.options.bufferSize - this.#held.size;
   }
 
+  /** The number of messages that were ever pushed to it. */
   get total(): number {
     return this.#total;
   }

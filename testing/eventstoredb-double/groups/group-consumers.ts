@@ -70,10 +70,12 @@ export class GroupConsumers {
     }
   }
 
+  /** Returns the messages whose time-out is over. */
   due(now: number): Message[] {
     return [...this.#outstanding.values()].filter(({ dueAt }) => dueAt <= now).map(({ message }) => message);
   }
 
+  /** Ends the calls of all consumers. */
   drop(): void {
     const consumers = [...this.#connected];
     this.#connected.clear();

@@ -44,6 +44,7 @@ export class GroupReader {
     return this.#accepts(event);
   }
 
+  /** The next page begins at this position. */
   goTo(position: bigint): void {
     this.#next = position;
   }

@@ -4,6 +4,7 @@ import { type Refusal, refusal } from './fault-switches.ts';
 
 export type User = { readonly password: string; readonly groups: readonly string[] };
 
+/** Something that not every user may do. */
 export type Deed =
   | { readonly do: 'read' | 'write' | 'delete'; readonly stream: string }
   /** Create, update, delete groups and restart their subsystem; scavenge. */

@@ -39,6 +39,7 @@ export async function serveSubscription(
   }
 }
 
+/** Returns the messages for the events that are there, in pages. */
 type Feed = { next(): readonly ReadResp[] };
 
 /** Decides what is sent for each event considered. */

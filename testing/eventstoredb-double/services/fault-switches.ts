@@ -53,6 +53,7 @@ export class FaultSwitches {
     this.#switches.clear();
   }
 
+  /** Returns the number of calls of this kind so far. */
   seen(call: FaultyCall): number {
     return this.#seen.get(call) ?? 0;
   }

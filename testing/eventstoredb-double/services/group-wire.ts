@@ -49,6 +49,7 @@ function settingsOf(settings: WireSettings, start: WireStart): GroupSettings {
   };
 }
 
+/** Returns what the server says about a group. */
 export function infoOf(group: ConsumerGroup): messages.SubscriptionInfo {
   const { settings, buffers, connected, held, parked } = group;
   const consumers = [...connected];

@@ -6,6 +6,7 @@ import { scavenge } from '../storage/scavenge.ts';
 import type { StoredLog } from '../storage/stored-log.ts';
 import { refusalOf, type ServiceContext } from './service-context.ts';
 
+/** Serves the calls of operators that tests need: scavenging and loading the groups again. */
 export function operationsService(context: ServiceContext, log: StoredLog) {
   return {
     startScavenge: async (

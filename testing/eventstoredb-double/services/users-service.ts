@@ -9,6 +9,7 @@ import { type Metadata, type ServerUnaryCall, type sendUnaryData, status } from 
 import { type Refusal, refusal } from './fault-switches.ts';
 import { refusalOf, type ServiceContext } from './service-context.ts';
 
+/** Creates and deletes users, for admins. */
 export function usersService(context: ServiceContext) {
   const { access } = context;
   const refusedOf = (metadata: Metadata): Promise<Refusal | undefined> =>

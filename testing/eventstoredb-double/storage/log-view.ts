@@ -13,6 +13,7 @@ export class LogView {
     this.#log = log;
   }
 
+  /** Returns the position of the next event. */
   get end(): bigint {
     return this.#upTo === undefined ? this.#log.storage.end : this.#upTo + 1n;
   }

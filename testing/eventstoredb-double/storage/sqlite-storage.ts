@@ -44,6 +44,7 @@ export class SqliteStorage implements Disposable {
     this.#end = last ? last.position + sizeOf(last) : 0n;
   }
 
+  /** Position of the next event. */
   get end(): bigint {
     return this.#end;
   }
@@ -118,6 +119,7 @@ export class SqliteStorage implements Disposable {
     return Number(this.#statement(sql).run(before, upTo, stream).changes);
   }
 
+  /** Makes the changes of `work` in one transaction. */
   together(work: () => void): void {
     if (this.#database.isTransaction) return work();
     this.#database.exec('BEGIN IMMEDIATE');
@@ -161,6 +163,7 @@ export class SqliteStorage implements Disposable {
   }
 }
 
+/** Converts a row with the columns of the statements above. */
 function toEvent(row: Row): StoredEvent {
   const { name: stream, revision, ...event } = row as unknown as EventRow;
   return { ...event, stream, revision: Number(revision) };

@@ -44,6 +44,7 @@ function entryText(entry: MetadataEntry): string {
   return `${nameOf(entry)} (${pluralize(entry.length, 'byte')}, sha256 ${entry.sha256})`;
 }
 
+/** Returns why the deposit has its status. */
 function reasonsOf(deposit: Deposit): readonly string[] {
   if (deposit.status === 'rejected') return deposit.reasons.map(reasonText);
   if (deposit.status === 'failed') return [reasonText(deposit.reason)];

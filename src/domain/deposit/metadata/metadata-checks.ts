@@ -3,6 +3,7 @@ import { reasonText } from '../status-detail.ts';
 import { parseGitDate } from './git-date.ts';
 import { mergeFacts } from './merge-facts.ts';
 
+/** Reasons to reject the metadata of a deposit, and warnings. */
 export type MetadataFindings = { readonly reasons: readonly Reason[]; readonly warnings: readonly Reason[] };
 
 export const NO_METADATA: Reason = {

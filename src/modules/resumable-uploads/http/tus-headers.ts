@@ -4,6 +4,7 @@ import { headerText } from '../../../sword/headers/raw-header.ts';
 import { badRequest, quoted, SwordError } from '../../../sword/sword-error.ts';
 import { CHECKSUM_ALGORITHMS, type Checksum } from '../upload.ts';
 
+/** The version of the tus resumable upload protocol. */
 export const TUS_VERSION = '1.0.0';
 export const OFFSET_TYPE = 'application/offset+octet-stream';
 

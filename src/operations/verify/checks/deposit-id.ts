@@ -3,6 +3,7 @@ import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { LogCheck } from '../log-pass.ts';
 import { eventFinding, type Report } from '../report.ts';
 
+/** The stream of reserved deposit ids. */
 export const IDS = 'ids-deposit';
 
 /**

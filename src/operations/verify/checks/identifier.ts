@@ -18,6 +18,7 @@ export type IdentifierSources = {
   readonly store: Pick<StoreAudit, 'materialize'>;
   readonly reader: ArchiveReader;
   readonly limits: ArchiveLimits;
+  /** Maximum number of deposits processed concurrently. */
   readonly concurrency: number;
 };
 
