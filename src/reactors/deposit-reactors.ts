@@ -71,8 +71,8 @@ const FIRST_LOAD = 1;
 /** Slots of a reactor. A client has half of them. */
 export const REACTOR_SLOTS = 32;
 /**
- * Slots of a deposit whose archives may be large or many: its listings are in memory, and on S3 its archives in a folder,
- * while others wait to be read. Small deposits mostly wait for the disk, so that more of them share a sync.
+ * Slots of a deposit whose archives may be large or many: its listings are in memory, and on S3 its archives in a
+ * folder, while others wait to be read. Small deposits mostly wait for the disk, so that more of them share a sync.
  */
 const SLOTS_OF_LARGE = 4;
 /** The longest archive, in bytes, of a small deposit, which has only this one. */
@@ -173,10 +173,8 @@ class DepositReactor<State extends Waiting> implements Reactor {
 
   /** Returns the deposit as it is, or as it was at the event. */
   async #present(event: RecordedEvent): Promise<StreamState<Deposit>> {
-    const atLeast = event.revision;
-    return (
-      this.#from.kept?.provenBy(event) ?? load(this.#from.log, deposits, depositIdOf(event), { atLeast })
-    );
+    const { log, kept } = this.#from;
+    return kept?.provenBy(event) ?? load(log, deposits, depositIdOf(event), { atLeast: event.revision });
   }
 
   #waiting(deposit: Deposit): State | undefined {
