@@ -11,8 +11,8 @@ import type { Projection, Recorded } from '../src/views/projection.ts';
 import { type StatusFields, withChange } from './status-changes.ts';
 
 /**
- * Returns the handlers of the events that change the archives of a deposit. `keptOf` returns what the view contains of an
- * archive, without its number.
+ * Returns the handlers of the events that change the archives of a deposit. `keptOf` returns what the view contains of
+ * an archive, without its number.
  */
 export function archiveChanges<
   View extends StatusFields & Archives<Kept>,

@@ -102,8 +102,8 @@ const [MAX_AUTHORS, MAX_WORDS] = [50, 10_000];
 const HEX_DIGITS = 12;
 
 /**
- * Returns the label by which deposits are found that have a value: a person, client or operator who acted on it, its slug,
- * or a digest or UUID, of which others may have the same label.
+ * Returns the label by which deposits are found that have a value: a person, client or operator who acted on it, its
+ * slug, or a digest or UUID, of which others may have the same label.
  */
 export function labelOf(kind: 'actor' | 'slug' | 'hex', value: string): string {
   return kind === 'hex' ? value.replaceAll('-', '').slice(0, HEX_DIGITS) : `${kind}:${value}`;

@@ -8,8 +8,8 @@ import type { ArchiveFormat } from './inspection.ts';
 const pieceLength = 256 * 1024;
 
 /**
- * The bytes of an archive, read synchronously at any offset. Bytes that are read in order are hashed at the
- * same time, so that the SHA-256 of the archive costs no second reading.
+ * The bytes of an archive, read synchronously at any offset. Bytes that are read in order are hashed at the same time,
+ * so that the SHA-256 of the archive costs no second reading.
  */
 export class ArchiveBytes implements Disposable {
   readonly length: number;

@@ -11,8 +11,8 @@ export type OverlayListing = {
 export type ArchiveFormat = 'zip' | 'tar' | 'tar.gz' | 'tar.bz2' | 'tar.xz';
 
 /**
- * One fault or warning about an archive. `text` is a sentence that a depositor can act on; the caller adds
- * the archive's name.
+ * One fault or warning about an archive. `text` is a sentence that a depositor can act on; the caller adds the
+ * archive's name.
  */
 export type ArchiveFault = { readonly code: string; readonly text: string };
 
@@ -27,9 +27,7 @@ export type Inspection =
       readonly bytes: number;
       /** At most 20; the last one counts the rest. */
       readonly warnings: readonly ArchiveFault[];
-      /**
-       * The members as canonical lines, see `deposit-tree.ts`: always the same bytes for the same archive.
-       */
+      /** The members as canonical lines, see `deposit-tree.ts`: always the same bytes for the same archive. */
       readonly listing: Uint8Array;
       /** The tree of a deposit of this archive alone; only of a small archive that can be merged. */
       readonly tree?: Tree;
@@ -44,10 +42,7 @@ export type Inspection =
 /** The result of reading an archive, and the SHA-256 of the bytes read. */
 export type Reading = { readonly inspection: Inspection; readonly found: string };
 
-/**
- * Returns the inspection. @throws {ObjectCorrupt} the bytes were not the expected ones, so the inspection is
- * void.
- */
+/** Returns the inspection. @throws {ObjectCorrupt} the bytes were not the expected ones, so the inspection is void. */
 export function trustReading({ inspection, found }: Reading, sha256: string): Inspection {
   if (found !== sha256) throw new ObjectCorrupt(sha256, `their SHA-256 is ${found}`);
   return inspection;
@@ -84,8 +79,7 @@ export type ArchiveLimits = {
   readonly depth: number;
   readonly linkTargetBytes: number;
   /**
-   * Whether to refuse a tar in which the target of a hard link is repeated after the link. Older releases
-   * accepted it.
+   * Whether to refuse a tar in which the target of a hard link is repeated after the link. Older releases accepted it.
    */
   readonly rejectReplacedTargets: boolean;
   /** Milliseconds for one archive: a base, plus its packed size divided by the bytes per millisecond. */
@@ -110,16 +104,15 @@ export const defaultArchiveLimits: ArchiveLimits = {
 /** Reads archives in other threads. */
 export interface ArchiveReader extends AsyncDisposable {
   /**
-   * Reads the archive to its end: structure, checksums, limits, hashes. Never rejects because of its
-   * contents; a worker that crashes or exceeds its time limit results in `refused`, too. Waiting jobs are
-   * served round-robin by owner.
+   * Reads the archive to its end: structure, checksums, limits, hashes. Never rejects because of its contents; a worker
+   * that crashes or exceeds its time limit results in `refused`, too. Waiting jobs are served round-robin by owner.
    * @throws {ObjectCorrupt} the bytes do not match `sha256`: a fault of the store, not of the archive.
    */
   inspect(source: LocalSource, sha256: string, limits: ArchiveLimits, owner?: string): Promise<Inspection>;
 
   /**
-   * Merges listings in upload order; a later leaf replaces an earlier one of the same path. The buffers of
-   * the listings are transferred and detached.
+   * Merges listings in upload order; a later leaf replaces an earlier one of the same path. The buffers of the listings
+   * are transferred and detached.
    */
   overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay>;
 }

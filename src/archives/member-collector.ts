@@ -12,14 +12,12 @@ export type Member = { mode: LeafMode; length: number; id: string; sha256: strin
 /** Maximum bytes of all paths of one archive or deposit together; bounds listings and manifests. */
 export const totalPathBytes = 64 * 1024 ** 2;
 
-/**
- * Maximum bytes of all extended headers of one tar together: all paths, and the same amount of other records.
- */
+/** Maximum bytes of all extended headers of one tar together: all paths, and the same amount of other records. */
 const totalExtensionBytes = 2 * totalPathBytes;
 
 /**
- * Collects the members of an archive. Readers report members here in the order of the archive; this class
- * applies the rules and limits of every format, and collects the faults.
+ * Collects the members of an archive. Readers report members here in the order of the archive; this class applies the
+ * rules and limits of every format, and collects the faults.
  */
 export class MemberCollector {
   readonly faults = new Faults();
@@ -45,9 +43,7 @@ export class MemberCollector {
     this.countPathBytes(name.length);
   }
 
-  /**
-   * Counts bytes of paths and of targets of links. @throws {Unreadable} more bytes together than the limit.
-   */
+  /** Counts bytes of paths and of targets of links. @throws {Unreadable} more bytes together than the limit. */
   countPathBytes(length: number): void {
     this.#pathBytes += length;
     if (this.#pathBytes > totalPathBytes) {
@@ -58,9 +54,7 @@ export class MemberCollector {
     }
   }
 
-  /**
-   * Counts bytes of the extended headers of a tar. @throws {Unreadable} more bytes together than the limit.
-   */
+  /** Counts bytes of the extended headers of a tar. @throws {Unreadable} more bytes together than the limit. */
   countExtension(length: number): void {
     this.#extensionBytes += length;
     if (this.#extensionBytes > totalExtensionBytes) {
@@ -113,9 +107,7 @@ export class MemberCollector {
     return 'added';
   }
 
-  /**
-   * Adds a file or link. Returns whether it replaced another one; `undefined` when the path is not possible.
-   */
+  /** Adds a file or link. Returns whether it replaced another one; `undefined` when the path is not possible. */
   addMember(path: string, member: Member): 'added' | 'replaced' | undefined {
     if (path === '') return this.#conflict('A file of the archive has the name of its root directory.');
     if (this.#directories.has(path)) {

@@ -7,8 +7,8 @@ import { readTarMembers } from './tar/tar-extraction.ts';
 import { readZipMembers } from './zip/zip-extraction.ts';
 
 /**
- * Reads members from an archive that was accepted before, in the order of the archive, in bounded memory and
- * without unpacking to disk.
+ * Reads members from an archive that was accepted before, in the order of the archive, in bounded memory and without
+ * unpacking to disk.
  * @throws {Unreadable} the archive has changed, or one of the members is missing.
  */
 export async function readMembers(

@@ -75,8 +75,8 @@ export class LoadedDeposits {
   }
 
   /**
-   * Yields the deposits of collections with ids below `below`, the newest first. Reads some of each collection, and more
-   * only where they are used up, since a client may have many collections.
+   * Yields the deposits of collections with ids below `below`, the newest first. Reads some of each collection, and
+   * more only where they are used up, since a client may have many collections.
    */
   *#newestFirst(
     collections: readonly string[],

@@ -1,14 +1,14 @@
 import { CodedError, errorsOfCode } from '../tools/coded-error.ts';
 
 /**
- * The event log, as the rest of the service sees it: streams of small JSON events with exact expected
- * revisions, and one total order over all of them. Adapters know nothing about deposits.
+ * The event log, as the rest of the service sees it: streams of small JSON events with exact expected revisions, and
+ * one total order over all of them. Adapters know nothing about deposits.
  */
 export interface EventLog extends AsyncDisposable {
   /**
-   * Appends all events or none, durably before it resolves.
-   * `expected` is the revision of the stream's last event, or `'none'` for a stream that must not exist.
-   * Appending the same event ids again at the same expected revision is answered like the first time.
+   * Appends all events or none, durably before it resolves. `expected` is the revision of the stream's last event, or
+   * `'none'` for a stream that must not exist. Appending the same event ids again at the same expected revision is
+   * answered like the first time.
    * @throws {WrongExpectedRevision} another append won, or the stream is not where `expected` says.
    * @throws {EventLogUnavailable} the engine cannot be reached or did not answer; the outcome may be unknown.
    */
@@ -23,16 +23,15 @@ export interface EventLog extends AsyncDisposable {
   readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent>;
 
   /**
-   * Yields every event after `after` (all, when it is absent) up to the end of the log at the time the read
-   * reaches it.
+   * Yields every event after `after` (all, when it is absent) up to the end of the log at the time the read reaches it.
    */
   readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent>;
 
   /**
-   * Yields every event after `after`, then new ones, until `signal` aborts (which ends the iteration
-   * normally). Never skips, never repeats an event. Yields `caught-up` each time it has delivered all
-   * existing events, first at the latest when it has read those that existed at the start (also on an empty
-   * log). Resumes by itself after faults of the engine.
+   * Yields every event after `after`, then new ones, until `signal` aborts (which ends the iteration normally). Never
+   * skips, never repeats an event. Yields `caught-up` each time it has delivered all existing events, first at the
+   * latest when it has read those that existed at the start (also on an empty log). Resumes by itself after faults of
+   * the engine.
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
 
@@ -114,10 +113,7 @@ export type ReadStreamOptions = CallTimes & {
   readonly from?: number;
   readonly backwards?: boolean;
   readonly limit?: number;
-  /**
-   * An aborted read rejects with the signal's reason, so that a partial read is never mistaken for a complete
-   * one.
-   */
+  /** An aborted read rejects with the signal's reason, so that a partial read is never mistaken for a complete one. */
   readonly signal?: AbortSignal | undefined;
 };
 

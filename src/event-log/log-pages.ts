@@ -9,9 +9,7 @@ export type ReadPage = (
 
 export type LogPage = {
   readonly events: readonly RecordedEvent[];
-  /**
-   * All events up to this position are in `events` or were filtered out; never before the requested `after`.
-   */
+  /** All events up to this position are in `events` or were filtered out; never before the requested `after`. */
   readonly upTo: Position | undefined;
   /** Whether no event was after `upTo` when the page was read. */
   readonly atEnd: boolean;

@@ -1,10 +1,7 @@
 import { errorsOfCode } from '../tools/coded-error.ts';
 import type { Position } from './event-log.ts';
 
-/**
- * The caller passed a position that this log cannot have. It is an error of the caller: a retry changes
- * nothing.
- */
+/** The caller passed a position that this log cannot have. It is an error of the caller: a retry changes nothing. */
 export class InvalidPosition extends errorsOfCode('INVALID_POSITION') {
   constructor(position: string) {
     super(`"${position}" is not a position of this event log.`);
@@ -12,8 +9,8 @@ export class InvalidPosition extends errorsOfCode('INVALID_POSITION') {
 }
 
 /**
- * Returns the position of a number, for logs that number their events from 1: 16 lower-case hex digits, which
- * order as strings.
+ * Returns the position of a number, for logs that number their events from 1: 16 lower-case hex digits, which order as
+ * strings.
  */
 export function toPosition(number: number): Position {
   return number.toString(16).padStart(16, '0');

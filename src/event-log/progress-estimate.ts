@@ -1,9 +1,8 @@
 import type { Position } from './event-log.ts';
 
 /**
- * Estimates the count at `head` from the count `done` up to `position`. For progress messages only;
- * `undefined` within the first hundredth of a log. The tokens of every engine begin with a hexadecimal number
- * that grows with the log.
+ * Estimates the count at `head` from the count `done` up to `position`. For progress messages only; `undefined` within
+ * the first hundredth of a log. The tokens of every engine begin with a hexadecimal number that grows with the log.
  */
 export function estimateTotal(
   done: number,

@@ -55,10 +55,7 @@ export class HashingSessions {
     }
   }
 
-  /**
-   * Returns the hashes of a session. A restarted worker has lost older sessions, and must not begin them
-   * again.
-   */
+  /** Returns the hashes of a session. A restarted worker has lost older sessions, and must not begin them again. */
   #sessionOf({ session }: { readonly session: number }): Hashes {
     const hashes = this.#sessions.get(session);
     if (hashes === undefined) throw new Error(`the hashing session ${session} is lost`);

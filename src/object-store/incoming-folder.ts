@@ -36,8 +36,8 @@ export class IncomingFolder {
   }
 
   /**
-   * Removes old files, except those that this process is writing; of other processes only the age of their
-   * files is known.
+   * Removes old files, except those that this process is writing; of other processes only the age of their files is
+   * known.
    */
   async sweep(olderThan: Date, { dryRun = false }: { readonly dryRun?: boolean }): Promise<number> {
     let swept = 0;

@@ -2,26 +2,25 @@ import type { Readable } from 'node:stream';
 import { CodedError, errorsOfCode } from '../tools/coded-error.ts';
 
 /**
- * Stores bytes: archives, metadata entries and manifests, each under the SHA-256 of its content. An object
- * appears complete, verified and durable, or not at all; it is never overwritten.
+ * Stores bytes: archives, metadata entries and manifests, each under the SHA-256 of its content. An object appears
+ * complete, verified and durable, or not at all; it is never overwritten.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Stores the bytes, as they arrive or from memory, and verifies the expected content. Resolves once the object is durable;
-   * until then no chunk may change. Leaves no data when it rejects, because of a failed source or a mismatch.
+   * Stores the bytes, as they arrive or from memory, and verifies the expected content. Resolves once the object is
+   * durable; until then no chunk may change. Leaves no data when it rejects, because of a failed source or a mismatch.
    * @throws {ContentMismatch} the bytes are not the expected ones, or more than `maxLength`.
    * @throws {ObjectStoreUnavailable} the store cannot be reached, is full or fails to write.
    */
   put(source: ChunkSource, promised?: ExpectedContent): Promise<StoredObject>;
 
   /**
-   * Resolves to the length of the object, and to its bytes as a stream that hashes them: if it ends without an error
-   * it has delivered exactly the object. Bytes from a later offset than 0 are not verified. The stream must be read or
+   * Resolves to the length of the object, and to its bytes as a stream that hashes them: if it ends without an error it
+   * has delivered exactly the object. Bytes from a later offset than 0 are not verified. The stream must be read or
    * destroyed.
    * @throws {ObjectMissing}
-   * @throws {ObjectUnreadable}
-   * The stream itself fails with {@link ObjectCorrupt} when the bytes do not match the name, and with {@link
-   * ObjectUnreadable} when the store cannot read them.
+   * @throws {ObjectUnreadable} The stream itself fails with {@link ObjectCorrupt} when the bytes do not match the name,
+   * and with {@link ObjectUnreadable} when the store cannot read them.
    */
   get(sha256: string, from?: number): Promise<{ readonly length: number; readonly body: Readable }>;
 
@@ -29,8 +28,8 @@ export interface ObjectStore extends AsyncDisposable {
   stat(sha256: string): Promise<{ readonly length: number } | undefined>;
 
   /**
-   * Makes the object available to synchronous readers: as a local file, or in memory when it is small. Must
-   * be disposed of, since a remote store creates a temporary copy. The bytes are not verified.
+   * Makes the object available to synchronous readers: as a local file, or in memory when it is small. Must be disposed
+   * of, since a remote store creates a temporary copy. The bytes are not verified.
    * @throws {ObjectMissing}
    * @throws {ObjectUnreadable}
    */
@@ -42,16 +41,16 @@ export interface ObjectStore extends AsyncDisposable {
   /**
    * Removes an object; no error when it is missing. Only for objects that no event names.
    *
-   * Putting an object again updates its `storedAt`, and with `storedBefore` an object stored later stays:
-   * check and removal are one step. To remove orphans, first choose a moment in the past, further back than
-   * the longest time between a `put` and the append of the event that names it. Then read the log to its end,
-   * and remove objects that no event names with that moment as `storedBefore`.
+   * Putting an object again updates its `storedAt`, and with `storedBefore` an object stored later stays: check and
+   * removal are one step. To remove orphans, first choose a moment in the past, further back than the longest time
+   * between a `put` and the append of the event that names it. Then read the log to its end, and remove objects that no
+   * event names with that moment as `storedBefore`.
    */
   remove(sha256: string, options?: { readonly storedBefore?: Date }): Promise<void>;
 
   /**
-   * Removes what interrupted uploads and reads left before `olderThan`, except what this store still uses.
-   * Resolves to the number of removals.
+   * Removes what interrupted uploads and reads left before `olderThan`, except what this store still uses. Resolves to
+   * the number of removals.
    */
   sweepIncoming(olderThan: Date, options?: SweepIncomingOptions): Promise<number>;
 
@@ -76,8 +75,8 @@ export type StoreAudit = AsyncDisposable &
   };
 
 /**
- * Resolves to the reason why the store is not ready, `null` when it is ready. A store with offline drives can
- * answer with an incomplete list, so a list counts as complete only if the store is ready before and after it.
+ * Resolves to the reason why the store is not ready, `null` when it is ready. A store with offline drives can answer
+ * with an incomplete list, so a list counts as complete only if the store is ready before and after it.
  */
 export async function readiness(store: Pick<ObjectStore, 'ready'>): Promise<string | null> {
   try {
@@ -165,10 +164,7 @@ export class ObjectCorrupt extends ObjectError {
   }
 }
 
-/**
- * The object exists, but reading its bytes fails. {@link unreadable} in store-errors.ts creates one from a
- * cause.
- */
+/** The object exists, but reading its bytes fails. {@link unreadable} in store-errors.ts creates one from a cause. */
 export class ObjectUnreadable extends ObjectError {
   constructor(sha256: string, reason: string, options?: ErrorOptions) {
     const text = `The archive store cannot read the object ${sha256}, which is probably corrupt: ${reason}.`;

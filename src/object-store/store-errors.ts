@@ -25,8 +25,8 @@ export function unavailable(cannot: string, cause: unknown): ObjectStoreUnavaila
 }
 
 /**
- * Returns the error of reading one object while the store is available. The cause itself may be an {@link
- * ObjectStoreUnavailable}.
+ * Returns the error of reading one object while the store is available. The cause itself may be an
+ * {@link ObjectStoreUnavailable}.
  */
 export function unreadable(sha256: string, cause: unknown): ObjectUnreadable {
   const reason = cause instanceof ObjectStoreUnavailable ? cause.cause : cause;
@@ -46,8 +46,8 @@ export async function orUnreadable<T>(sha256: string, work: Promise<T>): Promise
 }
 
 /**
- * Returns a short reason. Messages of file system errors contain paths, which are only for operators: they
- * stay in the cause.
+ * Returns a short reason. Messages of file system errors contain paths, which are only for operators: they stay in the
+ * cause.
  */
 function inShort(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown fault';

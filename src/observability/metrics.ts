@@ -97,8 +97,8 @@ export class Metrics {
 }
 
 /**
- * Returns the usual metrics of the process, which all services in it share: memory, CPU, event loop, garbage
- * collection and handles.
+ * Returns the usual metrics of the process, which all services in it share: memory, CPU, event loop, garbage collection
+ * and handles.
  */
 function processMetrics(): Registry {
   if (processRegistry) return processRegistry;

@@ -88,8 +88,8 @@ function outcomeCounter(metrics: Metrics): (events: readonly NewEvent[]) => void
 }
 
 /**
- * Returns the codes of the reasons. Codes are constants of this service, so their number is limited. The data
- * are those of the events above.
+ * Returns the codes of the reasons. Codes are constants of this service, so their number is limited. The data are those
+ * of the events above.
  */
 function codesIn(data: object): ReadonlySet<string> {
   const { reasons = [], reason } = data as { reasons?: readonly Reason[]; reason?: Reason };

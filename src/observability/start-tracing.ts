@@ -15,9 +15,9 @@ import { parseJson } from '../tools/parse-json.ts';
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Exports the spans of this process as the `OTEL_…` variables say, which the SDK reads itself. Disposing
- * sends the remaining ones within `OTEL_EXPORTER_OTLP_TIMEOUT` (10 s). The only file that imports the SDK: it
- * is loaded when tracing is switched on.
+ * Exports the spans of this process as the `OTEL_…` variables say, which the SDK reads itself. Disposing sends the
+ * remaining ones within `OTEL_EXPORTER_OTLP_TIMEOUT` (10 s). The only file that imports the SDK: it is loaded when
+ * tracing is switched on.
  */
 export function startTracing(logger: Logger, about: { name: string; version: string }): AsyncDisposable {
   const log = (message: string, more = {}): void => logger.warn({ message, ...more }, 'tracing');

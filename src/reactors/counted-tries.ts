@@ -38,8 +38,8 @@ type CountedTriesOptions = {
 
 /**
  * Processes one delivery. Each attempt acquires a slot of its own, so that other events use it during the pause before
- * the next attempt.
- * Exclusive work stays exclusive until it is acknowledged: a crash of the process counts for all work that has started.
+ * the next attempt. Exclusive work stays exclusive until it is acknowledged: a crash of the process counts for all work
+ * that has started.
  */
 export class CountedTries {
   readonly #options: CountedTriesOptions;

@@ -51,8 +51,8 @@ export class FairLimiter {
   }
 
   /**
-   * Runs work exclusively: starts once nothing else runs, and nothing else starts until it has ended, or has used up its
-   * timeout. After that it has no slot either: `work` gets a function that returns whether it is still exclusive.
+   * Runs work exclusively: starts once nothing else runs, and nothing else starts until it has ended, or has used up
+   * its timeout. After that it has no slot either: `work` gets a function that returns whether it is still exclusive.
    */
   async runExclusive(work: (isExclusive: () => boolean) => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -57,9 +57,7 @@ export class EventLogParking {
     return `${parkings.prefix}${reactor}`;
   }
 
-  /**
-   * Returns the event that an operator wants to retry, if `event` is such a decision and no later one overrides it.
-   */
+  /** Returns the event that an operator wants to retry, if `event` is such a decision and no later one overrides it. */
   async eventToRetry(event: RecordedEvent): Promise<RecordedEvent | undefined> {
     const { type, data } = parkings.codec.read(event);
     if (type !== 'ParkedRetried') return undefined;
@@ -101,8 +99,8 @@ export class EventLogParking {
   }
 
   /**
-   * Stores a decision, one after the other: of several at a time, each that lost the race for the revision would read all
-   * decisions again.
+   * Stores a decision, one after the other: of several at a time, each that lost the race for the revision would read
+   * all decisions again.
    */
   #decide(command: ParkingCommand, context: CommandContext): Promise<void> {
     const { reactor } = command;

@@ -45,9 +45,8 @@ const ERROR_BACKOFF = { firstPause: 100, longestPause: 2000 };
 
 /**
  * Runs one reactor: events in order per stream, several streams concurrently. A transient error is retried without
- * limit and with growing pauses, during which other streams are processed.
- * Other errors end in the reactor's own `giveUp`. If that fails too, or an object cannot be read, the event is parked,
- * which blocks no other event.
+ * limit and with growing pauses, during which other streams are processed. Other errors end in the reactor's own
+ * `giveUp`. If that fails too, or an object cannot be read, the event is parked, which blocks no other event.
  */
 export class ReactorRunner {
   readonly #reactor: Reactor;

@@ -12,8 +12,8 @@ export interface Reactor {
   slotsOf?(event: RecordedEvent): number;
   /**
    * Does the work. It may be called again for the same event, at any later time and on any node. So it reads the
-   * current state of the stream first, and an outcome recorded twice changes nothing.
-   * `signal` aborts when the runner no longer waits: a service that stops waits only for a limited time.
+   * current state of the stream first, and an outcome recorded twice changes nothing. `signal` aborts when the runner
+   * no longer waits: a service that stops waits only for a limited time.
    */
   react(event: RecordedEvent, signal: AbortSignal): Promise<void>;
   /**

@@ -40,9 +40,8 @@ export class RepeatedWork {
   }
 
   /**
-   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error,
-   * and the number of all attempts.
-   * Transient errors do not count, except stale reads, which count by themselves.
+   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error, and
+   * the number of all attempts. Transient errors do not count, except stale reads, which count by themselves.
    * @throws the reason of the signal
    */
   async run(

@@ -16,9 +16,8 @@ type Swept = {
 };
 
 /**
- * Removes, at the start and daily, the remains of uploads after killed processes and outages of the store:
- * local files after an hour without a write, uploads in a bucket after a day. Failed removals are repeated
- * the next time.
+ * Removes, at the start and daily, the remains of uploads after killed processes and outages of the store: local files
+ * after an hour without a write, uploads in a bucket after a day. Failed removals are repeated the next time.
  */
 export class LeftoverSweep implements Disposable {
   readonly #swept: Swept;

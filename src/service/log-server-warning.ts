@@ -6,8 +6,8 @@ import { askLogServer } from './backends/open-event-log.ts';
 const RETRY_MS = 60_000;
 
 /**
- * Warns once if the server that stores the log has a known defect. Retries every minute while the server
- * cannot be reached. Disposing of the result ends that.
+ * Warns once if the server that stores the log has a known defect. Retries every minute while the server cannot be
+ * reached. Disposing of the result ends that.
  */
 export function warnOfLogServer(config: Pick<Config, 'eventLog'>, logger: Logger): Disposable {
   const stop = new AbortController();

@@ -23,8 +23,8 @@ type Parts = {
 const STATUS_TIMEOUT_MS = 2000;
 
 /**
- * Starts the operator port: commands ask for the state of this node and hand over rebuilt views, and metrics
- * are scraped.
+ * Starts the operator port: commands ask for the state of this node and hand over rebuilt views, and metrics are
+ * scraped.
  */
 export async function serveOperators(node: NodeResources, url: string, parts: Parts): Promise<void> {
   const { config, logger, metrics, projector, resources } = node;
@@ -70,8 +70,8 @@ async function stateOf({ deliveries, projector }: NodeResources, { reactors }: P
 }
 
 /**
- * Resolves to `null` if the log does not answer in time. The status is reported without it; otherwise
- * commands would assume that no service is running.
+ * Resolves to `null` if the log does not answer in time. The status is reported without it; otherwise commands would
+ * assume that no service is running.
  */
 async function withStatusTimeout(status: Promise<GroupStatus>): Promise<GroupStatus | null> {
   return (await withTimeout(status, STATUS_TIMEOUT_MS).catch(() => undefined)) ?? null;

@@ -10,8 +10,8 @@ type Log = Pick<EventLog, 'head' | 'readAll'>;
 const MAX_LAG_MS = 30_000;
 
 /**
- * Returns a check that rejects with the reason while the views of this node do not keep up with the log. It measures the
- * time between its calls. The times of events are those of other nodes, whose clocks may differ.
+ * Returns a check that rejects with the reason while the views of this node do not keep up with the log. It measures
+ * the time between its calls. The times of events are those of other nodes, whose clocks may differ.
  */
 export function viewsUpToDate(
   projector: Pick<Projector, 'isCurrent' | 'reached' | 'lastError'>,

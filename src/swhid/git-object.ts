@@ -19,9 +19,8 @@ export function gitObjectId(type: GitObjectType, body: Uint8Array): string {
 }
 
 /**
- * Returns the id of a body that is not in memory, or `undefined` if the body has another length.
- * `read` fills the buffer that it gets, and writes fewer bytes only at the end of the body. A small body is hashed
- * where it was written.
+ * Returns the id of a body that is not in memory, or `undefined` if the body has another length. `read` fills the
+ * buffer that it gets, and writes fewer bytes only at the end of the body. A small body is hashed where it was written.
  */
 export function gitObjectIdOf(
   type: GitObjectType,

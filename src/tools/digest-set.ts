@@ -1,7 +1,6 @@
 /**
- * A set of keys of equal length with evenly distributed bytes, such as digests. Uses 1.5 to 3 times the bytes
- * of its keys, where a Set of strings uses a hundred more bytes per key. The key of all zeros cannot be
- * stored.
+ * A set of keys of equal length with evenly distributed bytes, such as digests. Uses 1.5 to 3 times the bytes of its
+ * keys, where a Set of strings uses a hundred more bytes per key. The key of all zeros cannot be stored.
  */
 export class DigestSet {
   readonly #width: number;

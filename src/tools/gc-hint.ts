@@ -7,8 +7,8 @@ const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
 const COLLECT_AFTER_BYTES = 4 * 1024 ** 2;
 
 /**
- * Triggers minor garbage collections of unused buffers. The engine counts memory outside its heap only
- * roughly: by default it lets 64 MB of them accumulate in every thread.
+ * Triggers minor garbage collections of unused buffers. The engine counts memory outside its heap only roughly: by
+ * default it lets 64 MB of them accumulate in every thread.
  */
 export class MinorGc {
   #bytes = 0;

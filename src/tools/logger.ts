@@ -65,10 +65,10 @@ const NOTHING = Buffer.alloc(0);
 const LINE_FEED = 0x0a;
 
 /**
- * Writes the lines of one turn of the event loop together to standard output, also those before an exit. A reader of the
- * lines that is slow must not stop the event loop, so another thread writes them. Lines that cannot be written are
- * dropped, as on a full disk or after the reader has closed the pipe, and so are those that would use too much memory while
- * the reader does not read: the service continues without them.
+ * Writes the lines of one turn of the event loop together to standard output, also those before an exit. A reader of
+ * the lines that is slow must not stop the event loop, so another thread writes them. Lines that cannot be written are
+ * dropped, as on a full disk or after the reader has closed the pipe, and so are those that would use too much memory
+ * while the reader does not read: the service continues without them.
  */
 class StandardOutput implements DestinationStream {
   readonly #fd = process.stdout.fd;

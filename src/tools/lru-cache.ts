@@ -3,8 +3,7 @@ export class LruCache<Value> {
   readonly #half: number;
   readonly #weigh: (value: Value) => number;
   /**
-   * When the newer half is full, it becomes the older one, and values not used since the previous switch are
-   * evicted.
+   * When the newer half is full, it becomes the older one, and values not used since the previous switch are evicted.
    */
   #newer = new Map<string, Value>();
   #older = new Map<string, Value>();

@@ -64,17 +64,14 @@ export type OutsideWorld = {
 
 const worlds = new AsyncLocalStorage<Partial<OutsideWorld>>();
 
-/**
- * Runs work, and all that it starts, as a node with a separate outside world; omitted parts are those of
- * Node.
- */
+/** Runs work, and all that it starts, as a node with a separate outside world; omitted parts are those of Node. */
 export function runInWorld<Result>(world: Partial<OutsideWorld>, work: () => Result): Result {
   return worlds.run(world, work);
 }
 
 /**
- * Returns a part of the outside world of the calling node: that of Node, unless the node replaces it. Each function
- * is looked up at its call.
+ * Returns a part of the outside world of the calling node: that of Node, unless the node replaces it. Each function is
+ * looked up at its call.
  */
 export function partOfWorld<Part extends keyof OutsideWorld>(
   part: Part,

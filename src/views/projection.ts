@@ -1,22 +1,19 @@
 import type { Codec } from '../domain/codec.ts';
 
 /**
- * Defines one view per stream, under the key that follows the stream's prefix, and how each event changes it.
- * Handlers are pure and never refuse; they return the new view, and `undefined` removes it. A change of shape
- * or meaning raises `version`; the view is then rebuilt.
+ * Defines one view per stream, under the key that follows the stream's prefix, and how each event changes it. Handlers
+ * are pure and never refuse; they return the new view, and `undefined` removes it. A change of shape or meaning raises
+ * `version`; the view is then rebuilt.
  */
 export type Projection<View, Event extends { type: string }> = {
   readonly name: string;
   readonly version: number;
   /** The streams whose events the view shows. */
   readonly source: { readonly prefix: string; readonly codec: Codec<Event> };
-  /**
-   * Fields of each index, in the order of the columns of the index.
-   */
+  /** Fields of each index, in the order of the columns of the index. */
   readonly indexes?: readonly (readonly string[])[];
   /**
-   * Fields of the maintained counters. All must be strings that every view has; the last one is the counted
-   * dimension.
+   * Fields of the maintained counters. All must be strings that every view has; the last one is the counted dimension.
    */
   readonly countedBy?: readonly string[];
   /** Fields that queries search for text. All must be strings that every view has; the keys must be whole numbers. */

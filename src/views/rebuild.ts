@@ -27,8 +27,8 @@ type RebuildOptions = {
 const [PAGE, EVENTS_PER_SAVE] = [1000, 5000];
 
 /**
- * Builds the next generation of the views from the log alone, while the present one stays in use. Reuses what
- * an interrupted rebuild left. Only reads the files of the service, so it may run in a separate process.
+ * Builds the next generation of the views from the log alone, while the present one stays in use. Reuses what an
+ * interrupted rebuild left. Only reads the files of the service, so it may run in a separate process.
  */
 export class Rebuild implements Disposable {
   readonly #options: RebuildOptions;
@@ -177,8 +177,8 @@ export class Rebuild implements Disposable {
 }
 
 /**
- * Returns a description of the error if there are views without a position. The service writes both in one
- * transaction, so it cannot have written such a file.
+ * Returns a description of the error if there are views without a position. The service writes both in one transaction,
+ * so it cannot have written such a file.
  */
 function faultWithoutPosition(file: ViewFile): string | undefined {
   try {

@@ -14,8 +14,8 @@ export type ViewValues = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 /** The read interface of one view, for the code that serves it. Queries write first what the view has accepted. */
 export interface View<Type> {
   /**
-   * Resolves to the view for queries that write nothing, once all that it has accepted until the call is written. Queries
-   * that many clients send use it: they do not delay other requests.
+   * Resolves to the view for queries that write nothing, once all that it has accepted until the call is written.
+   * Queries that many clients send use it: they do not delay other requests.
    */
   settled(): Promise<View<Type>>;
   get(key: string): Type | undefined;
@@ -24,16 +24,16 @@ export interface View<Type> {
   /** Returns values whose fields match, at most `limit`. */
   find(query: ViewQuery): Type[];
   /**
-   * Returns the key of the candidate at this place, from 0, in the order of the keys. Candidates are the values that have
-   * the texts and the labels of the query and are `before` its key, whatever its other conditions: those cost most, so
-   * that callers examine a number of candidates at a time. Returns `undefined` if there are fewer.
+   * Returns the key of the candidate at this place, from 0, in the order of the keys. Candidates are the values that
+   * have the texts and the labels of the query and are `before` its key, whatever its other conditions: those cost
+   * most, so that callers examine a number of candidates at a time. Returns `undefined` if there are fewer.
    */
   candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined;
   /** Counts matching values, up to a limit. Fast only if an index covers every field of the query. */
   count(query: CountQuery): number;
   /**
-   * Counts the values with these fields, by each value of the last counter field. Reads counters, so it is
-   * fast for any number of values.
+   * Counts the values with these fields, by each value of the last counter field. Reads counters, so it is fast for any
+   * number of values.
    */
   counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number>;
 }
@@ -55,9 +55,7 @@ export type ViewQuery = {
   readonly lowestKey?: number;
   /** A field, or `key`, and the value that it is less than. */
   readonly before?: { readonly field: string; readonly value: string | number };
-  /**
-   * Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters.
-   */
+  /** Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters. */
   readonly contains?: Readonly<Record<string, readonly string[]>>;
   /** Texts that the field of labels has, all of them. */
   readonly labels?: readonly string[];

@@ -11,8 +11,8 @@ const longestRun = 255;
 
 /**
  * Unpacks bzip2 data, also several concatenated streams; a fault is thrown as {@link Unreadable}. An own
- * implementation, since the available package accepts a file truncated between two blocks, and returns a
- * block, which can be 46 MB, at once. Memory here: one packed block and one chunk.
+ * implementation, since the available package accepts a file truncated between two blocks, and returns a block, which
+ * can be 46 MB, at once. Memory here: one packed block and one chunk.
  */
 export function* bunzip2(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   const bits = new BitReader(pieces);
@@ -45,9 +45,7 @@ function* readStream(bits: BitReader, table: Uint32Array): Generator<Buffer> {
   }
 }
 
-/**
- * Yields the bytes of the block, where four equal ones are followed by a count of more; returns their CRC.
- */
+/** Yields the bytes of the block, where four equal ones are followed by a count of more; returns their CRC. */
 function* expandBlock(table: Uint32Array, length: number, start: number): Generator<Buffer, number> {
   // A block may hold a single byte: a full chunk for each would cost more than the rest of the work.
   let piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, length * longestRun));

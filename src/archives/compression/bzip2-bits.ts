@@ -21,8 +21,8 @@ export class BitReader {
   }
 
   /**
-   * Reads the next prefix code, where `limits[n]` is the largest code of n bits; returns its length and
-   * value. Looking 20 bits ahead is safe: every block is followed by 80 bits of the stream's end.
+   * Reads the next prefix code, where `limits[n]` is the largest code of n bits; returns its length and value. Looking
+   * 20 bits ahead is safe: every block is followed by 80 bits of the stream's end.
    */
   readCode(limits: Int32Array, shortest: number, longest: number): { length: number; code: number } {
     this.#need(longest);
@@ -45,8 +45,8 @@ export class BitReader {
   }
 
   /**
-   * Consumes zero bytes at the start of a byte, up to the end or a part with other bytes. Returns whether
-   * there was one.
+   * Consumes zero bytes at the start of a byte, up to the end or a part with other bytes. Returns whether there was
+   * one.
    */
   skipPadding(): boolean {
     let skipped = false;

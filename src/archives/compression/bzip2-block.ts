@@ -14,8 +14,8 @@ type Code = {
 };
 
 /**
- * Decodes one block after its magic and CRC into `table`: the low byte of each element is a byte of the
- * block, the rest is the index of the next element. Returns the length and the start index.
+ * Decodes one block after its magic and CRC into `table`: the low byte of each element is a byte of the block, the rest
+ * is the index of the next element. Returns the length and the start index.
  */
 export function decodeBlock(bits: BitReader, table: Uint32Array): { length: number; start: number } {
   if (bits.read(1))
@@ -73,8 +73,8 @@ function readCode(bits: BitReader, size: number): Code {
 }
 
 /**
- * Builds a decoding table. Codes of one length are consecutive; a code minus its entry of `bases` is the
- * index of its symbol.
+ * Builds a decoding table. Codes of one length are consecutive; a code minus its entry of `bases` is the index of its
+ * symbol.
  */
 function canonicalCode(lengths: Uint8Array): Code {
   const symbols = new Uint16Array(lengths.length);

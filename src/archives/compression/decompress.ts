@@ -13,8 +13,7 @@ export type TarFormat = Exclude<ArchiveFormat, 'zip'>;
 const pieceLength = 256 * 1024;
 
 /**
- * Returns the bytes of the inner tar, in chunks of bounded size. A fault of the compression is thrown as
- * `Unreadable`.
+ * Returns the bytes of the inner tar, in chunks of bounded size. A fault of the compression is thrown as `Unreadable`.
  */
 export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buffer> | AsyncIterable<Buffer> {
   switch (format) {

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Writes the chunks to a decompressor, each consumed before the next is requested. They may share one buffer,
- * so that no garbage accumulates. Never rejects; errors surface at the output.
+ * Writes the chunks to a decompressor, each consumed before the next is requested. They may share one buffer, so that
+ * no garbage accumulates. Never rejects; errors surface at the output.
  */
 export async function feed(pieces: Iterable<Uint8Array>, engine: Writable): Promise<void> {
   for (const piece of pieces) {

@@ -13,10 +13,7 @@ export function entryPath(name: string, limits: PathLimits): EntryPath {
   return hostile(name) ?? tooLong(name, limits) ?? { path: cleanPath(name) };
 }
 
-/**
- * Returns the path that a member got when its archive was checked; `undefined` for an entry that is not a
- * member.
- */
+/** Returns the path that a member got when its archive was checked; `undefined` for an entry that is not a member. */
 export function memberPath(name: string): string | undefined {
   const result = entryPath(name, noLimits);
   return 'path' in result ? result.path : undefined;

@@ -5,8 +5,8 @@ const SUSPECT = /(?:^|[/\\])(?:\.|\xe2\x80|\xe2\x81|\xef\xbb\xbf|git~1)/i;
 const IGNORED = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf/g;
 
 /**
- * Returns the segment of a path (latin1 string of its raw bytes) that git refuses to check out: a name of its own folder
- * on some system, as `.git`, `.GIT` or `git~1`.
+ * Returns the segment of a path (latin1 string of its raw bytes) that git refuses to check out: a name of its own
+ * folder on some system, as `.git`, `.GIT` or `git~1`.
  */
 export function refusedByGit(path: string): string | undefined {
   // Most names are decided by this.

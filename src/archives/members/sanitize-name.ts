@@ -1,8 +1,8 @@
 const longest = 200;
 
 /**
- * Returns a name from an archive (latin1 string of its raw bytes) as text for messages, logs and XML: decoded
- * from UTF-8, with control characters and bytes that are not UTF-8 as `\xNN`, truncated to 200 characters.
+ * Returns a name from an archive (latin1 string of its raw bytes) as text for messages, logs and XML: decoded from
+ * UTF-8, with control characters and bytes that are not UTF-8 as `\xNN`, truncated to 200 characters.
  */
 export function sanitizeName(name: string): string {
   let text = '';

@@ -1,9 +1,6 @@
 import { corrupt } from '../faults.ts';
 
-/**
- * The records of extended headers that the reader uses; others are ignored. Texts are latin1 strings of raw
- * bytes.
- */
+/** The records of extended headers that the reader uses; others are ignored. Texts are latin1 strings of raw bytes. */
 export type PaxRecords = {
   readonly path?: string;
   readonly linkpath?: string;
@@ -20,9 +17,8 @@ const [digit0, digit9, space, equalsSign, lineFeed] = [0x30, 0x39, 0x20, 0x3d, 0
 const mostDigits = 9;
 
 /**
- * Parses lines of the form `length key=value
- * `, where the length counts the whole line in bytes. The memory for the result does not grow with the number
- * of lines.
+ * Parses lines of the form `length key=value`, where the length counts the whole line in bytes, with its line feed. The
+ * memory for the result does not grow with the number of lines.
  * @throws {Unreadable} any other content.
  */
 export function parsePax(body: Buffer): PaxRecords {

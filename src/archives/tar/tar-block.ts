@@ -13,8 +13,8 @@ const checksumLength = 8;
 const zeros = Buffer.alloc(64 * 1024);
 
 /**
- * Whether these are 512 bytes with a correct header checksum, with the bytes as unsigned or (as in some old
- * programs) signed.
+ * Whether these are 512 bytes with a correct header checksum, with the bytes as unsigned or (as in some old programs)
+ * signed.
  */
 export function hasTarChecksum(block: Uint8Array): boolean {
   if (block.length !== blockLength) return false;

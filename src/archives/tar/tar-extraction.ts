@@ -7,8 +7,8 @@ import { kindOf } from './tar-members.ts';
 type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>;
 
 /**
- * Reads the wanted members in two passes: only the end of the tar determines which of several members of one
- * name counts, and what hard links share. Resolves to the number of members read.
+ * Reads the wanted members in two passes: only the end of the tar determines which of several members of one name
+ * counts, and what hard links share. Resolves to the number of members read.
  */
 export async function readTarMembers(
   pieces: () => Pieces,

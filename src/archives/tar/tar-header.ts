@@ -25,9 +25,7 @@ export function parseTarHeader(block: Buffer): TarHeader {
   };
 }
 
-/**
- * Returns the name with its prefix. Only POSIX headers have one; GNU and v7 headers have other fields there.
- */
+/** Returns the name with its prefix. Only POSIX headers have one; GNU and v7 headers have other fields there. */
 function fullName(block: Buffer): string {
   const name = textAt(block, 0, 100);
   if (block.toString('latin1', 257, 263) !== 'ustar\0') return name;

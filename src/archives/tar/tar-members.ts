@@ -68,9 +68,7 @@ export class TarMembers implements TarSink {
     if (this.#add(path, member)) this.#contents.checkLink(path, linkName);
   }
 
-  /**
-   * Adds a hard link, which shares the bytes and the mode of an earlier member, like two names of one file.
-   */
+  /** Adds a hard link, which shares the bytes and the mode of an earlier member, like two names of one file. */
   #addHardLink(path: string, { name, linkName, mode }: TarHeader): void {
     const target = this.#contents.pathOf(linkName);
     const member = target === undefined ? undefined : this.#contents.memberAt(target);

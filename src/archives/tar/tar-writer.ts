@@ -2,8 +2,8 @@ import type { LeafMode } from '../../swhid/directory.ts';
 import { blockLength, octalSizes, paddingOf } from './tar-block.ts';
 
 /**
- * A member to write. Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the
- * root directory.
+ * A member to write. Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the root
+ * directory.
  */
 type WrittenMember = { readonly path: string } & (
   | { readonly type: 'file'; readonly mode: LeafMode; readonly length: number }
@@ -19,8 +19,8 @@ const longestField = 100;
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockLength);
 
 /**
- * Returns the header of a member in the GNU format, whose long names are raw bytes as those of directories
- * are. It has no time and no owner: the same tree results in the same headers.
+ * Returns the header of a member in the GNU format, whose long names are raw bytes as those of directories are. It has
+ * no time and no owner: the same tree results in the same headers.
  */
 export function tarHeader(member: WrittenMember): Buffer {
   const name = nameOf(member);

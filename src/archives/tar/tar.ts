@@ -17,9 +17,8 @@ const longestExtension = { L: 64 * 1024, K: 64 * 1024, x: 1024 ** 2, g: 1024 ** 
 type ExtensionType = keyof typeof longestExtension;
 
 /**
- * Reads a tar from chunks of any length: v7, ustar, GNU long names and pax headers. Buffers only one header
- * and the extended headers of one member; the sink gets the memory of the chunks. A fault is thrown as {@link
- * Unreadable}.
+ * Reads a tar from chunks of any length: v7, ustar, GNU long names and pax headers. Buffers only one header and the
+ * extended headers of one member; the sink gets the memory of the chunks. A fault is thrown as {@link Unreadable}.
  */
 export class TarReader {
   readonly #sink: TarSink;
@@ -42,10 +41,7 @@ export class TarReader {
     for (let at = 0; at < piece.length; ) at = this.#step(piece, at);
   }
 
-  /**
-   * Must be called after the last chunk; throws if the tar is truncated. Returns whether there was an end
-   * marker.
-   */
+  /** Must be called after the last chunk; throws if the tar is truncated. Returns whether there was an end marker. */
   finish(): boolean {
     if (this.#state === 'ended') return true;
     if (this.#state !== 'header' || this.#blockFilled > 0) throw corrupt('TRUNCATED', 'the tar is truncated');
@@ -172,10 +168,7 @@ function isExtension(type: string): type is ExtensionType {
   return Object.hasOwn(longestExtension, type);
 }
 
-/**
- * Returns the text of a GNU long name. A regular expression would need quadratic time for zeros in the
- * middle.
- */
+/** Returns the text of a GNU long name. A regular expression would need quadratic time for zeros in the middle. */
 function withoutPadding(body: Buffer): string {
   let end = body.length;
   while (end > 0 && body[end - 1] === 0) end -= 1;

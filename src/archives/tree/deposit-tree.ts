@@ -17,10 +17,7 @@ export type ListedLeaf = {
   readonly sha256: string;
 };
 
-/**
- * A member of a listing; `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and
- * below.
- */
+/** A member of a listing; `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and below. */
 type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
 
 type TreeHeader = {
@@ -65,10 +62,7 @@ export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
   }
 }
 
-/**
- * Encodes every path of a deposit's tree, given in the order of their bytes; the root itself is in the
- * header.
- */
+/** Encodes every path of a deposit's tree, given in the order of their bytes; the root itself is in the header. */
 export function encodeTree(header: TreeHeader, entries: Iterable<TreeEntry>): Uint8Array {
   const { directory, files, bytes, archives } = header;
   return encodeLines(

@@ -93,10 +93,7 @@ function pathAfter(start: string, line: string): string {
   return line.slice(start.length, line.indexOf('"', start.length));
 }
 
-/**
- * Yields whole lines, many at once. Manifests are ASCII; their header is a line, too, but has neither path
- * nor id.
- */
+/** Yields whole lines, many at once. Manifests are ASCII; their header is a line, too, but has neither path nor id. */
 async function* linesOf(manifest: Pieces): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of manifest) {

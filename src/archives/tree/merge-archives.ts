@@ -65,8 +65,8 @@ class Layout {
   #folders = 0;
 
   /**
-   * Adds a member to the tree. If a file or link conflicts with a directory, or the reverse, returns that
-   * leaf and adds no leaf.
+   * Adds a member to the tree. If a file or link conflicts with a directory, or the reverse, returns that leaf and adds
+   * no leaf.
    */
   place(path: string, leaf: PlacedLeaf | null): { path: string; leaf: PlacedLeaf } | undefined {
     const names = path.split('/');
@@ -111,8 +111,8 @@ function conflictText(
 }
 
 /**
- * Returns the number of the first listing that has each folder. Searches for all at once, since decoding a
- * listing is slow.
+ * Returns the number of the first listing that has each folder. Searches for all at once, since decoding a listing is
+ * slow.
  */
 function firstWith(
   folders: readonly string[],
@@ -167,8 +167,7 @@ function leafTotals({ mode, length }: PlacedLeaf): { files: number; bytes: numbe
 }
 
 /**
- * Yields entries in the byte order of their paths: a name with `-` or `.` sorts between a directory and its
- * contents.
+ * Yields entries in the byte order of their paths: a name with `-` or `.` sorts between a directory and its contents.
  */
 function* entriesBelow(
   directory: Directory<PlacedLeaf>,

@@ -14,10 +14,7 @@ import { PortAssistant, readSentBatch } from './assistance.ts';
 import { ChunkSender } from './chunk-sender.ts';
 import { BEGUN } from './worker-pool.ts';
 
-/**
- * Niceness of a thread that no client waits for: a tenth of a core under full load, otherwise all that is
- * free.
- */
+/** Niceness of a thread that no client waits for: a tenth of a core under full load, otherwise all that is free. */
 const NICENESS = 10;
 
 // Entry point of a worker thread: one job at a time, one reply to each.
@@ -98,8 +95,8 @@ function documentsOf(result: Result): ArrayBuffer[] {
 }
 
 /**
- * Lowers the priority of this thread below those that answer requests. Only Linux has a niceness per thread;
- * elsewhere this has no effect.
+ * Lowers the priority of this thread below those that answer requests. Only Linux has a niceness per thread; elsewhere
+ * this has no effect.
  */
 function lowerThreadPriority(): void {
   try {

@@ -36,8 +36,8 @@ type ArchiveWorkersOptions = {
 const ASSISTED_LENGTH = 4 * 1024 ** 2;
 
 /**
- * Reads archives and manifests in worker threads: hostile bytes can crash or occupy only one of them. The jobs are checks
- * and loads, or reads for clients.
+ * Reads archives and manifests in worker threads: hostile bytes can crash or occupy only one of them. The jobs are
+ * checks and loads, or reads for clients.
  */
 export class ArchiveWorkers implements ArchiveReader {
   readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;

@@ -7,8 +7,8 @@ const pieceLength = 256 * 1024;
 const callsBetweenTurns = 16;
 
 /**
- * Sends bytes through a port in large chunks, each only on request by a message. Only {@link finish} sends
- * the last chunk: a receiver that counts the bytes cannot mistake data that failed verification for complete.
+ * Sends bytes through a port in large chunks, each only on request by a message. Only {@link finish} sends the last
+ * chunk: a receiver that counts the bytes cannot mistake data that failed verification for complete.
  */
 export class ChunkSender {
   readonly #port: MessagePort;

@@ -44,8 +44,7 @@ class PoolBusy extends errorsOfCode('POOL_BUSY') {}
 class PoolClosed extends errorsOfCode('POOL_CLOSED') {}
 
 /**
- * Runs jobs on a few worker threads, those of each owner in FIFO order. An idle thread does not keep the
- * process alive.
+ * Runs jobs on a few worker threads, those of each owner in FIFO order. An idle thread does not keep the process alive.
  */
 export class WorkerPool<Job, Reply> implements AsyncDisposable {
   readonly #entry: URL;
@@ -66,8 +65,8 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   }
 
   /**
-   * Resolves to the worker's reply to the job. The time limit starts when a worker accepts the job, and does
-   * not run while the process is suspended.
+   * Resolves to the worker's reply to the job. The time limit starts when a worker accepts the job, and does not run
+   * while the process is suspended.
    * @throws {JobAborted}
    * @throws {PoolBusy}
    * @throws {PoolClosed} the pool was disposed of before the reply.
@@ -93,9 +92,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     return await reply;
   }
 
-  /**
-   * Like `run`, but returns `undefined` if another job waits or no started thread is idle: none is started for it.
-   */
+  /** Like `run`, but returns `undefined` if another job waits or no started thread is idle: none is started for it. */
   runIfIdle(job: Job, milliseconds: number, options: JobOptions): Promise<Reply> | undefined {
     const { held, waiting } = this.#threads;
     const awaited = held - this.#busy.size; // jobs that are about to take an idle thread, or to start one

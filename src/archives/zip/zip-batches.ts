@@ -24,8 +24,8 @@ type Begun = {
 };
 
 /**
- * Reads the members of a zip: small ones in batches, in this thread and in those of an assistant at the same time. Faults
- * are reported in the order of the archive, in whatever order batches were read.
+ * Reads the members of a zip: small ones in batches, in this thread and in those of an assistant at the same time.
+ * Faults are reported in the order of the archive, in whatever order batches were read.
  */
 export class ZipBatches {
   readonly #contents: MemberCollector;

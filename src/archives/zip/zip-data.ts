@@ -30,8 +30,7 @@ export class BadMember extends CodedError<FaultCode> {
 }
 
 /**
- * Unpacks a whole entry at once. It only costs the set-up of an inflater, where a stream costs turns of the
- * event loop.
+ * Unpacks a whole entry at once. It only costs the set-up of an inflater, where a stream costs turns of the event loop.
  * @throws {BadMember}
  */
 export function unpack(data: Buffer, entry: PackedMember): Buffer {

@@ -24,8 +24,8 @@ const headerLength = 46;
 const longestEntry = headerLength + 3 * 0xffff;
 
 /**
- * Yields the entries of the directory in its order; their number must match the end record. The extra fields
- * of an entry are valid only during the call of `seeExtra`.
+ * Yields the entries of the directory in its order; their number must match the end record. The extra fields of an
+ * entry are valid only during the call of `seeExtra`.
  */
 export function* readDirectory(
   bytes: ArchiveBytes,
@@ -53,9 +53,7 @@ export function* readDirectory(
 
 type Zip64Values = { unpacked: number; packed: number; offset: number };
 
-/**
- * Replaces values that are all ones by those of the zip64 extra field, which lists just these, in this order.
- */
+/** Replaces values that are all ones by those of the zip64 extra field, which lists just these, in this order. */
 export function applyZip64(extra: Buffer, values: Zip64Values, name: string): Zip64Values {
   const keys = (['unpacked', 'packed', 'offset'] as const).filter((key) => values[key] === 0xffffffff);
   const field = keys.length === 0 ? undefined : extraField(extra, 0x0001, name);

@@ -14,9 +14,9 @@ const record64Signature = 0x06064b50;
 const record64Length = 56;
 
 /**
- * Reads the end record, and the zip64 one before it if there is a locator, even if the end record does not
- * require it: some readers always search for it. The directory must end exactly where they begin, so that no
- * two readers can find different directories in one file.
+ * Reads the end record, and the zip64 one before it if there is a locator, even if the end record does not require it:
+ * some readers always search for it. The directory must end exactly where they begin, so that no two readers can find
+ * different directories in one file.
  */
 export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
   const { record, at } = findEndRecord(bytes);

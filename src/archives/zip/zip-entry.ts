@@ -20,8 +20,7 @@ const linkType = 0o120000;
 const encryptionFlags = 0x0001 | 0x0040 | 0x2000;
 
 /**
- * Validates an entry by its directory record, and adds it to the tree; returns `undefined` for an entry with
- * a fault.
+ * Validates an entry by its directory record, and adds it to the tree; returns `undefined` for an entry with a fault.
  */
 export function placeEntry(
   entry: ZipEntry,

@@ -18,8 +18,8 @@ export function localLength(header: Buffer): number {
 }
 
 /**
- * Throws unless the local header matches the directory, or leaves sizes and CRC to a data descriptor that
- * does. @param gap the bytes between the entry's data and the next entry.
+ * Throws unless the local header matches the directory, or leaves sizes and CRC to a data descriptor that does. @param
+ * gap the bytes between the entry's data and the next entry.
  */
 export function assertSameHeaders(entry: ZipEntry, local: Buffer, gap: Buffer): void {
   const nameEnd = localHeaderLength + local.readUInt16LE(26);

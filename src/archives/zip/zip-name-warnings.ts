@@ -44,8 +44,7 @@ function unicodePath(extra: Buffer, rawName: string): string | undefined {
 }
 
 /**
- * Whether the field has version 1 and the CRC of the name in the header. Its specification requires to ignore
- * others.
+ * Whether the field has version 1 and the CRC of the name in the header. Its specification requires to ignore others.
  */
 function isFor(field: Buffer, rawName: string): boolean {
   return (

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 const utf8Flag = 0x0800;
 
 /**
- * Returns the name of an entry as a latin1 string of its UTF-8 bytes: unchanged if the entry is marked as
- * UTF-8, else decoded from code page 437. Returns `undefined` if it is marked but not UTF-8.
+ * Returns the name of an entry as a latin1 string of its UTF-8 bytes: unchanged if the entry is marked as UTF-8, else
+ * decoded from code page 437. Returns `undefined` if it is marked but not UTF-8.
  */
 export function zipName(rawName: string, flags: number): string | undefined {
   // ASCII is the same in both.

@@ -16,8 +16,8 @@ import { warnAboutName } from './zip-name-warnings.ts';
 type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed: PlacedEntry | undefined };
 
 /**
- * Reads a zip: validates its directory first, then unpacks, checks and hashes each entry in the order of the
- * file. Each entry must begin exactly where the previous one ended.
+ * Reads a zip: validates its directory first, then unpacks, checks and hashes each entry in the order of the file. Each
+ * entry must begin exactly where the previous one ended.
  * @throws {Unreadable} at a fault of the structure.
  */
 export async function readZip(

@@ -7,10 +7,10 @@ import { CrashCounter } from './crash-counter.ts';
 import { lagAfter, MAX_COUNTED } from './lag.ts';
 
 /**
- * Delivers the events of consumer groups within one process: a subscription from a stored position, with the
- * events that are not acknowledged yet. The position is saved at most once a second, and when the receiver
- * has stopped. If it is lost or old, events are only delivered again. After two crashes in a row, events that
- * may have been in flight must be processed exclusively, and are counted before.
+ * Delivers the events of consumer groups within one process: a subscription from a stored position, with the events
+ * that are not acknowledged yet. The position is saved at most once a second, and when the receiver has stopped. If it
+ * is lost or old, events are only delivered again. After two crashes in a row, events that may have been in flight must
+ * be processed exclusively, and are counted before.
  */
 export class CatchUpDeliveries implements ConsumerGroups {
   readonly #log: EventLog;
@@ -40,9 +40,7 @@ export class CatchUpDeliveries implements ConsumerGroups {
     };
   }
 
-  /**
-   * Returns the exact status while this process receives the group; otherwise the status of the last save.
-   */
+  /** Returns the exact status while this process receives the group; otherwise the status of the last save. */
   async status(group: string, streamPrefix: string): Promise<GroupStatus> {
     const groupPosition = this.#receiving.get(group)?.groupPosition ?? (await this.#openPosition(group));
     const later = await lagAfter(this.#log, groupPosition.last, streamPrefix);

@@ -21,8 +21,8 @@ export class CatchUpPosition implements AsyncDisposable {
   #saving: Promise<void> = Promise.resolve();
 
   /**
-   * Opens the last saved state of the group. A position after the head belongs to another log and is ignored.
-   * So is one whose last delivered event is not in this log, for example after a restore.
+   * Opens the last saved state of the group. A position after the head belongs to another log and is ignored. So is one
+   * whose last delivered event is not in this log, for example after a restore.
    */
   static async open(
     folder: string,
@@ -54,8 +54,8 @@ export class CatchUpPosition implements AsyncDisposable {
   }
 
   /**
-   * Moves back to the last delivered event, which is known to be in this log. After a restore other events
-   * may have been appended after it, also before the position that the group had reached.
+   * Moves back to the last delivered event, which is known to be in this log. After a restore other events may have
+   * been appended after it, also before the position that the group had reached.
    */
   rewindToLastDelivered(): void {
     if (this.#seen === undefined) return;
@@ -71,8 +71,8 @@ export class CatchUpPosition implements AsyncDisposable {
   }
 
   /**
-   * Whether the event was acknowledged before the last save, even if earlier events were in flight then. Must
-   * be called before the event is delivered.
+   * Whether the event was acknowledged before the last save, even if earlier events were in flight then. Must be called
+   * before the event is delivered.
    */
   isDone({ position }: RecordedEvent): boolean {
     const wasHandedOut = this.#savedLast !== undefined && position <= this.#savedLast;
@@ -146,10 +146,7 @@ export class CatchUpPosition implements AsyncDisposable {
   }
 }
 
-/**
- * The contents of the file. `last` is the position delivered last; `underWay` has the time of each event in
- * flight.
- */
+/** The contents of the file. `last` is the position delivered last; `underWay` has the time of each event in flight. */
 type Saved = {
   readonly position: Position | undefined;
   readonly last: Position | undefined;
@@ -176,8 +173,8 @@ async function isOf(log: Pick<EventLog, 'head' | 'readStream'>, { last, seen }: 
 }
 
 /**
- * Parses the file. Earlier releases saved only the position, then also the events in flight, but not the last
- * delivered event.
+ * Parses the file. Earlier releases saved only the position, then also the events in flight, but not the last delivered
+ * event.
  */
 function savedIn(text: string): Saved {
   const { position, last = position, seen, underWay } = JSON.parse(text);

@@ -14,20 +14,17 @@ export interface ConsumerGroups {
   ): AsyncIterable<Delivery>;
 
   /**
-   * Returns a delivery of an event whose own delivery may have been lost. Starts of its processing are
-   * counted like those of the original; acknowledging it changes nothing for the group.
+   * Returns a delivery of an event whose own delivery may have been lost. Starts of its processing are counted like
+   * those of the original; acknowledging it changes nothing for the group.
    */
   redelivery(group: string, event: RecordedEvent): Delivery;
 
-  /**
-   * Returns why a group that is being received gets no events at the moment; `undefined` when there is no
-   * error.
-   */
+  /** Returns why a group that is being received gets no events at the moment; `undefined` when there is no error. */
   lastError(group: string): string | undefined;
 
   /**
-   * Returns the status of a group, also while other nodes receive it. The prefix is that of its streams. The
-   * work is bounded.
+   * Returns the status of a group, also while other nodes receive it. The prefix is that of its streams. The work is
+   * bounded.
    * @throws {EventLogUnavailable}
    */
   status(group: string, streamPrefix: string): Promise<GroupStatus>;
@@ -55,27 +52,25 @@ export type GroupStatus = {
 /** An event that was in flight at this many crashes of its process is only processed exclusively. */
 export const CRASHES_BEFORE_ISOLATION = 2;
 
-/**
- * Milliseconds after which an exclusive event no longer blocks others, since it has not crashed the process.
- */
+/** Milliseconds after which an exclusive event no longer blocks others, since it has not crashed the process. */
 export const ISOLATION_TIMEOUT_MS = 5 * 60_000;
 
 /** An event delivered to a consumer. */
 export type Delivery = {
   readonly event: RecordedEvent;
   /**
-   * Must be called before work on the event begins; acknowledging alone needs no call. Resolves to how often
-   * work on it has begun, as far as known: a number that keeps growing means that the event crashes its
-   * workers. Time in a queue is not counted. Resolves to `undefined`, without starting, when the event was in
-   * flight at {@link CRASHES_BEFORE_ISOLATION} crashes or more and must be processed exclusively. May be
-   * called again after it failed, and is counted once.
+   * Must be called before work on the event begins; acknowledging alone needs no call. Resolves to how often work on it
+   * has begun, as far as known: a number that keeps growing means that the event crashes its workers. Time in a queue
+   * is not counted. Resolves to `undefined`, without starting, when the event was in flight at
+   * {@link CRASHES_BEFORE_ISOLATION} crashes or more and must be processed exclusively. May be called again after it
+   * failed, and is counted once.
    * @throws {EventLogUnavailable}
    */
   begin(how: 'alone' | 'beside others'): Promise<number | undefined>;
   acknowledge(): Promise<void>;
   /**
-   * Records that an orderly stop has aborted the work, so that its start does not count. Absent where the
-   * engine recognises orderly stops by itself. @throws {EventLogUnavailable}
+   * Records that an orderly stop has aborted the work, so that its start does not count. Absent where the engine
+   * recognises orderly stops by itself. @throws {EventLogUnavailable}
    */
   handBack?(): Promise<void>;
 };

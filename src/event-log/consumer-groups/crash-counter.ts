@@ -12,9 +12,9 @@ type Counts = {
 };
 
 /**
- * Counts how often the process crashed while events of a group were in flight, and how often each of those
- * events was started since then. The counts are stored in a file. It is written at the start and at the end,
- * and for an event only when the event must be processed exclusively.
+ * Counts how often the process crashed while events of a group were in flight, and how often each of those events was
+ * started since then. The counts are stored in a file. It is written at the start and at the end, and for an event only
+ * when the event must be processed exclusively.
  */
 export class CrashCounter implements AsyncDisposable {
   readonly #file: string;
@@ -29,8 +29,7 @@ export class CrashCounter implements AsyncDisposable {
   #saving: Promise<void> = Promise.resolve();
 
   /**
-   * Opens the counts of a group, which is done up to `position` in a log that ends at `head`. The folder must
-   * exist.
+   * Opens the counts of a group, which is done up to `position` in a log that ends at `head`. The folder must exist.
    */
   static async open(
     folder: string,
@@ -80,8 +79,7 @@ export class CrashCounter implements AsyncDisposable {
   }
 
   /**
-   * Resets the crash count once the group is done up to the last event that can have been in flight at the
-   * last crash.
+   * Resets the crash count once the group is done up to the last event that can have been in flight at the last crash.
    */
   clearIfPassed(position: Position | undefined): void {
     if (this.#crashes === 0 || position === undefined || this.#end === undefined || position < this.#end)
@@ -92,8 +90,8 @@ export class CrashCounter implements AsyncDisposable {
   }
 
   /**
-   * Uncounts the events in flight, since an orderly stop aborts them. Not so if an uncaught exception has
-   * ended the process.
+   * Uncounts the events in flight, since an orderly stop aborts them. Not so if an uncaught exception has ended the
+   * process.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (uncaughtExceptionCount() !== this.#uncaughtBefore) return;
@@ -103,10 +101,7 @@ export class CrashCounter implements AsyncDisposable {
     await this.#save();
   }
 
-  /**
-   * Whether the event must run exclusively: otherwise a crash could not be attributed to one of several
-   * events.
-   */
+  /** Whether the event must run exclusively: otherwise a crash could not be attributed to one of several events. */
   #isSuspect(position: Position): boolean {
     return this.#crashes >= CRASHES_BEFORE_ISOLATION && this.#end !== undefined && position <= this.#end;
   }

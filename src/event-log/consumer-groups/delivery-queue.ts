@@ -1,8 +1,7 @@
 import type { Delivery } from './consumer-group.ts';
 
 /**
- * Queues the deliveries of one receiver, in order. Its length is bounded by the unacknowledged events of the
- * consumer.
+ * Queues the deliveries of one receiver, in order. Its length is bounded by the unacknowledged events of the consumer.
  */
 export class DeliveryQueue {
   #waiting: Delivery[] = [];

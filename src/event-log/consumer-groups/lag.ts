@@ -4,8 +4,8 @@ import type { EventLog, Position } from '../event-log.ts';
 /** Number and age of the events of some streams that a reader has not read yet. */
 export type Lag = {
   /**
-   * Counted up to {@link MAX_COUNTED}, or as far as a fifth of a second allows; `undefined` if no event could be read in
-   * that time, so that it is not known whether there is any.
+   * Counted up to {@link MAX_COUNTED}, or as far as a fifth of a second allows; `undefined` if no event could be read
+   * in that time, so that it is not known whether there is any.
    */
   readonly count: number | undefined;
   /** Time of the oldest of them, RFC 3339. */

@@ -14,14 +14,14 @@ import type { EventStoreDbPages } from './pages.ts';
 import { isKnown, toPosition } from './position.ts';
 
 /**
- * Repeats appends whose outcome is unknown, with the same ids at the same expected revision. The server
- * answers such a repetition like the first attempt if the events are already stored. Appends to one stream
- * are serialised: concurrent calls may overtake each other.
+ * Repeats appends whose outcome is unknown, with the same ids at the same expected revision. The server answers such a
+ * repetition like the first attempt if the events are already stored. Appends to one stream are serialised: concurrent
+ * calls may overtake each other.
  *
- * If the server refuses the expected revision all the same, the events may be stored by an earlier attempt
- * whose answer was lost. Therefore the stream is read for them before the refusal is passed on, but only
- * after more than one attempt: a first attempt cannot have been overtaken by itself. So the lost races of the
- * command handler, which reads the stream anyway, need no additional read.
+ * If the server refuses the expected revision all the same, the events may be stored by an earlier attempt whose answer
+ * was lost. Therefore the stream is read for them before the refusal is passed on, but only after more than one
+ * attempt: a first attempt cannot have been overtaken by itself. So the lost races of the command handler, which reads
+ * the stream anyway, need no additional read.
  */
 export class EventStoreDbAppends {
   readonly #connection: EventStoreDbConnection;
@@ -102,10 +102,7 @@ export class EventStoreDbAppends {
     };
   }
 
-  /**
-   * Returns the result of an earlier attempt if the stream has exactly these events after the expected
-   * revision.
-   */
+  /** Returns the result of an earlier attempt if the stream has exactly these events after the expected revision. */
   async #storedBefore(
     stream: string,
     expected: ExpectedRevision,
@@ -130,16 +127,14 @@ export class EventStoreDbAppends {
   }
 }
 
-/**
- * Returns a snapshot: later changes of the caller's objects have no effect, also when the append is repeated.
- */
+/** Returns a snapshot: later changes of the caller's objects have no effect, also when the append is repeated. */
 function toEventData([id, type, data, metadata]: NewEventRow): EventData {
   return jsonEvent({ id, type, data: JSON.parse(data), metadata: JSON.parse(metadata) });
 }
 
 /**
- * Returns the refusal of the expected revision, if `error` is one. The actual revision is unknown when the server
- * does not name it, which the client reports like a stream that does not exist.
+ * Returns the refusal of the expected revision, if `error` is one. The actual revision is unknown when the server does
+ * not name it, which the client reports like a stream that does not exist.
  */
 function wrongRevision(stream: string, expected: ExpectedRevision, error: unknown) {
   if (factsOf(error).type !== 'wrong-expected-version') return undefined;

@@ -13,9 +13,9 @@ type ClientReadable = {
 const CLOSE_TIMEOUT_MS = 2000;
 
 /**
- * Reads items from a stream of the client, as many at once as are available. The client's streams need care:
- * they emit an error without being destroyed by it, also long after the last read. They end silently when the
- * client cancels them.
+ * Reads items from a stream of the client, as many at once as are available. The client's streams need care: they emit
+ * an error without being destroyed by it, also long after the last read. They end silently when the client cancels
+ * them.
  */
 export class ClientStream<Item> implements AsyncDisposable {
   readonly #source: ClientReadable;

@@ -16,8 +16,7 @@ type Channel = {
 type CallMetadata = { set(name: string, value: string): void };
 
 /**
- * Parts of the client without a public name. The client looks each of them up at every call, so they can be
- * replaced.
+ * Parts of the client without a public name. The client looks each of them up at every call, so they can be replaced.
  */
 type Internals = {
   createChannel: () => Promise<Channel>;
@@ -78,9 +77,7 @@ export class EventStoreDbClient {
     return this.#lost.signal;
   }
 
-  /**
-   * Ends all calls and streams of the client; in the background if the client takes longer than two seconds.
-   */
+  /** Ends all calls and streams of the client; in the background if the client takes longer than two seconds. */
   async drop(reason = new CallLost('The client was dropped.')): Promise<void> {
     if (this.lost.aborted) return;
     this.#lost.abort(reason);

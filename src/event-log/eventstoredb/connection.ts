@@ -8,8 +8,8 @@ import { CallTimedOut, invalidatesClient, isDisconnected, isTransient, toLogErro
 import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
 
 /**
- * Options of every call: the credentials, and that only the leader may answer (a follower may lag behind our
- * own appends).
+ * Options of every call: the credentials, and that only the leader may answer (a follower may lag behind our own
+ * appends).
  */
 export type CallOptions = {
   readonly credentials: Credentials;
@@ -29,9 +29,7 @@ const FAULT_CACHE_MS = 5000;
 /** Performs one call; all its work must end when `signal` aborts. */
 export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signal: AbortSignal) => Promise<T>;
 
-/**
- * A connection that survives its clients: an unusable client is dropped, and the next call creates another.
- */
+/** A connection that survives its clients: an unusable client is dropped, and the next call creates another. */
 export class EventStoreDbConnection implements AsyncDisposable {
   readonly #options: EventStoreDbOptions;
   readonly #callOptions: CallOptions;
@@ -97,8 +95,8 @@ export class EventStoreDbConnection implements AsyncDisposable {
   }
 
   /**
-   * Repeats the action until it succeeds, fails permanently, or the time limit for retries ends. The action
-   * may run several times.
+   * Repeats the action until it succeeds, fails permanently, or the time limit for retries ends. The action may run
+   * several times.
    * @param what begins the sentence of the error that is thrown, as in "The append to x".
    * @param since start of the time limit.
    */
@@ -189,8 +187,8 @@ export class EventStoreDbConnection implements AsyncDisposable {
 }
 
 /**
- * Rejects when the time limit ends, since the client may never settle its promise. A later outcome of the
- * work is ignored.
+ * Rejects when the time limit ends, since the client may never settle its promise. A later outcome of the work is
+ * ignored.
  */
 async function withDeadline<T>(
   milliseconds: number,

@@ -7,8 +7,7 @@ import { BadConnection } from './settings.ts';
 export class AppendRefused extends errorsOfCode('APPEND_REFUSED') {}
 
 /**
- * A call that exceeded its time limit, or whose client was dropped because another call did. Its outcome is
- * unknown.
+ * A call that exceeded its time limit, or whose client was dropped because another call did. Its outcome is unknown.
  */
 export class CallLost extends Error {
   override readonly name = 'CallLost';
@@ -52,10 +51,7 @@ const LASTING_CODES = new Set([
   12 /* unimplemented */,
   16,
 ]);
-/**
- * Text of the gRPC library when the server asks it to slow down, with the same code as for too large a
- * message.
- */
+/** Text of the gRPC library when the server asks it to slow down, with the same code as for too large a message. */
 const SLOW_DOWN = 'Bandwidth exhausted';
 const REFUSED_APPENDS = new Set(['invalid-argument', 'maximum-append-size-exceeded', 'stream-deleted']);
 
@@ -92,8 +88,8 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /**
- * Whether the client must not be used again: it waits forever, or caches a failure forever. When it reports
- * that the server is unavailable or not the leader, it has already chosen the server of the next call.
+ * Whether the client must not be used again: it waits forever, or caches a failure forever. When it reports that the
+ * server is unavailable or not the leader, it has already chosen the server of the next call.
  */
 export function invalidatesClient(error: unknown): boolean {
   if (isCallerError(error)) return false;
@@ -104,8 +100,8 @@ export function invalidatesClient(error: unknown): boolean {
 }
 
 /**
- * Returns an error with a message of this service: those of the client are empty or name its engine. Errors
- * of the caller are returned unchanged.
+ * Returns an error with a message of this service: those of the client are empty or name its engine. Errors of the
+ * caller are returned unchanged.
  */
 export function toLogError(what: string, error: unknown, reason = reasonOf(error)): unknown {
   if (isCallerError(error) || error instanceof EventLogUnavailable) return error;
@@ -161,8 +157,8 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Whether the caller made the error, which no repetition can fix. Any other error, also a `TypeError`, may
- * come from an answer that the client cannot parse, so it must not stop the service.
+ * Whether the caller made the error, which no repetition can fix. Any other error, also a `TypeError`, may come from an
+ * answer that the client cannot parse, so it must not stop the service.
  */
 function isCallerError(error: unknown): error is InvalidPosition {
   return error instanceof InvalidPosition;

@@ -26,8 +26,8 @@ import { EventStoreDbSubscription } from './subscription.ts';
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as
- * must be allowed to read `$all`.
+ * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as must be
+ * allowed to read `$all`.
  */
 export class EventStoreDbEventLog implements EventLog {
   readonly #options: EventStoreDbOptions;

@@ -6,9 +6,9 @@ const REMEMBERED_MS = 60_000;
 const QUICK_SHARE = 1 / 4;
 
 /**
- * The number of events that one read requests. A read that times out would time out again, since events may
- * be large or the network slow; so the next one requests half. Quick pages double it again, a minute after
- * the last time-out at the earliest.
+ * The number of events that one read requests. A read that times out would time out again, since events may be large or
+ * the network slow; so the next one requests half. Quick pages double it again, a minute after the last time-out at the
+ * earliest.
  */
 export class PageSize {
   readonly #rememberedMs: number;

@@ -35,9 +35,7 @@ const HEAD_PAGE = 64;
 /** Number of events that are read from the client's buffer in one step. */
 const AT_ONCE = 1000;
 
-/**
- * Reads page by page, each as a separate call that may be repeated: an interrupted read returns no events.
- */
+/** Reads page by page, each as a separate call that may be repeated: an interrupted read returns no events. */
 export class EventStoreDbPages {
   readonly #connection: EventStoreDbConnection;
   readonly #size: PageSize;
@@ -49,9 +47,7 @@ export class EventStoreDbPages {
     this.#repeats = repeats;
   }
 
-  /**
-   * Returns reads that are tried once and fail with the client's error: for work that has pauses of its own.
-   */
+  /** Returns reads that are tried once and fail with the client's error: for work that has pauses of its own. */
   get tryingOnce(): EventStoreDbPages {
     return new EventStoreDbPages(this.#connection, this.#size, false);
   }

@@ -23,8 +23,8 @@ export function toLogPosition(position: Position): LogPosition {
 }
 
 /**
- * Whether the server sent the position: before 22.6 it sends none, or the highest number, with the events of
- * one stream.
+ * Whether the server sent the position: before 22.6 it sends none, or the highest number, with the events of one
+ * stream.
  */
 export function isKnown(position: LogPosition | undefined): position is LogPosition {
   return position !== undefined && position.commit !== UNKNOWN;

@@ -13,9 +13,9 @@ export async function serverVersionOf(client: EventStoreDBClient): Promise<strin
 }
 
 /**
- * Returns whether persistent subscriptions with the strategy `Pinned`, which reactors use, can lose events on
- * a server: their checkpoint passes events that wait for a node whose buffer is full. It is fixed in
- * 24.10.14, 26.0.3, 26.1.0 and newer, and not in 25.x. A version that cannot be parsed counts as unsafe.
+ * Returns whether persistent subscriptions with the strategy `Pinned`, which reactors use, can lose events on a server:
+ * their checkpoint passes events that wait for a node whose buffer is full. It is fixed in 24.10.14, 26.0.3, 26.1.0 and
+ * newer, and not in 25.x. A version that cannot be parsed counts as unsafe.
  */
 export function pinnedIsUnsafe(version: string): boolean {
   const numbers = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version)?.slice(1).map(Number);

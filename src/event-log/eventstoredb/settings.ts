@@ -16,9 +16,7 @@ export type EventStoreDbOptions = Partial<BackoffOptions> & {
   readonly quietTime?: number;
 };
 
-/**
- * The connection string of `DEPOSIT_EVENT_LOG` is invalid. It may hold a password, so it is never repeated.
- */
+/** The connection string of `DEPOSIT_EVENT_LOG` is invalid. It may hold a password, so it is never repeated. */
 export class BadConnection extends errorsOfCode('BAD_CONFIG') {
   constructor(message: string) {
     super(`DEPOSIT_EVENT_LOG: ${message}`);
@@ -26,8 +24,8 @@ export class BadConnection extends errorsOfCode('BAD_CONFIG') {
 }
 
 /**
- * Returns the credentials for every append. With credentials the client uses the plain append call; without,
- * it uses a shared stream on which the failure of one client fails the appends of others.
+ * Returns the credentials for every append. With credentials the client uses the plain append call; without, it uses a
+ * shared stream on which the failure of one client fails the appends of others.
  * @throws {BadConnection} the connection uses TLS, but no credentials are configured.
  */
 export function credentialsOf({ connectionString, credentials }: EventStoreDbOptions): Credentials {

@@ -17,9 +17,9 @@ import { toRecordedEvent } from './to-recorded-event.ts';
 type Batch = {
   readonly events: readonly RecordedEvent[];
   /**
-   * Information of the server about events that it does not send: it filtered some out (`checkpoint`), or it
-   * has sent all existing ones (`caughtUp`). The positions of checkpoints are not passed on: servers before
-   * 24.10.5 sent some at or after an event that arrived later.
+   * Information of the server about events that it does not send: it filtered some out (`checkpoint`), or it has sent
+   * all existing ones (`caughtUp`). The positions of checkpoints are not passed on: servers before 24.10.5 sent some at
+   * or after an event that arrived later.
    */
   readonly hint: Hint | undefined;
 };
@@ -30,9 +30,7 @@ export type Hint = 'checkpoint' | 'caughtUp';
 type Item = AllStreamResolvedEvent | { readonly hint: Hint };
 
 const BATCH = 500;
-/**
- * Number of events that the server examines between two checkpoints; its default of 32 makes long logs slow.
- */
+/** Number of events that the server examines between two checkpoints; its default of 32 makes long logs slow. */
 const SEARCH_WINDOW = 1000;
 
 /** One subscription of the client to all streams with some prefixes, after a position. */
@@ -57,8 +55,8 @@ export class SubscriptionBuffer implements AsyncDisposable {
   }
 
   /**
-   * Resolves to the next batch, or to `undefined` after `quiet` milliseconds without one. @throws {CallLost}
-   * the subscription ended without an error.
+   * Resolves to the next batch, or to `undefined` after `quiet` milliseconds without one. @throws {CallLost} the
+   * subscription ended without an error.
    */
   async next(quiet: number): Promise<Batch | undefined> {
     const items = await this.#stream.take(BATCH, quiet, this.#stop);

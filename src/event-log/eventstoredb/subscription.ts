@@ -14,14 +14,12 @@ import type { EventStoreDbOptions } from './settings.ts';
 import { type Hint, SubscriptionBuffer } from './subscription-buffer.ts';
 
 /**
- * Follows the log until `signal` aborts. The client ends a subscription at every fault; this class resumes
- * it.
+ * Follows the log until `signal` aborts. The client ends a subscription at every fault; this class resumes it.
  *
- * No information of the server about events that it has not sent moves a position, since a defect of the
- * server could then skip an event permanently. Positions come from delivered events, and from reads of this
- * class that found no event to deliver. Each such read covers the events filtered out after the last
- * delivered one. It happens when the server has sent everything, after each thousand events that it filters
- * out, and after a time of silence.
+ * No information of the server about events that it has not sent moves a position, since a defect of the server could
+ * then skip an event permanently. Positions come from delivered events, and from reads of this class that found no
+ * event to deliver. Each such read covers the events filtered out after the last delivered one. It happens when the
+ * server has sent everything, after each thousand events that it filters out, and after a time of silence.
  */
 export class EventStoreDbSubscription {
   readonly #connection: EventStoreDbConnection;
@@ -102,8 +100,8 @@ export class EventStoreDbSubscription {
   }
 
   /**
-   * Verifies that no event is missing. Servers before 23.10 do not report when all is delivered, and some
-   * stop silently.
+   * Verifies that no event is missing. Servers before 23.10 do not report when all is delivered, and some stop
+   * silently.
    */
   async #assertNoneMissing(): Promise<void> {
     if (!(await this.#hasPassedAll())) throw new CallLost('The server does not deliver what it has.');
@@ -112,8 +110,8 @@ export class EventStoreDbSubscription {
   }
 
   /**
-   * Returns whether all existing events were delivered. Reads the log only if a hint of the server is a
-   * reason to: to become live, or to advance although no event was delivered.
+   * Returns whether all existing events were delivered. Reads the log only if a hint of the server is a reason to: to
+   * become live, or to advance although no event was delivered.
    */
   async #isCaughtUp(hint: Hint | undefined, count: number): Promise<boolean> {
     const isWorthReading = this.#isLive ? hint !== undefined && count === 0 : hint === 'caughtUp';
@@ -144,9 +142,7 @@ export class EventStoreDbSubscription {
     return true;
   }
 
-  /**
-   * Advances after each page without events to deliver, so that a failed read does not lose that progress.
-   */
+  /** Advances after each page without events to deliver, so that a failed read does not lose that progress. */
   async #isMissingAny(head: Position | undefined): Promise<boolean> {
     while (!this.#hasReached(head)) {
       const { events, upTo, atEnd } = await this.#pages.ofAll(this.#reached, this.#signal);

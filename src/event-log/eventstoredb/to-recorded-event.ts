@@ -3,15 +3,12 @@ import type { JsonObject, RecordedEvent } from '../event-log.ts';
 import { UnusableAnswer } from './errors.ts';
 import { isKnown, toPosition } from './position.ts';
 
-/**
- * An event as the client returns it; reads of one stream, of all and subscriptions differ only in their
- * types.
- */
+/** An event as the client returns it; reads of one stream, of all and subscriptions differ only in their types. */
 export type ClientEvent = ResolvedEvent | AllStreamResolvedEvent;
 
 /**
- * Converts an event of the client. Returns `undefined` for a record that is not an event of this log: an
- * event of the server itself, a link, or not JSON.
+ * Converts an event of the client. Returns `undefined` for a record that is not an event of this log: an event of the
+ * server itself, a link, or not JSON.
  * @throws {UnusableAnswer}
  */
 export function toRecordedEvent({ event }: ClientEvent): RecordedEvent | undefined {

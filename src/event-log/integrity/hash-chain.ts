@@ -3,10 +3,9 @@ import type { ExpectedRevision, Json, JsonObject, NewEvent } from '../event-log.
 import { uuidOf } from '../uuid.ts';
 
 /**
- * Links events that are about to be appended, at the same expected revision, to the chain of their stream.
- * Each event has the hash of its predecessor (`prevHash`, `null` for the first) and its own `hash`: SHA-256
- * over stream, revision, id, type, data and metadata in canonical form. A change of one event requires
- * changes of all events after it.
+ * Links events that are about to be appended, at the same expected revision, to the chain of their stream. Each event
+ * has the hash of its predecessor (`prevHash`, `null` for the first) and its own `hash`: SHA-256 over stream, revision,
+ * id, type, data and metadata in canonical form. A change of one event requires changes of all events after it.
  */
 export function sealAfter(
   stream: string,
@@ -77,8 +76,7 @@ function sorted(keys: string[]): string[] {
 }
 
 /**
- * Maximum nesting: far more than any event has, and far less than {@link canonicalJson} needs to overflow the
- * stack.
+ * Maximum nesting: far more than any event has, and far less than {@link canonicalJson} needs to overflow the stack.
  */
 const DEEPEST = 100;
 
@@ -91,9 +89,7 @@ export function isNestedTooDeeply(value: Json, levels = DEEPEST): boolean {
 /** Spelling of event ids: another spelling would result in another hash. */
 export const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/**
- * Returns a UUID version 5 in the namespace of this service: the same command gives its events the same ids.
- */
+/** Returns a UUID version 5 in the namespace of this service: the same command gives its events the same ids. */
 export function eventId(commandId: string, index: number): string {
   const named = Buffer.concat([NAMESPACE, Buffer.from(`${commandId}/${index}`)]);
   const bytes = hash('sha1', named, 'buffer').subarray(0, 16);

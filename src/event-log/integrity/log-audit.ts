@@ -2,8 +2,7 @@ import type { EventLog, Position, RecordedEvent } from '../event-log.ts';
 import { isNestedTooDeeply } from './hash-chain.ts';
 
 /**
- * Reads the log for an audit: a corrupt record is yielded as a fault in its place, and the reading continues
- * after it.
+ * Reads the log for an audit: a corrupt record is yielded as a fault in its place, and the reading continues after it.
  */
 export interface LogAudit extends AsyncDisposable {
   /** Yields all records up to the end in order, beginning with the event at `from`. */

@@ -47,8 +47,8 @@ export class SqliteAppends {
   }
 
   /**
-   * Commits appends in one transaction; an append that lost its race is refused individually. When this
-   * returns, all appended events are durable.
+   * Commits appends in one transaction; an append that lost its race is refused individually. When this returns, all
+   * appended events are durable.
    */
   commit(appends: readonly AppendRequest[]): AppendAnswer[] {
     return inTransaction(this.#db, () => {
@@ -58,18 +58,15 @@ export class SqliteAppends {
   }
 
   /**
-   * Records the head of the log. Must be called after a commit. Acquires the write lock again, which orders
-   * the records of several processes. Gives up when another process has the lock, since that process will
-   * record its own, later commit.
+   * Records the head of the log. Must be called after a commit. Acquires the write lock again, which orders the records
+   * of several processes. Gives up when another process has the lock, since that process will record its own, later
+   * commit.
    */
   recordHead(): void {
     this.#withHead(writeHead);
   }
 
-  /**
-   * Must be called once the file is open, so that the first appends after a power cut have a complete record,
-   * too.
-   */
+  /** Must be called once the file is open, so that the first appends after a power cut have a complete record, too. */
   repairHead(): void {
     this.#withHead(repairHead);
   }
@@ -90,8 +87,8 @@ export class SqliteAppends {
   }
 
   /**
-   * Leaves an empty WAL, also when other processes have the file open. Records the head once more, which may have failed
-   * before, and syncs the record.
+   * Leaves an empty WAL, also when other processes have the file open. Records the head once more, which may have
+   * failed before, and syncs the record.
    */
   checkpoint(): void {
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -5,8 +5,7 @@ import { toPosition } from '../position.ts';
 import { uuidOf } from '../uuid.ts';
 
 /**
- * Selects contents as bytes, so that invalid UTF-8 is visible. The stream is an outer join, so that no event
- * is lost.
+ * Selects contents as bytes, so that invalid UTF-8 is visible. The stream is an outer join, so that no event is lost.
  */
 export const AUDITED_ROW = `
   SELECT e.position, s.name, e.revision, e.id, e.type, CAST(e.data AS BLOB), CAST(e.metadata AS BLOB),
@@ -32,8 +31,8 @@ const UUID_BYTES = 16;
 export const FIRST_POSITION = 1;
 
 /**
- * Returns the event if every byte of the row is as the log itself would have written it; otherwise an
- * unreadable record.
+ * Returns the event if every byte of the row is as the log itself would have written it; otherwise an unreadable
+ * record.
  */
 export function auditedRecord(row: AuditedRow): AuditedRecord {
   const [number, stream, revision, id, type, data, metadata, types] = row;
@@ -76,9 +75,7 @@ export function unreadableAt(position: Position, error: unknown): AuditedRecord 
   return { kind: 'unreadable', position, stream: undefined, revision: undefined, reason };
 }
 
-/**
- * Parses an object of the log. Another spelling of the same value (`\u001F` for `\u001f`) is a change, too.
- */
+/** Parses an object of the log. Another spelling of the same value (`\u001F` for `\u001f`) is a change, too. */
 function parsed(bytes: Uint8Array): JsonObject | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {

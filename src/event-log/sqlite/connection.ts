@@ -11,11 +11,11 @@ const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * Why a resolved append survives a power cut:
- * - WAL with synchronous=FULL syncs the WAL inside every COMMIT, before readers see it; the first sync of a
- * new WAL also syncs the folder, which names the database. `fullfsync` makes macOS mean it.
- * - Commits of an earlier process that crashed before its sync are visible again after recovery. The
- * checkpoint here syncs them, before any request is answered from them.
- * The settings are read back, since SQLite ignores invalid ones without an error.
+ * - WAL with synchronous=FULL syncs the WAL inside every COMMIT, before readers see it; the first sync of a new WAL
+ * also syncs the folder, which names the database. `fullfsync` makes macOS mean it.
+ * - Commits of an earlier process that crashed before its sync are visible again after recovery. The checkpoint here
+ * syncs them, before any request is answered from them. The settings are read back, since SQLite ignores invalid ones
+ * without an error.
  */
 export function openForWriting(file: string): DatabaseSync {
   // SQLite's own busy handler sleeps up to 100 ms between attempts and so starves; this time-out is short,

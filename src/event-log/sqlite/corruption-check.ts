@@ -8,10 +8,9 @@ import { eventAt, type Head, lastEventOf, readHead } from './head-file.ts';
 import { hasKnownSchema } from './schema.ts';
 
 /**
- * Must be called before any write to the file: a log that lost events must not be continued. Reads through a
- * read-only connection, so that the rest of a corrupt WAL stays for an operator.
- * @throws {EventLogUnusable} the log is shorter than its head file says, has another event there, or is not a
- * log.
+ * Must be called before any write to the file: a log that lost events must not be continued. Reads through a read-only
+ * connection, so that the rest of a corrupt WAL stays for an operator.
+ * @throws {EventLogUnusable} the log is shorter than its head file says, has another event there, or is not a log.
  */
 export function assertUndamaged(file: string): void {
   openTwice(

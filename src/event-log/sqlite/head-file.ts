@@ -8,28 +8,25 @@ import { EventLogUnusable } from '../event-log.ts';
 export type Head = { readonly position: number; readonly id: string; readonly hash: string };
 
 /**
- * Records the head of the log in `<file>.head`, since SQLite silently drops commits after a corrupt WAL
- * frame. The record may lag behind the log but never lead it: it is written after the commit. It needs no
- * sync of its own, because an older or torn record only says less; {@link syncHead} follows when the log is
- * closed. The caller holds the log's write lock, so with several processes the records never go backwards.
+ * Records the head of the log in `<file>.head`, since SQLite silently drops commits after a corrupt WAL frame. The
+ * record may lag behind the log but never lead it: it is written after the commit. It needs no sync of its own, because
+ * an older or torn record only says less; {@link syncHead} follows when the log is closed. The caller holds the log's
+ * write lock, so with several processes the records never go backwards.
  */
 export function writeHead(file: string, { position, id, hash }: Head): void {
   writeSlot(headFile(file), { number: position, words: [id, hash] });
 }
 
 /**
- * Replaces each torn record, as a power cut may leave them, and writes one if there is no record. The caller
- * holds the write lock, as for {@link writeHead}.
+ * Replaces each torn record, as a power cut may leave them, and writes one if there is no record. The caller holds the
+ * write lock, as for {@link writeHead}.
  */
 export function repairHead(file: string, head: Head): void {
   if (readHead(file) === undefined) writeHead(file, head);
   for (const _torn of headFileFaults(file)) writeHead(file, head);
 }
 
-/**
- * Makes the record and its name durable before the log is closed: after a backup, for example, no append
- * follows.
- */
+/** Makes the record and its name durable before the log is closed: after a backup, for example, no append follows. */
 export function syncHead(file: string): void {
   if (!isThere(file)) return;
   const descriptor = files.openSync(headFile(file), 'r');
@@ -49,8 +46,8 @@ export function readHead(file: string): Head | undefined {
 }
 
 /**
- * Describes records that are neither complete nor empty: torn by a power cut, or altered. They are repaired
- * when the log is opened. @throws {EventLogUnusable}
+ * Describes records that are neither complete nor empty: torn by a power cut, or altered. They are repaired when the
+ * log is opened. @throws {EventLogUnusable}
  */
 export function headFileFaults(file: string): string[] {
   return isThere(file) ? slotFaults(headFile(file)) : [];
@@ -75,8 +72,7 @@ function toHead(row: Record<string, unknown> | undefined): Head | undefined {
 }
 
 /**
- * Returns the hash as it is recorded; `-` if it would not fit the line of a slot. The id still distinguishes
- * events.
+ * Returns the hash as it is recorded; `-` if it would not fit the line of a slot. The id still distinguishes events.
  */
 function writable(hash: unknown): string {
   return typeof hash === 'string' && /^[!-~]{1,256}$/.test(hash) ? hash : '-';

@@ -5,14 +5,13 @@ import { SqliteAppends } from './appends.ts';
 import type { AppendAnswer, AppendRequest, FromWriter, ToWriter, WriterData } from './log-writer-messages.ts';
 
 /**
- * Maximum number of appends in a transaction. It limits how long the first appends of a burst wait for the
- * last ones.
+ * Maximum number of appends in a transaction. It limits how long the first appends of a burst wait for the last ones.
  */
 const LARGEST_BATCH = 1_000;
 
 /**
- * The program of the writer thread: the only code of a process that writes to the log, and that blocks on its
- * syncs. All appends that arrive while one transaction is synced share the next one.
+ * The program of the writer thread: the only code of a process that writes to the log, and that blocks on its syncs.
+ * All appends that arrive while one transaction is synced share the next one.
  */
 export class LogWriter {
   readonly #port: ThreadPort<ToWriter, FromWriter>;
@@ -89,9 +88,7 @@ export class LogWriter {
     if (this.#files) assertInPlace(this.#files);
   }
 
-  /**
-   * Closes the connection after an error, since its cached state may be wrong; the next batch opens another.
-   */
+  /** Closes the connection after an error, since its cached state may be wrong; the next batch opens another. */
   #abandonConnection(): void {
     const failed = this.#open;
     this.#open = undefined;

@@ -14,14 +14,13 @@ import { openForReading, orUnavailable } from './connection.ts';
 import type { CommittedAppend } from './log-writer-client.ts';
 
 /**
- * Maximum number of events in a page, and of rows that one page of a filtered read examines: some
- * milliseconds each.
+ * Maximum number of events in a page, and of rows that one page of a filtered read examines: some milliseconds each.
  */
 const PAGE = 1_000;
 const LOOKED_AT = 5_000;
 /**
- * Maximum number of events in a page of one stream. It is lower, since a client may have made each event as
- * large as possible.
+ * Maximum number of events in a page of one stream. It is lower, since a client may have made each event as large as
+ * possible.
  */
 export const STREAM_PAGE = 100;
 
@@ -73,8 +72,8 @@ export class SqlitePages {
   }
 
   /**
-   * Reads at most `STREAM_PAGE` events of one stream, from revision `from` on (or back). Events before a
-   * corrupt one are still returned.
+   * Reads at most `STREAM_PAGE` events of one stream, from revision `from` on (or back). Events before a corrupt one
+   * are still returned.
    */
   streamPage(stream: string, from: number, backwards: boolean, limit: number): StreamPage {
     const statement = backwards ? this.#backwards : this.#forwards;
@@ -140,8 +139,8 @@ export class SqlitePages {
 }
 
 /**
- * Returns the first name after all that begin with the prefix, in the order of SQLite: comparing is cheaper
- * than LIKE, and has no wildcards.
+ * Returns the first name after all that begin with the prefix, in the order of SQLite: comparing is cheaper than LIKE,
+ * and has no wildcards.
  */
 function prefixUpperBound(prefix: string): string {
   if (prefix === '') return '\u{10ffff}';

@@ -1,16 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EventLogUnusable } from '../event-log.ts';
 
-/**
- * Marks the file as an event log of this service ("dpel"), so that no other SQLite file is mistaken for one.
- */
+/** Marks the file as an event log of this service ("dpel"), so that no other SQLite file is mistaken for one. */
 export const APPLICATION_ID = 0x6470656c;
 export const VERSION = 1;
 
 /**
- * `position` is the rowid: rows are never deleted and one writer holds the lock at a time, so positions grow
- * in the order of the commits and have no gaps. Events reference streams by integers, for short rows and a
- * short index.
+ * `position` is the rowid: rows are never deleted and one writer holds the lock at a time, so positions grow in the
+ * order of the commits and have no gaps. Events reference streams by integers, for short rows and a short index.
  */
 export const SCHEMA = `
   CREATE TABLE streams (
@@ -32,8 +29,8 @@ export const SCHEMA = `
 `;
 
 /**
- * Creates the schema in an empty file. Runs inside a transaction of the caller, so that two processes that
- * start at once do not both create it.
+ * Creates the schema in an empty file. Runs inside a transaction of the caller, so that two processes that start at
+ * once do not both create it.
  */
 export function createSchemaIfEmpty(db: DatabaseSync): void {
   if (isEmpty(db)) db.exec(SCHEMA);

@@ -31,9 +31,9 @@ export type SqliteEventLogOptions = {
 };
 
 /**
- * The embedded log: one SQLite file, with `-wal`, `-shm` and `.head` files. A thread writes, the caller's
- * thread reads. Other processes of the same machine may read and append too. Never open the file by other
- * means than SQLite in this process: closing it would drop SQLite's locks.
+ * The embedded log: one SQLite file, with `-wal`, `-shm` and `.head` files. A thread writes, the caller's thread reads.
+ * Other processes of the same machine may read and append too. Never open the file by other means than SQLite in this
+ * process: closing it would drop SQLite's locks.
  */
 export class SqliteEventLog implements EventLog {
   readonly #file: string;
@@ -81,10 +81,7 @@ export class SqliteEventLog implements EventLog {
     this.#follower = new LogFollower({ read: (...page) => pages.pageAfter(...page), poll });
   }
 
-  /**
-   * Number of transactions of this instance so far; with many concurrent appends, far lower than that of
-   * appends.
-   */
+  /** Number of transactions of this instance so far; with many concurrent appends, far lower than that of appends. */
   get transactions(): number {
     return this.#writer?.transactions ?? 0;
   }

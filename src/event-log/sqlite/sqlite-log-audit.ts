@@ -37,8 +37,8 @@ const EXPECTED: ExpectedSqliteFile = {
 };
 
 /**
- * Reads the embedded log for an audit, through a separate read-only connection and regardless of the head
- * file. So a corrupt log is read as far as possible and stays unchanged.
+ * Reads the embedded log for an audit, through a separate read-only connection and regardless of the head file. So a
+ * corrupt log is read as far as possible and stays unchanged.
  */
 export class SqliteLogAudit implements LogAudit {
   readonly #file: string;
@@ -103,8 +103,8 @@ export class SqliteLogAudit implements LogAudit {
   }
 
   /**
-   * Returns events before the first position. Reading all events never finds them, but reading a stream does,
-   * also in the service.
+   * Returns events before the first position. Reading all events never finds them, but reading a stream does, also in
+   * the service.
    */
   #beforeTheFirst(): AuditedRecord[] {
     try {
@@ -189,8 +189,8 @@ export class SqliteLogAudit implements LogAudit {
 type Placed = { readonly number: number; readonly record: AuditedRecord };
 
 /**
- * Adds records for the gaps in the positions of a page: positions have no gaps, so an event missing from a
- * tree is found here. Throws when positions do not grow.
+ * Adds records for the gaps in the positions of a page: positions have no gaps, so an event missing from a tree is
+ * found here. Throws when positions do not grow.
  */
 function inOrder(rows: readonly AuditedRow[], reached: number): Placed[] {
   const placed: Placed[] = [];

@@ -48,8 +48,8 @@ function copy(from: string, file: string): void {
 }
 
 /**
- * Updates the time of the file and syncs it. Bytes of an interrupted put, or of another process, are durable
- * after this.
+ * Updates the time of the file and syncs it. Bytes of an interrupted put, or of another process, are durable after
+ * this.
  */
 function touch(file: string): true {
   const now = clock.date();

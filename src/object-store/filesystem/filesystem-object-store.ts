@@ -34,8 +34,8 @@ export type FilesystemStoreOptions = {
 };
 
 /**
- * Stores objects in a folder: small ones as rows of `small.sqlite`, larger ones as files. Several processes
- * may have the same folder open.
+ * Stores objects in a folder: small ones as rows of `small.sqlite`, larger ones as files. Several processes may have
+ * the same folder open.
  */
 export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   readonly #parts: Parts;
@@ -132,8 +132,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   }
 
   /**
-   * Moves the file to its name. An intact file of that name stays and gets the present time, a corrupt one is
-   * replaced.
+   * Moves the file to its name. An intact file of that name stays and gets the present time, a corrupt one is replaced.
    */
   async #putFile(incoming: IncomingFile, stored: StoredObject): Promise<void> {
     const { rows, files, folders, writer } = this.#parts;
@@ -185,8 +184,7 @@ function reading<T>(read: () => T): T {
 }
 
 /**
- * Returns a handler that names the database in the error of the worker; corruption is thrown as {@link
- * StoreDamaged}.
+ * Returns a handler that names the database in the error of the worker; corruption is thrown as {@link StoreDamaged}.
  */
 function toOpenError(database: string): (error: Error) => never {
   return (error) => {

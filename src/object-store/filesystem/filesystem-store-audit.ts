@@ -18,9 +18,7 @@ const EXPECTED: ExpectedSqliteFile = {
 
 const MISPLACED = 'no object of this name belongs here, so it is never read';
 
-/**
- * Reads the store in a folder for an audit: read-only, and unreadable rows do not prevent reading the files.
- */
+/** Reads the store in a folder for an audit: read-only, and unreadable rows do not prevent reading the files. */
 export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   readonly #database: string;
   readonly #files: StoredFiles;

@@ -7,8 +7,8 @@ import { rollback } from '../../tools/sqlite/transaction.ts';
 type LastRow = { readonly id: number; readonly sha256: string };
 
 /**
- * Records the newest small object in `small.sqlite.head`, since SQLite silently drops commits after a corrupt
- * WAL frame, and all of them when the WAL is gone. The record may lag behind the database but never lead it.
+ * Records the newest small object in `small.sqlite.head`, since SQLite silently drops commits after a corrupt WAL
+ * frame, and all of them when the WAL is gone. The record may lag behind the database but never lead it.
  */
 export class LastRowRecord {
   readonly #file: string;
@@ -28,8 +28,8 @@ export class LastRowRecord {
   }
 
   /**
-   * Records the last row. Must be called after a commit. Acquires the write lock again, which orders the
-   * records of several processes.
+   * Records the last row. Must be called after a commit. Acquires the write lock again, which orders the records of
+   * several processes.
    */
   update(): void {
     try {
@@ -52,8 +52,8 @@ function numbered(newest: Slotted | undefined, row: LastRow | undefined): Slotte
 }
 
 /**
- * Describes the rows that the database has lost according to the record; `undefined` if it has lost none. The
- * record is read first, since rows may be added meanwhile.
+ * Describes the rows that the database has lost according to the record; `undefined` if it has lost none. The record is
+ * read first, since rows may be added meanwhile.
  */
 export function lostRows(file: string, open: (file: string) => DatabaseSync): string | undefined {
   const record = isThere(headOf(file)) ? newestSlot(headOf(file)) : undefined;

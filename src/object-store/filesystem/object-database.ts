@@ -7,14 +7,14 @@ import { StoreFormatUnknown } from '../object-store.ts';
 const BUSY_MS = 5000;
 
 /**
- * Page size of a new database. Three objects of 2 KB share a page, where 4 KiB has space for one; an older
- * database retains its own.
+ * Page size of a new database. Three objects of 2 KB share a page, where 4 KiB has space for one; an older database
+ * retains its own.
  */
 const PAGE_BYTES = 8192;
 
 /**
- * Pages of the WAL that trigger a checkpoint. Every checkpoint rewrites index pages, since names are in
- * random order, so fewer checkpoints write less.
+ * Pages of the WAL that trigger a checkpoint. Every checkpoint rewrites index pages, since names are in random order,
+ * so fewer checkpoints write less.
  */
 const WAL_PAGES = 4000;
 

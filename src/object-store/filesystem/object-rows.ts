@@ -52,8 +52,7 @@ export class ObjectRows implements Disposable {
   }
 
   /**
-   * Queries one row. A page that is corrupt or unreadable is a fault of its objects if other objects can be
-   * looked up.
+   * Queries one row. A page that is corrupt or unreadable is a fault of its objects if other objects can be looked up.
    */
   #row<T>(sha256: string, query: () => T): T {
     try {

@@ -19,9 +19,8 @@ export type StoreWriterData = {
 };
 
 /**
- * The program of the thread that makes every visible change of the store, under the write lock of its
- * database, which other processes on the same folder acquire too. Rows that arrive during one commit share
- * the next one.
+ * The program of the thread that makes every visible change of the store, under the write lock of its database, which
+ * other processes on the same folder acquire too. Rows that arrive during one commit share the next one.
  */
 export class StoreChanges {
   readonly #port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>;

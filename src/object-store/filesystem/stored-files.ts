@@ -49,9 +49,7 @@ export class StoredFiles {
     }
   }
 
-  /**
-   * Yields paths that are neither objects in the folder of their name nor such folders; they are never read.
-   */
+  /** Yields paths that are neither objects in the folder of their name nor such folders; they are never read. */
   async *misplaced(): AsyncGenerator<string> {
     for await (const { place, isObject } of this.#entries()) if (!isObject) yield place;
   }
@@ -85,8 +83,7 @@ function pathOf({ parentPath, name }: Dirent): string {
 }
 
 /**
- * Whether the entry is a folder of objects. An operator may have moved it to another disk, with a link in its
- * place.
+ * Whether the entry is a folder of objects. An operator may have moved it to another disk, with a link in its place.
  */
 function isFolder(found: Dirent): boolean {
   return /^[0-9a-f]{2}$/.test(found.name) && (found.isDirectory() || found.isSymbolicLink());

@@ -19,8 +19,8 @@ export type HashingThread = {
 };
 
 /**
- * Computes the digests of one body: in this thread while it fits one batch, otherwise in a hashing thread. A
- * chunk must not change after it was passed on.
+ * Computes the digests of one body: in this thread while it fits one batch, otherwise in a hashing thread. A chunk must
+ * not change after it was passed on.
  */
 export class BodyHash implements Disposable {
   readonly #md5: boolean;

@@ -17,9 +17,7 @@ export class HashingThreads implements AsyncDisposable {
     }));
   }
 
-  /**
-   * Begins the SHA-256 of one body, and its MD5 if requested; must be ended by its `digest` or its disposal.
-   */
+  /** Begins the SHA-256 of one body, and its MD5 if requested; must be ended by its `digest` or its disposal. */
   begin({ md5 = false }: { readonly md5?: boolean } = {}): BodyHash {
     return new BodyHash(md5, () => this.#leastBusy());
   }

@@ -5,8 +5,8 @@ import type { BodyHash } from './body-hash.ts';
 type Source = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**
- * Returns the bytes as a stream that fails with {@link ObjectCorrupt}, before its last chunk, if they differ
- * from the name.
+ * Returns the bytes as a stream that fails with {@link ObjectCorrupt}, before its last chunk, if they differ from the
+ * name.
  */
 export function verifiedBody(named: StoredObject, source: Source, hash: BodyHash): Readable {
   return Readable.from(verified(named, source, hash), { objectMode: false });

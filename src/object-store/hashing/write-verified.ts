@@ -11,8 +11,8 @@ import type { BodyHash } from './body-hash.ts';
 type Sink = { write(chunk: Uint8Array): Promise<void> };
 
 /**
- * Writes the bytes to the sink while it counts, limits and hashes them. Resolves to their name if they are the
- * expected content. The sink gets each chunk before the hash, which has an MD5 if one is expected.
+ * Writes the bytes to the sink while it counts, limits and hashes them. Resolves to their name if they are the expected
+ * content. The sink gets each chunk before the hash, which has an MD5 if one is expected.
  * @throws {ContentMismatch} a length as soon as it is exceeded, all others at the end.
  */
 export async function writeVerified(

@@ -84,9 +84,8 @@ export class MinioBucket implements Disposable {
   }
 
   /**
-   * Lists one object at most. Only the answer to a list has a body that says why it was refused. It lists
-   * below the prefix, as all lists do: a policy without the `*` after its prefix allows only a list of the
-   * prefix.
+   * Lists one object at most. Only the answer to a list has a body that says why it was refused. It lists below the
+   * prefix, as all lists do: a policy without the `*` after its prefix allows only a list of the prefix.
    */
   check(): Promise<void> {
     return this.ask(`use the bucket ${this.name} at ${this.#place}`, async (client) => {
@@ -219,8 +218,8 @@ export class MinioBucket implements Disposable {
   }
 
   /**
-   * Resolves to `undefined` only if the object is neither found nor listed: some drives of the store may be offline. One
-   * that is listed is asked for again, since it may have been put meanwhile.
+   * Resolves to `undefined` only if the object is neither found nor listed: some drives of the store may be offline.
+   * One that is listed is asked for again, since it may have been put meanwhile.
    */
   async #unlessMissing<T>(key: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
     const look = () => ask().catch((error: unknown) => this.#unlessUnlisted(key, error));
@@ -229,9 +228,7 @@ export class MinioBucket implements Disposable {
     return (await look()) ?? Promise.reject(unavailable('read', listedOnly()));
   }
 
-  /**
-   * Treats AccessDenied as "not found": keys that may not list the whole bucket get it for missing objects.
-   */
+  /** Treats AccessDenied as "not found": keys that may not list the whole bucket get it for missing objects. */
   async #unlessUnlisted(key: string, error: unknown): Promise<undefined> {
     if (!isFault(error, 'AccessDenied') || (await this.#lists(key))) throw error;
   }
@@ -261,8 +258,8 @@ function unquoted(etag = ''): string {
 }
 
 /**
- * Whether the ETag is the MD5 of the object. It is not if the object is encrypted with a key that the store
- * does not choose itself.
+ * Whether the ETag is the MD5 of the object. It is not if the object is encrypted with a key that the store does not
+ * choose itself.
  */
 function isMd5Of(headers: IncomingHttpHeaders, etag: string): boolean {
   const encryption = headers['x-amz-server-side-encryption'] ?? 'AES256';

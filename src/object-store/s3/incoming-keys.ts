@@ -7,9 +7,7 @@ import { type ListedKey, type MinioBucket, orMissing } from './bucket.ts';
 /** Pauses in milliseconds between attempts to remove keys. */
 const PAUSES = { firstPause: 1000, longestPause: 60_000 };
 
-/**
- * Maximum number of requests for an empty list of uploads: one of four drives may not list any.
- */
+/** Maximum number of requests for an empty list of uploads: one of four drives may not list any. */
 const MAX_LISTS = 3;
 
 /**
@@ -40,8 +38,8 @@ export class IncomingKeys implements Disposable {
   }
 
   /**
-   * Never rejects. @param upload the only upload to this key that can exist, if known; without an id there is
-   * no upload.
+   * Never rejects. @param upload the only upload to this key that can exist, if known; without an id there is no
+   * upload.
    */
   async remove(key: string, upload?: { readonly id: string | undefined }): Promise<void> {
     try {
@@ -55,8 +53,8 @@ export class IncomingKeys implements Disposable {
   }
 
   /**
-   * Removes old ones of the listed keys, except those of this process; of other processes only the start of their uploads is known.
-   * Resolves to their number.
+   * Removes old ones of the listed keys, except those of this process; of other processes only the start of their
+   * uploads is known. Resolves to their number.
    */
   async sweep(keys: AsyncIterable<ListedKey>, olderThan: Date, dryRun: boolean): Promise<number> {
     let swept = 0;

@@ -23,8 +23,8 @@ type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: 
 /**
  * An upload in parts that becomes an object when it is completed; disposing of it leaves neither.
  *
- * Its key has an empty object from the beginning: MinIO lists the parts of uploads only by their exact key,
- * so this object allows to find an upload after a crash.
+ * Its key has an empty object from the beginning: MinIO lists the parts of uploads only by their exact key, so this
+ * object allows to find an upload after a crash.
  */
 export class MultipartUpload implements AsyncDisposable {
   readonly #begun: Begun;
@@ -85,8 +85,8 @@ export class MultipartUpload implements AsyncDisposable {
   }
 
   /**
-   * Completes the upload. After a lost answer the object itself is checked: a second completion would find no
-   * such upload.
+   * Completes the upload. After a lost answer the object itself is checked: a second completion would find no such
+   * upload.
    */
   async #complete(client: Client, parts: SentPart[]): Promise<string> {
     const { bucket, key, id } = this.#begun;

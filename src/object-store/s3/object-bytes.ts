@@ -33,8 +33,8 @@ export function openedObject(
 }
 
 /**
- * Yields the bytes of an object as the store sends them. When the connection breaks, requests the rest,
- * provided that each attempt makes progress: a store may have been restarted.
+ * Yields the bytes of an object as the store sends them. When the connection breaks, requests the rest, provided that
+ * each attempt makes progress: a store may have been restarted.
  */
 async function* objectBytes(
   first: IncomingMessage,

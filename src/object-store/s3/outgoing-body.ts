@@ -24,8 +24,8 @@ export type Sending = {
 };
 
 /**
- * A body in transit to the store: buffered locally up to one part; a longer one is sent while it arrives.
- * Disposing removes all of it, locally and in the store, except the object that {@link place} has placed.
+ * A body in transit to the store: buffered locally up to one part; a longer one is sent while it arrives. Disposing
+ * removes all of it, locally and in the store, except the object that {@link place} has placed.
  */
 export class OutgoingBody implements AsyncDisposable {
   readonly #sending: Sending;
@@ -51,9 +51,9 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   /**
-   * Moves the verified body to its name; resolves when the store has it there. The name gets the whole body
-   * or nothing: by a single request, or by a copy within the store from the key of the upload in parts. Parts
-   * cannot be sent to the name itself, since it is known only after the last byte.
+   * Moves the verified body to its name; resolves when the store has it there. The name gets the whole body or nothing:
+   * by a single request, or by a copy within the store from the key of the upload in parts. Parts cannot be sent to the
+   * name itself, since it is known only after the last byte.
    * @returns the MD5 that must be the ETag of the object, if the ETag is an MD5.
    */
   async place(key: string): Promise<{ readonly md5?: string }> {

@@ -8,9 +8,9 @@ const TRIES = 3;
 const RESOLUTION_MS = 1000;
 
 /**
- * Removes an object that was stored before that time, with one DELETE for each HEAD. After a lost answer the
- * key may have an object that was put meanwhile: it stays, unless both were stored within the same second. In
- * a bucket with versions a DELETE removes exactly the version of the HEAD; older versions follow.
+ * Removes an object that was stored before that time, with one DELETE for each HEAD. After a lost answer the key may
+ * have an object that was put meanwhile: it stays, unless both were stored within the same second. In a bucket with
+ * versions a DELETE removes exactly the version of the HEAD; older versions follow.
  */
 export async function removeStored(bucket: MinioBucket, key: string, storedBefore?: Date): Promise<void> {
   let before = storedBefore?.getTime() ?? Infinity;

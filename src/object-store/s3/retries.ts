@@ -9,8 +9,8 @@ const PAUSES = [100, 400];
 const REFUSED_PAUSE = 250;
 
 /**
- * Makes a request, and repeats it when the store was busy or the connection broke. A server that refuses
- * connections is retried for `restart` milliseconds, since a restart takes a few seconds.
+ * Makes a request, and repeats it when the store was busy or the connection broke. A server that refuses connections is
+ * retried for `restart` milliseconds, since a restart takes a few seconds.
  * @throws the last error, as {@link faultOf} returns it
  */
 export async function withRetries<T>(work: () => Promise<T>, restart: number): Promise<T> {

@@ -1,8 +1,8 @@
 import { CodedError } from '../../tools/coded-error.ts';
 
 /**
- * A fault of an S3 store, in words for an operator. Its answers are not retained: those to a wrong signature
- * quote the access key and the signed text.
+ * A fault of an S3 store, in words for an operator. Its answers are not retained: those to a wrong signature quote the
+ * access key and the signed text.
  */
 export class S3Fault extends CodedError {
   /** Whether the fault may be transient. */
@@ -47,8 +47,7 @@ const CODES: Readonly<Record<number, string>> = { 403: 'AccessDenied', 404: 'Not
 export const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 499]);
 
 /**
- * Codes of transient faults. They also occur in answers with status 200, which begin before all of an object
- * is copied.
+ * Codes of transient faults. They also occur in answers with status 200, which begin before all of an object is copied.
  */
 const PASSING_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable', 'SlowDown']);
 
@@ -63,8 +62,7 @@ export function notS3(found: string, { passing = false } = {}): S3Fault {
 }
 
 /**
- * Returns the error as a fault without any text of the store; errors of the operating system are returned
- * unchanged.
+ * Returns the error as a fault without any text of the store; errors of the operating system are returned unchanged.
  */
 export function faultOf(error: unknown): Error {
   if (error instanceof S3Fault) return error;
@@ -131,9 +129,7 @@ function errorInside(error: unknown): Error | undefined {
   return error instanceof Error && error.name !== 'S3Error' ? error : undefined;
 }
 
-/**
- * Returns the code of an error: errors in the body of an answer have a `Code`, minio's own errors a `code`.
- */
+/** Returns the code of an error: errors in the body of an answer have a `Code`, minio's own errors a `code`. */
 function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const code = 'code' in error ? error.code : 'Code' in error ? error.Code : undefined;

@@ -30,8 +30,8 @@ export type MinioArchiveStoreOptions = MinioPlace & {
   /** Local folder for parts in transit and for materialized objects. */
   readonly temporaryFolder: string;
   /**
-   * Whether a missing bucket is an error. A command must not create one, since it would mistake an empty
-   * bucket for the store.
+   * Whether a missing bucket is an error. A command must not create one, since it would mistake an empty bucket for the
+   * store.
    */
   readonly mustExist?: boolean | undefined;
   /** Maximum bytes of small objects that are read from memory once after they were stored. None by default. */
@@ -46,12 +46,12 @@ const OPENING_IDLE_MS = 10_000;
 const [CLOSE_TIMEOUT_MS, CANCEL_TIMEOUT_MS] = [2000, 1000];
 
 /**
- * Stores objects in a bucket of MinIO, or of another S3 store. Any number of processes may have the same
- * bucket open. Putting an object again replaces it by the same, newly verified bytes in one step. So its
- * `storedAt` is updated, and a corrupt object is repaired.
+ * Stores objects in a bucket of MinIO, or of another S3 store. Any number of processes may have the same bucket open.
+ * Putting an object again replaces it by the same, newly verified bytes in one step. So its `storedAt` is updated, and
+ * a corrupt object is repaired.
  *
- * S3 cannot check and remove in one step: a `put` that ends between these two requests of {@link remove}, one
- * round trip apart, loses its object, unless the bucket has versions.
+ * S3 cannot check and remove in one step: a `put` that ends between these two requests of {@link remove}, one round
+ * trip apart, loses its object, unless the bucket has versions.
  */
 export class S3ObjectStore implements ObjectStore {
   readonly #bucket: MinioBucket;
@@ -71,8 +71,8 @@ export class S3ObjectStore implements ObjectStore {
 
   /**
    * Opens the store. Creates a missing bucket, unless it must exist.
-   * @throws {ObjectStoreUnavailable} the store cannot be reached or refuses the keys, or has no such bucket
-   * and does not allow to create it.
+   * @throws {ObjectStoreUnavailable} the store cannot be reached or refuses the keys, or has no such bucket and does
+   * not allow to create it.
    */
   static async open(options: MinioArchiveStoreOptions): Promise<S3ObjectStore> {
     const folder = await IncomingFolder.open(options.temporaryFolder);
@@ -184,8 +184,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /**
-   * Gives operations in flight some time to end, then cancels them. Their remains in the store are swept
-   * later, as after a crash: a store that does not answer is not asked to remove them.
+   * Gives operations in flight some time to end, then cancels them. Their remains in the store are swept later, as
+   * after a crash: a store that does not answer is not asked to remove them.
    */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();

@@ -53,8 +53,7 @@ export class TimedTransport {
   }) as typeof http.request;
 
   /**
-   * Makes requests for which the store processes this many bytes before it answers: their time limit depends
-   * on that.
+   * Makes requests for which the store processes this many bytes before it answers: their time limit depends on that.
    */
   workingOn<T>(bytes: number, requests: () => Promise<T>): Promise<T> {
     return this.#silentWork.run(this.#timeouts.idle + Math.ceil(bytes / COPIED_BYTES_PER_MS), requests);
@@ -99,18 +98,15 @@ function isObjectBody({ method, path }: RequestOptions, { statusCode }: Incoming
   return method === 'GET' && !path?.includes('?') && (statusCode === 200 || statusCode === 206);
 }
 
-/**
- * Whether the store answers the request only after long work: copying an object, or completing one from its
- * parts.
- */
+/** Whether the store answers the request only after long work: copying an object, or completing one from its parts. */
 function isLongRunning({ method, path, headers }: RequestOptions): boolean {
   const copies = headers !== undefined && 'x-amz-copy-source' in headers;
   return copies || (method === 'POST' && path?.includes('uploadId=') === true);
 }
 
 /**
- * Whether minio would handle the answer correctly. It accepts a web page as an answer, ignores answers with
- * these statuses without reading them, and ignores the header in which MinIO says why it refuses a HEAD.
+ * Whether minio would handle the answer correctly. It accepts a web page as an answer, ignores answers with these
+ * statuses without reading them, and ignores the header in which MinIO says why it refuses a HEAD.
  */
 function isWellFormedResponse(response: IncomingMessage, { method }: RequestOptions): boolean {
   const { statusCode = 0 } = response;

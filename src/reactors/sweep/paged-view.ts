@@ -14,8 +14,8 @@ type Range<Row> = {
 };
 
 /**
- * Yields rows ordered by time, page by page, without occupying the event loop. Rows that leave the range meanwhile do not
- * hide others.
+ * Yields rows ordered by time, page by page, without occupying the event loop. Rows that leave the range meanwhile do
+ * not hide others.
  */
 export async function* pagedByTime<Row extends { readonly depositId: number }>(
   view: View<Row>,

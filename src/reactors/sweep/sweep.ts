@@ -45,9 +45,8 @@ const LEFT_TO_GROUP_MS = 3_600_000;
 
 /**
  * Finds work that no delivery announced, and starts it: deposits that wait for the checker or the loader, and
- * notifications that were not sent.
- * Each passes through the same queue as a delivery, is counted and parked like one, and reads the current state of its
- * stream first. So several nodes may sweep at the same time.
+ * notifications that were not sent. Each passes through the same queue as a delivery, is counted and parked like one,
+ * and reads the current state of its stream first. So several nodes may sweep at the same time.
  */
 export class Sweep implements AsyncDisposable {
   readonly #options: SweepOptions;

@@ -6,8 +6,8 @@ const REPEAT_AFTER_MS = 86_400_000;
 type Logged = { readonly reason: string; readonly at: number };
 
 /**
- * Logs each deposit whose stream cannot be read: when a sweep finds it first, when the reason is another one, and once a
- * day while that lasts.
+ * Logs each deposit whose stream cannot be read: when a sweep finds it first, when the reason is another one, and once
+ * a day while that lasts.
  */
 export class UnreadableDeposits {
   readonly #logger: Logger;

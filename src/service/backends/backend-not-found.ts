@@ -11,8 +11,7 @@ const SETTINGS = {
 } as const;
 
 /**
- * Verifies that a log or store exists: opening a missing one would create it empty, and a command would work
- * on that.
+ * Verifies that a log or store exists: opening a missing one would create it empty, and a command would work on that.
  * @throws {BackendNotFound}
  * @throws {NotPermitted}
  */

@@ -9,15 +9,13 @@ import { openExistingStore, openStore } from './open-backends.ts';
 import type { OpeningOptions } from './open-object-store.ts';
 import { appendBinding, assertSameId, boundStore, OtherStore } from './store-binding.ts';
 
-/**
- * Minimum share of the objects named by events that a store must have to be accepted as the store of the log.
- */
+/** Minimum share of the objects named by events that a store must have to be accepted as the store of the log. */
 const ENOUGH = 0.99;
 const DIGEST_BYTES = 32;
 
 /**
- * Opens the store that belongs to the log. At the first start both get an id. A store that must exist already
- * is never created.
+ * Opens the store that belongs to the log. At the first start both get an id. A store that must exist already is never
+ * created.
  * @throws {OtherStore}
  * @throws {ObjectStoreUnavailable}
  */
@@ -39,8 +37,8 @@ export async function openBoundStore(
 }
 
 /**
- * Binds the log and the store. The id of the store is read first, since another node that starts writes it
- * after its event.
+ * Binds the log and the store. The id of the store is read first, since another node that starts writes it after its
+ * event.
  */
 async function bind(log: EventLog, store: ObjectStore): Promise<void> {
   const id = await store.id();
@@ -85,8 +83,8 @@ export async function assertStoreOf(log: EventLog, store: ObjectStore): Promise<
 }
 
 /**
- * Whether the log is new. A log that names no object belongs to a store with objects only if uploads failed
- * before its store got an id.
+ * Whether the log is new. A log that names no object belongs to a store with objects only if uploads failed before its
+ * store got an id.
  */
 async function isNew(log: EventLog): Promise<boolean> {
   return (await log.head()) === undefined || (await boundStore(log)) !== undefined;

@@ -7,10 +7,7 @@ import { RECEIVERS } from '../../reactors/reactor-names.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
 import { type Logger, silentLogger } from '../../tools/logger.ts';
 
-/**
- * Opens the configured engine; modules of other engines are not loaded. With `readOnly`, no event can be
- * appended.
- */
+/** Opens the configured engine; modules of other engines are not loaded. With `readOnly`, no event can be appended. */
 export async function openEventLog(
   config: EventLogConfig,
   { readOnly = false }: { readonly readOnly?: boolean } = {},
@@ -24,8 +21,8 @@ export async function openEventLog(
 }
 
 /**
- * Resolves to the version of the server that stores the log, and a sentence for operators about a defect of this version;
- * to `undefined` without a server. @throws {EventLogUnavailable}
+ * Resolves to the version of the server that stores the log, and a sentence for operators about a defect of this
+ * version; to `undefined` without a server. @throws {EventLogUnavailable}
  */
 export async function askLogServer(config: EventLogConfig, signal?: AbortSignal) {
   if (config.kind === 'sqlite') return undefined;

@@ -10,8 +10,8 @@ export type OpeningOptions = Pick<MinioArchiveStoreOptions, 'mustExist' | 'recen
   Pick<FilesystemStoreOptions, 'onLost'>;
 
 /**
- * Opens the configured engine; modules of other engines are not loaded. Parts of uploads in progress are
- * stored below `dataDir`.
+ * Opens the configured engine; modules of other engines are not loaded. Parts of uploads in progress are stored below
+ * `dataDir`.
  */
 export async function openObjectStore(
   config: ArchiveStoreConfig,

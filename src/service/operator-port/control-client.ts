@@ -28,10 +28,7 @@ export class ServiceNotResponding extends errorsOfCode('SERVICE_SILENT') {}
 /** The service has ended, or begun to end, before it answered. */
 class ServiceExited extends errorsOfCode('SERVICE_GONE') {}
 
-/**
- * Time limits of an answer, in milliseconds: the state is available at once, but views first catch up with
- * the log.
- */
+/** Time limits of an answer, in milliseconds: the state is available at once, but views first catch up with the log. */
 const [STATE_TIMEOUT_MS, APPLIED_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 10_000, 240_000];
 
 const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';

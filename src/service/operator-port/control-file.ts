@@ -10,8 +10,8 @@ export function controlFile(dataDir: string): string {
 }
 
 /**
- * The control file is unusable. The service replaces it atomically, but a power cut may leave it empty, and
- * an operator may edit it.
+ * The control file is unusable. The service replaces it atomically, but a power cut may leave it empty, and an operator
+ * may edit it.
  */
 export class OperatorFileDamaged extends errorsOfCode('OPERATOR_FILE_DAMAGED') {
   constructor(file: string) {

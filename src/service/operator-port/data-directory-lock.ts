@@ -27,8 +27,8 @@ function inUse(folder: string): string {
 }
 
 /**
- * Whether the control file or its process does not exist. The file exists from the end of the start until the
- * stop, and remains after a crash.
+ * Whether the control file or its process does not exist. The file exists from the end of the start until the stop, and
+ * remains after a crash.
  */
 function isNoSuchProcessError(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;

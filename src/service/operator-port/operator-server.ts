@@ -12,18 +12,15 @@ type OperatorServerOptions = {
   /** 0: any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /**
-   * Commands for processes on this machine that can read the data folder, by method and path, as in `GET
-   * /state`.
-   */
+  /** Commands for processes on this machine that can read the data folder, by method and path, as in `GET /state`. */
   readonly routes: Readonly<Record<string, OperatorRoute>>;
   /** Result of `GET /metrics`, which needs no token: a text, and its media type. */
   readonly metrics?: () => Promise<{ readonly type: string; readonly text: string }>;
 };
 
 /**
- * Serves operator commands on a separate port. The port and a token are in a file that only the user of the
- * service can read.
+ * Serves operator commands on a separate port. The port and a token are in a file that only the user of the service can
+ * read.
  */
 export class OperatorServer implements AsyncDisposable {
   readonly #options: OperatorServerOptions;
@@ -63,10 +60,7 @@ export class OperatorServer implements AsyncDisposable {
     await promise;
   }
 
-  /**
-   * Removes the control file. If that fails, as on a read-only disk, the file is like that of a killed
-   * service.
-   */
+  /** Removes the control file. If that fails, as on a read-only disk, the file is like that of a killed service. */
   #removeFile(): void {
     try {
       files.rmSync(controlFile(this.#options.dataDir), { force: true });

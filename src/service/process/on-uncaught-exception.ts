@@ -5,9 +5,8 @@ import type { Logger } from '../../tools/logger.ts';
 const STOP_TIMEOUT_MS = 30_000;
 
 /**
- * Rejects at the first uncaught exception, so that the service stops in order: it accepts no more requests
- * and is not ready. At a second one, or when stopping takes too long, the process ends at once. The exit code
- * is 1.
+ * Rejects at the first uncaught exception, so that the service stops in order: it accepts no more requests and is not
+ * ready. At a second one, or when stopping takes too long, the process ends at once. The exit code is 1.
  */
 export function onUncaughtException(logger: Logger): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -42,8 +42,8 @@ const PERMANENT_ERRORS = new Set([
   'EACCES',
 ]);
 /**
- * Error codes of transient causes, such as an unreachable engine or a full disk: the supervisor should
- * restart the service.
+ * Error codes of transient causes, such as an unreachable engine or a full disk: the supervisor should restart the
+ * service.
  */
 const TRANSIENT_ERRORS = new Set([
   'EVENT_LOG_UNAVAILABLE',
@@ -104,8 +104,8 @@ function isKnown(code = ''): boolean {
 }
 
 /**
- * Serves until the process is asked to stop, or a fault ends the service; resolves to the exit code. Rejects
- * when the start fails.
+ * Serves until the process is asked to stop, or a fault ends the service; resolves to the exit code. Rejects when the
+ * start fails.
  */
 async function serve(config: Config, logger: Logger): Promise<number> {
   const uncaught = onUncaughtException(logger);
@@ -157,8 +157,7 @@ function stopAsked(logger: Logger): Promise<'stopped'> {
 }
 
 /**
- * Reports the progress of a rebuild on standard error, at most one line every two seconds; no line for a
- * short rebuild.
+ * Reports the progress of a rebuild on standard error, at most one line every two seconds; no line for a short rebuild.
  */
 function lineProgress(what: string): ProjectorProgress {
   let last = clock.monotonic();
@@ -169,10 +168,7 @@ function lineProgress(what: string): ProjectorProgress {
   };
 }
 
-/**
- * Returns the log fields of the start. Engines are named by their kind, since their addresses may hold
- * passwords.
- */
+/** Returns the log fields of the start. Engines are named by their kind, since their addresses may hold passwords. */
 function aboutStart({ roles, eventLog, archiveStore, dataDir }: Config) {
   const { version } = packageInfo();
   const engines = { eventLog: eventLog.kind, archiveStore: archiveStore.kind };

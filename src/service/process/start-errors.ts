@@ -37,8 +37,8 @@ export function listenFault(error: unknown, config: Config): BadConfig | CannotL
 }
 
 /**
- * Returns the settings that an error is about: those of the operator port only if the error names it and not
- * the others.
+ * Returns the settings that an error is about: those of the operator port only if the error names it and not the
+ * others.
  */
 function settingsOf(
   { address, hostname = address, port }: ListenError & { readonly hostname?: string },
@@ -52,9 +52,8 @@ function settingsOf(
 }
 
 /**
- * Returns why the log prevents the start, with its servers: errors of an EventStoreDB are also sent to
- * clients, and name no server. A corrupt page of an embedded log is permanent, although the error is
- * otherwise transient.
+ * Returns why the log prevents the start, with its servers: errors of an EventStoreDB are also sent to clients, and
+ * name no server. A corrupt page of an embedded log is permanent, although the error is otherwise transient.
  */
 export function logFault(error: unknown, { eventLog }: Pick<Config, 'eventLog'>): Error | undefined {
   const { code, message, cause } = error as NodeJS.ErrnoException;

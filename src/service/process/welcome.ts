@@ -6,9 +6,8 @@ import { BINDINGS } from '../backends/store-binding.ts';
 import type { Service } from '../service.ts';
 
 /**
- * Prints the address of the service. On the first start of a service that only this machine can reach, also
- * prints first steps. The text is for an operator at a terminal, so not on standard output, which has the log
- * lines.
+ * Prints the address of the service. On the first start of a service that only this machine can reach, also prints
+ * first steps. The text is for an operator at a terminal, so not on standard output, which has the log lines.
  */
 export async function printWelcome(
   { url, log }: Pick<Service, 'url' | 'log'>,
@@ -32,8 +31,8 @@ async function isUnused(log: Pick<EventLog, 'readAll'>): Promise<boolean> {
 }
 
 /**
- * Whether clients on other machines can reach the service, also through a proxy. Such a service must have no
- * demo client.
+ * Whether clients on other machines can reach the service, also through a proxy. Such a service must have no demo
+ * client.
  */
 function isPublic(url: string, { trustProxy }: Config): boolean {
   return trustProxy || !/^https?:\/\/(127\.|\[::1\])/.test(url);

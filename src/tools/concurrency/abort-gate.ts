@@ -1,6 +1,6 @@
 /**
- * Cancels many waits at once. Settled work is released: a promise that each wait is raced against would
- * retain all of them for its lifetime.
+ * Cancels many waits at once. Settled work is released: a promise that each wait is raced against would retain all of
+ * them for its lifetime.
  */
 export class AbortGate {
   readonly #waiting = new Set<(reason: unknown) => void>();

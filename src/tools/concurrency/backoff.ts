@@ -42,8 +42,8 @@ export class Backoff {
 }
 
 /**
- * Returns the milliseconds to wait after a number of consecutive failures. Jitter keeps work that failed
- * together from being repeated together.
+ * Returns the milliseconds to wait after a number of consecutive failures. Jitter keeps work that failed together from
+ * being repeated together.
  */
 export function backoffDelay(
   failures: number,

@@ -37,8 +37,8 @@ export class Limiter {
 }
 
 /**
- * Runs `work` for each item, with at most `limit` concurrent calls. After the first failure no further call
- * starts, and that error is thrown.
+ * Runs `work` for each item, with at most `limit` concurrent calls. After the first failure no further call starts, and
+ * that error is thrown.
  */
 export async function mapConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,

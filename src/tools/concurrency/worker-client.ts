@@ -12,8 +12,8 @@ export type Answer<Reply> =
 type Fault = { readonly message: string; readonly code?: unknown; readonly errcode?: unknown };
 
 /**
- * Calls a worker thread, which starts with the first call and is restarted after a crash. All open calls of a
- * crashed worker reject. An idle worker does not keep the process alive.
+ * Calls a worker thread, which starts with the first call and is restarted after a crash. All open calls of a crashed
+ * worker reject. An idle worker does not keep the process alive.
  */
 export class WorkerClient<Request, Reply> implements AsyncDisposable {
   readonly #program: URL;

@@ -59,8 +59,8 @@ export function generatePassword(): string {
 }
 
 /**
- * Normalises a password, so that the same characters typed on another system are the same password. Returns
- * `undefined` if its length is out of range.
+ * Normalises a password, so that the same characters typed on another system are the same password. Returns `undefined`
+ * if its length is out of range.
  */
 function normalize(password: string): string | undefined {
   const normalized = password.normalize('NFC');

@@ -12,10 +12,7 @@ export function notPermitted(place: string, what: 'read' | 'write to', cause?: u
   );
 }
 
-/**
- * Whether the file or folder exists. @throws {NotPermitted} it is not readable, or its folder is not
- * searchable.
- */
+/** Whether the file or folder exists. @throws {NotPermitted} it is not readable, or its folder is not searchable. */
 export function exists(place: string): boolean {
   try {
     files.accessSync(place, files.constants.R_OK);
@@ -36,9 +33,7 @@ export function isNotAccessible(place: string): boolean {
   }
 }
 
-/**
- * Verifies write access. SQLite would only report that such a file cannot be opened. @throws {NotPermitted}
- */
+/** Verifies write access. SQLite would only report that such a file cannot be opened. @throws {NotPermitted} */
 export function assertAccessible(...places: readonly string[]): void {
   const barred = places.find(isNotAccessible);
   if (barred !== undefined) throw notPermitted(barred, 'write to');

@@ -12,8 +12,8 @@ export class DurableFolders {
   }
 
   /**
-   * Creates the folder if it is missing, and makes its name and those of its parents durable. That includes
-   * the name of the top folder: an earlier process may have created it and crashed before its sync.
+   * Creates the folder if it is missing, and makes its name and those of its parents durable. That includes the name of
+   * the top folder: an earlier process may have created it and crashed before its sync.
    */
   async make(folder: string): Promise<void> {
     const made = await files.mkdir(folder, { recursive: true, mode: 0o700 });

@@ -11,8 +11,8 @@ export async function readKeyFile(file: string): Promise<string | undefined> {
 }
 
 /**
- * Creates the file, durable and readable only for its owner. It appears as a whole or not at all, and never
- * replaces a key that another process created at the same time.
+ * Creates the file, durable and readable only for its owner. It appears as a whole or not at all, and never replaces a
+ * key that another process created at the same time.
  */
 export async function makeKeyFile(file: string, text: string | Buffer): Promise<void> {
   const folder = path.dirname(file);

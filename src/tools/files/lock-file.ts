@@ -9,17 +9,15 @@ import { makeDirectory } from './make-directory.ts';
 /** Another process holds the lock. */
 export class DataFolderInUse extends errorsOfCode('DATA_FOLDER_IN_USE') {}
 
-/**
- * The lock file cannot be used at present, for example because the disk is full: a later attempt may succeed.
- */
+/** The lock file cannot be used at present, for example because the disk is full: a later attempt may succeed. */
 class CannotLock extends errorsOfCode('CANNOT_LOCK') {}
 
 /** The content of the lock file is not that of a lock. */
 class LockDamaged extends errorsOfCode('LOCK_DAMAGED') {}
 
 /**
- * Acquires a lock that is held until it is disposed of. It is a SQLite lock on a separate file, which the
- * system releases when the process ends for any reason. So no stale lock remains.
+ * Acquires a lock that is held until it is disposed of. It is a SQLite lock on a separate file, which the system
+ * releases when the process ends for any reason. So no stale lock remains.
  * @throws {DataFolderInUse} with the text, when another process holds it.
  * @throws {NotPermitted} it is a file of another user.
  */

@@ -2,10 +2,9 @@ import path from 'node:path';
 import { files } from '../files.ts';
 
 /**
- * Creates a folder, only accessible to its owner, and its missing parents, with names that survive
- * a power cut. The name of an existing folder is synced, too: an earlier process may have created it and
- * crashed before its sync. The recursive `mkdir` of Node never returns if the system refuses a folder in an
- * existing one, as in /proc.
+ * Creates a folder, only accessible to its owner, and its missing parents, with names that survive a power cut. The
+ * name of an existing folder is synced, too: an earlier process may have created it and crashed before its sync. The
+ * recursive `mkdir` of Node never returns if the system refuses a folder in an existing one, as in /proc.
  */
 export function makeDirectory(folder: string): void {
   try {

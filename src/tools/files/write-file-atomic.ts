@@ -3,8 +3,7 @@ import { files } from '../files.ts';
 import { syncFolder } from './durable-directory.ts';
 
 /**
- * Replaces the content of a file: after a crash it has the old or the new text; with `durable`, also after a
- * power cut.
+ * Replaces the content of a file: after a crash it has the old or the new text; with `durable`, also after a power cut.
  */
 export async function writeFileAtomic(file: string, text: string, { durable = false } = {}): Promise<void> {
   const incoming = `${file}.new`;

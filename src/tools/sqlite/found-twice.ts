@@ -15,8 +15,8 @@ export function readTwice<T>(database: DatabaseSync, read: () => T): T {
 }
 
 /**
- * Opens a file again that seems corrupt; `isFound` decides which errors count as corruption. @throws the
- * error of the second attempt
+ * Opens a file again that seems corrupt; `isFound` decides which errors count as corruption. @throws the error of the
+ * second attempt
  */
 export function openTwice<T>(open: () => T, isFound: (error: unknown) => boolean = isDamage): T {
   return ifDamaged(open, open, isFound);

@@ -62,8 +62,8 @@ function schemaFaults(database: DatabaseSync, schema: string): string[] {
 }
 
 /**
- * Returns the schema with normalised white space: older releases indented it differently, and SQLite stores
- * the original text.
+ * Returns the schema with normalised white space: older releases indented it differently, and SQLite stores the
+ * original text.
  */
 function schemaOf(database: DatabaseSync): string[] {
   const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();

@@ -12,8 +12,8 @@ export type ExpectedSqliteFile = {
 export type IntegrityRequest = { readonly file: string; readonly expected: ExpectedSqliteFile };
 
 /**
- * Has SQLite verify every page of the file in a worker thread: trees, indexes, free pages, types,
- * constraints. Then compares schema and settings. Read-only; a service may run on the file meanwhile.
+ * Has SQLite verify every page of the file in a worker thread: trees, indexes, free pages, types, constraints. Then
+ * compares schema and settings. Read-only; a service may run on the file meanwhile.
  * @returns a sentence for each fault; empty without faults.
  */
 export async function faultsOfSqliteFile(

@@ -14,9 +14,9 @@ export type OpenedToRead = {
 };
 
 /**
- * Opens a file in WAL mode read-only. If a service has it open, its `-shm` exists, and SQLite reads normally.
- * If no process has it open, SQLite would have to create files. If it may not, or cannot since the disk is
- * full, the file is opened as immutable.
+ * Opens a file in WAL mode read-only. If a service has it open, its `-shm` exists, and SQLite reads normally. If no
+ * process has it open, SQLite would have to create files. If it may not, or cannot since the disk is full, the file is
+ * opened as immutable.
  * @throws {WalNotReadable}
  */
 export function openedToRead(file: string, timeout: number): OpenedToRead {
@@ -40,8 +40,8 @@ export function openSqliteToRead(file: string, timeout: number): DatabaseSync {
 }
 
 /**
- * Throws the error that {@link openSqliteToRead} would throw for an unreadable WAL; other errors are left to
- * the read. @throws {WalNotReadable}
+ * Throws the error that {@link openSqliteToRead} would throw for an unreadable WAL; other errors are left to the read.
+ * @throws {WalNotReadable}
  */
 export function assertReadable(file: string): void {
   try {

@@ -2,24 +2,18 @@ import { crc32 } from 'node:zlib';
 import { files } from '../files.ts';
 
 /**
- * Offsets of two slots, each in a separate disk block, so that a write torn by a power cut leaves the other
- * one intact.
+ * Offsets of two slots, each in a separate disk block, so that a write torn by a power cut leaves the other one intact.
  */
 const SLOT_DISTANCE = 4_096;
 const SLOTS = [0, SLOT_DISTANCE] as const;
 const SLOT_SIZE = 512;
 
-/**
- * A line of words that begins with the number of the record; the record with the larger number is the newer
- * one.
- */
+/** A line of words that begins with the number of the record; the record with the larger number is the newer one. */
 export type Slotted = { readonly number: number; readonly words: readonly string[] };
 
 type Slots = readonly [Slotted | undefined, Slotted | undefined];
 
-/**
- * Writes a record over the older one. It needs no sync of its own if an older or torn record only says less.
- */
+/** Writes a record over the older one. It needs no sync of its own if an older or torn record only says less. */
 export function writeSlot(file: string, record: Slotted): void {
   changeSlots(file, (descriptor, [first, second]) => {
     const older = (first?.number ?? 0) <= (second?.number ?? 0) ? 0 : 1;
@@ -56,8 +50,7 @@ export function newestSlot(file: string): Slotted | undefined {
 }
 
 /**
- * Describes records that are neither complete nor empty: torn by a power cut, or altered. Later records
- * replace them.
+ * Describes records that are neither complete nor empty: torn by a power cut, or altered. Later records replace them.
  */
 export function slotFaults(file: string): string[] {
   const descriptor = files.openSync(file, files.constants.O_RDONLY);

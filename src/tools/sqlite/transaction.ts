@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Runs `work` in a transaction. Acquires the lock first, so that no data that `work` reads can change before
- * it writes.
+ * Runs `work` in a transaction. Acquires the lock first, so that no data that `work` reads can change before it writes.
  */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');

@@ -13,8 +13,8 @@ const MAX_CONCURRENT = 8;
 type Entry = { readonly projection: AnyProjection; readonly key: string; readonly view: string };
 
 /**
- * Draws entries at random, from each view about as many, and compares them with a fold of their streams. Resolves to the
- * first difference as a predicate, or to `undefined`.
+ * Draws entries at random, from each view about as many, and compares them with a fold of their streams. Resolves to
+ * the first difference as a predicate, or to `undefined`.
  */
 export async function sampledDifference(
   file: ViewFile,

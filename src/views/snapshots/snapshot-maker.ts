@@ -42,8 +42,8 @@ const PART_BYTES = 4 * 1024 ** 3;
 const STOP_TIMEOUT_MS = 3000;
 
 /**
- * Stores a snapshot of the views when the newest one that fits them is a day old, or does not exist, as after a
- * change of a projection. Errors are logged, and the next look tries again.
+ * Stores a snapshot of the views when the newest one that fits them is a day old, or does not exist, as after a change
+ * of a projection. Errors are logged, and the next look tries again.
  *
  * Nodes that look at the same time may each store one. The log accepts one of them; the others are removed.
  */

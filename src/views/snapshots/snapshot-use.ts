@@ -26,8 +26,8 @@ class SnapshotRefused extends Error {
 }
 
 /**
- * Replaces views that have applied no event by the newest snapshot that fits. Resolves to whether it has; otherwise a log
- * line says why, and the views are filled from the log.
+ * Replaces views that have applied no event by the newest snapshot that fits. Resolves to whether it has; otherwise a
+ * log line says why, and the views are filled from the log.
  */
 export async function useSnapshot(
   source: SnapshotSource,

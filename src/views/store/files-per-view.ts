@@ -3,8 +3,8 @@ import { ViewFile } from './view-file.ts';
 import { isMarkedDamaged, type ViewFolder } from './view-folder.ts';
 
 /**
- * Removes the files of releases that stored each view in a file of its own, if the file in use was created
- * before a time and is not damaged. Returns their number.
+ * Removes the files of releases that stored each view in a file of its own, if the file in use was created before a
+ * time and is not damaged. Returns their number.
  */
 export function removeFilesPerView(folder: ViewFolder, createdBefore: Date): number {
   const [inUse, old] = [folder.fileOf(folder.current), folder.filesPerView];

@@ -19,9 +19,9 @@ const LARGE_BYTES = 4 * 1024 ** 2;
 const RETRY_DELAY_MS = 500;
 
 /**
- * Writes views with a short delay after the events: many changes share a transaction, and of several changes
- * of one value only the last is written. A crash loses no data: unwritten changes are read from the log again.
- * Many changes are written by a thread of their own, so that requests do not wait for the disk.
+ * Writes views with a short delay after the events: many changes share a transaction, and of several changes of one
+ * value only the last is written. A crash loses no data: unwritten changes are read from the log again. Many changes
+ * are written by a thread of their own, so that requests do not wait for the disk.
  */
 export class FlushScheduler {
   readonly #store: SqliteViewStore;

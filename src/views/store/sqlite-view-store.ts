@@ -10,8 +10,8 @@ import type { ViewTable } from './view-table.ts';
 type Queries = Omit<View<unknown>, 'settled'>;
 
 /**
- * Stores all views of this node in one SQLite file; a rebuild replaces it by the next generation. They may be
- * deleted at any time: they are rebuilt from the log. Synchronous, since it is local and every request reads it.
+ * Stores all views of this node in one SQLite file; a rebuild replaces it by the next generation. They may be deleted
+ * at any time: they are rebuilt from the log. Synchronous, since it is local and every request reads it.
  */
 export class SqliteViewStore {
   readonly #folder: ViewFolder;
@@ -81,8 +81,7 @@ export class SqliteViewStore {
   }
 
   /**
-   * Opens a generation that is not in use. @throws {ViewUnavailable} it is missing, or not of these views and
-   * this log.
+   * Opens a generation that is not in use. @throws {ViewUnavailable} it is missing, or not of these views and this log.
    */
   openGeneration(generation: number): ViewFile {
     const [file, { schemas }] = [this.#folder.fileOf(generation), this.#file];
@@ -131,8 +130,8 @@ export class SqliteViewStore {
 }
 
 /**
- * Verifies a generation before it is taken into use, without changing it: a file that another release has
- * built is left for that release.
+ * Verifies a generation before it is taken into use, without changing it: a file that another release has built is left
+ * for that release.
  * @throws {ViewUnavailable} it is missing, or not of these views and this log
  */
 function assertBuilt(file: string, origin: string, schemas: readonly ViewSchema[]): void {

@@ -158,8 +158,8 @@ export class ViewFile implements Disposable {
   }
 
   /**
-   * Accepts values as they are after the events up to `last`. Readers see them at once; {@link save} writes
-   * them. If that never happens, they are read from the log again.
+   * Accepts values as they are after the events up to `last`. Readers see them at once; {@link save} writes them. If
+   * that never happens, they are read from the log again.
    */
   take(values: ViewValues, last: SeenEvent): void {
     this.#memory.take(values, last);
@@ -263,8 +263,8 @@ export class ViewFile implements Disposable {
   }
 
   /**
-   * Runs `write`, and marks the file if a page is corrupt: a page that is never read may only be reached by
-   * writing. @throws {ViewDamaged}
+   * Runs `write`, and marks the file if a page is corrupt: a page that is never read may only be reached by writing.
+   * @throws {ViewDamaged}
    */
   #markingDamage(write: () => void): void {
     try {

@@ -2,15 +2,13 @@ import path from 'node:path';
 import { syncName } from '../../tools/files/make-directory.ts';
 import { files } from '../../tools/files.ts';
 
-/**
- * The generation that `current.json` names; `nothing` before the first rebuild; `no sense` if it is unreadable.
- */
+/** The generation that `current.json` names; `nothing` before the first rebuild; `no sense` if it is unreadable. */
 type Pointed = number | 'nothing' | 'no sense';
 
 /**
- * The folder of the views: one file per generation, and `current.json`, which names the one in use. Releases
- * before stored each view in a file of its own, and named its generation there: their files and names stay
- * for a day, so that such a release finds them again.
+ * The folder of the views: one file per generation, and `current.json`, which names the one in use. Releases before
+ * stored each view in a file of its own, and named its generation there: their files and names stay for a day, so that
+ * such a release finds them again.
  */
 export class ViewFolder {
   readonly path: string;
@@ -96,8 +94,8 @@ export function isMarkedDamaged(file: string): boolean {
 }
 
 /**
- * Marks the file, so that the next start rebuilds the views. Ignores errors: the next read of the corrupt page
- * tries again.
+ * Marks the file, so that the next start rebuilds the views. Ignores errors: the next read of the corrupt page tries
+ * again.
  */
 export function markDamaged(file: string): void {
   try {

@@ -13,8 +13,8 @@ export type ViewJob =
   | { readonly kind: 'close' };
 
 /**
- * Pages of a WAL file at which the thread moves them to the file. They are few while requests are served, so that the main
- * thread finds fewer than its own limit; they are many while a file is built, which takes less time.
+ * Pages of a WAL file at which the thread moves them to the file. They are few while requests are served, so that the
+ * main thread finds fewer than its own limit; they are many while a file is built, which takes less time.
  */
 const CHECKPOINT_PAGES = { served: 2000, built: 16_000 } as const;
 

@@ -14,8 +14,8 @@ export type FlushBatch = {
 const RECENT = 5000;
 
 /**
- * The values of a view file that are in memory: those that were accepted but are not in the file, and those
- * used recently. The last event is written only together with all values before it.
+ * The values of a view file that are in memory: those that were accepted but are not in the file, and those used
+ * recently. The last event is written only together with all values before it.
  */
 export class ViewMemory {
   readonly #recent = new Map<string, LruCache<unknown>>();
@@ -78,8 +78,8 @@ export class ViewMemory {
   }
 
   /**
-   * Returns the batch to write, or `undefined` if there are no changes. Only one batch may be in flight:
-   * otherwise an earlier batch could overwrite a later one.
+   * Returns the batch to write, or `undefined` if there are no changes. Only one batch may be in flight: otherwise an
+   * earlier batch could overwrite a later one.
    */
   handOver(): FlushBatch | undefined {
     const [values, last] = [this.#unwritten, this.#last];

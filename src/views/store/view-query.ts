@@ -54,8 +54,8 @@ export function candidateQuery(view: string, { before, descending, ...query }: C
 }
 
 /**
- * Returns the parameter to compare a field with. Numbers of JavaScript arrive as floating point, and FTS5 uses bounds of
- * its keys only if they are integers: it would read all matches.
+ * Returns the parameter to compare a field with. Numbers of JavaScript arrive as floating point, and FTS5 uses bounds
+ * of its keys only if they are integers: it would read all matches.
  */
 function parameter(field: string, lookup: object | undefined): string {
   return field === 'key' && lookup ? 'CAST(? AS INTEGER)' : '?';

@@ -111,8 +111,8 @@ export function indexOf(view: string, fields: readonly string[]): string {
 }
 
 /**
- * Returns the SQL that creates the counter table, fills it, and adds triggers. The triggers update the
- * counters in the transaction of every write.
+ * Returns the SQL that creates the counter table, fills it, and adds triggers. The triggers update the counters in the
+ * transaction of every write.
  */
 function counterSql(view: string, fields: readonly string[]): string {
   const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
@@ -148,8 +148,8 @@ function textSql(view: string, fields: readonly string[]): string {
 }
 
 /**
- * Returns the SQL that creates the table of labels, in the order of the keys for each label, fills it, and adds triggers.
- * A change of a view changes only the labels that come or go.
+ * Returns the SQL that creates the table of labels, in the order of the keys for each label, fills it, and adds
+ * triggers. A change of a view changes only the labels that come or go.
  */
 function labelSql(view: string, field: string): string {
   const [table, labels] = [quoted(view), labelsOf(view)];

@@ -3,8 +3,8 @@ import { decodeRiscV } from './riscv-filter.ts';
 /** A filter of executables: converts absolute addresses back to relative ones, in place. */
 type BranchFilter = {
   /**
-   * Converts `bytes`, the first of which is at `position`. Returns the number of converted bytes; the rest
-   * needs more bytes.
+   * Converts `bytes`, the first of which is at `position`. Returns the number of converted bytes; the rest needs more
+   * bytes.
    */
   decode(bytes: Buffer, position: number): number;
 };

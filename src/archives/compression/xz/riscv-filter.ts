@@ -20,10 +20,7 @@ function decodeAt(bytes: Buffer, at: number, position: number): number {
     : restoreData(bytes, at, register);
 }
 
-/**
- * Converts a JAL to x1 or x5, the registers of return addresses. Bits 20 to 1 of its target are in big
- * endian.
- */
+/** Converts a JAL to x1 or x5, the registers of return addresses. Bits 20 to 1 of its target are in big endian. */
 function decodeCall(bytes: Buffer, at: number, position: number): number {
   const call = bytes.readUInt32LE(at);
   if ((call & 0x0d00) !== 0) return 2;

@@ -10,8 +10,8 @@ import { unfiltered } from './xz-filters.ts';
 const sha256 = 10;
 
 /**
- * Unpacks xz data, also several concatenated streams. The package supports neither filters nor SHA-256: a
- * file with one of them is unpacked block by block by the package, and filtered and checked here.
+ * Unpacks xz data, also several concatenated streams. The package supports neither filters nor SHA-256: a file with one
+ * of them is unpacked block by block by the package, and filtered and checked here.
  */
 export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
   if (!needsOwnReading(bytes)) {
@@ -22,8 +22,8 @@ export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
 }
 
 /**
- * Whether the file has a filter or check that the package does not support. Stops at the first block that
- * decides it. A file that is invalid before that is left to the package, which reports why.
+ * Whether the file has a filter or check that the package does not support. Stops at the first block that decides it. A
+ * file that is invalid before that is left to the package, which reports why.
  */
 function needsOwnReading(bytes: ArchiveBytes): boolean {
   const found = { isNeeded: false };

@@ -37,9 +37,7 @@ export class XzNumbers {
     this.at = at;
   }
 
-  /**
-   * @throws {Unreadable} the number is truncated, not in its shortest form, or larger than any size can be.
-   */
+  /** @throws {Unreadable} the number is truncated, not in its shortest form, or larger than any size can be. */
   next(): number {
     let value = 0;
     for (let digit = 0; digit < mostDigits; digit += 1) {

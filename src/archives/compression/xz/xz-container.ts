@@ -26,8 +26,8 @@ const footerLength = 12;
 const checkLengths: { readonly [check: number]: number | undefined } = { 0: 0, 1: 4, 4: 8, 10: 32 };
 
 /**
- * Parses the containers of all streams of an xz file without unpacking: the lengths of LZMA2 chunks are in
- * their headers. Each stream's index and footer are compared with the blocks found.
+ * Parses the containers of all streams of an xz file without unpacking: the lengths of LZMA2 chunks are in their
+ * headers. Each stream's index and footer are compared with the blocks found.
  * @param seeHeader is called for each stream, and for each block before its data is read.
  * @throws {Unreadable}
  */

@@ -25,9 +25,8 @@ export type GroupMessage = {
 
 const QUIET_TIME_MS = 60_000;
 /**
- * Number of unacknowledged events per node. It is large because one slow reactor must not delay the events of
- * other streams. It is limited because no other node gets these events, not even an idle one that connects
- * later.
+ * Number of unacknowledged events per node. It is large because one slow reactor must not delay the events of other
+ * streams. It is limited because no other node gets these events, not even an idle one that connects later.
  */
 const BUFFER_SIZE = 2000;
 
@@ -72,8 +71,8 @@ export class ConsumerSession implements AsyncDisposable {
   }
 
   /**
-   * Acknowledges a message. Acknowledgements of one turn of the event loop share a message. Resolves to false
-   * when the connection is lost.
+   * Acknowledges a message. Acknowledgements of one turn of the event loop share a message. Resolves to false when the
+   * connection is lost.
    */
   acknowledge({ copy }: Pick<GroupMessage, 'copy'>): Promise<boolean> {
     if (!this.#batch) {

@@ -8,9 +8,9 @@ import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } f
 type Attempt = { readonly id: string; readonly isAlone: boolean };
 
 /**
- * Counts how often a consumer of a group started to process an event, in one stream per event:
- * `attempts-<group>-<event id>`. The server does not count that. When a consumer crashes, it does not count
- * either that it delivers all unacknowledged events again, nearly all of which were only queued.
+ * Counts how often a consumer of a group started to process an event, in one stream per event: `attempts-<group>-<event
+ * id>`. The server does not count that. When a consumer crashes, it does not count either that it delivers all
+ * unacknowledged events again, nearly all of which were only queued.
  *
  * Each count costs a durable append before the work, and a stream that stays. So only events on which work may have
  * begun before are counted.
@@ -24,9 +24,9 @@ export class EventStoreDbAttempts {
   }
 
   /**
-   * Resolves to the number of this attempt, from 1, after recording it. Resolves to `undefined`, without
-   * recording it, when the attempt must be exclusive and is not. An id is recorded once, so that the call can
-   * be repeated when its outcome is unknown. @throws {EventLogUnavailable}
+   * Resolves to the number of this attempt, from 1, after recording it. Resolves to `undefined`, without recording it,
+   * when the attempt must be exclusive and is not. An id is recorded once, so that the call can be repeated when its
+   * outcome is unknown. @throws {EventLogUnavailable}
    */
   async next(group: string, event: RecordedEvent, { id, isAlone }: Attempt): Promise<number | undefined> {
     const stream = streamOf(group, event);

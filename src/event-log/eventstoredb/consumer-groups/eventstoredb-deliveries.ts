@@ -19,8 +19,8 @@ import { deleteRetiredGroups, type RetiredGroupsOptions } from './retired-groups
 export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
   RetiredGroupsOptions & {
     /**
-     * All receivers of a node: consuming starts only when each of them receives, so that no event is
-     * acknowledged before.
+     * All receivers of a node: consuming starts only when each of them receives, so that no event is acknowledged
+     * before.
      */
     readonly receivers: readonly string[];
   };
@@ -34,11 +34,10 @@ type Receiver = {
 };
 
 /**
- * Deliveries that many nodes share: one persistent subscription without a filter, on the leader. The one
- * consumer of this node feeds all receivers, and acknowledges an event when each receiver concerned has done
- * so. Events of one stream are delivered to one node while the set of nodes is unchanged. When a node joins
- * or leaves, order may break and events may be delivered again. Reactors allow for both: they read the
- * present state of the stream first.
+ * Deliveries that many nodes share: one persistent subscription without a filter, on the leader. The one consumer of
+ * this node feeds all receivers, and acknowledges an event when each receiver concerned has done so. Events of one
+ * stream are delivered to one node while the set of nodes is unchanged. When a node joins or leaves, order may break
+ * and events may be delivered again. Reactors allow for both: they read the present state of the stream first.
  */
 export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
   readonly #log: EventLog;
@@ -64,8 +63,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
   }
 
   /**
-   * Counts the events of one receiver after the checkpoint. The server saves the checkpoint every two
-   * seconds, so events acknowledged since then are counted, too.
+   * Counts the events of one receiver after the checkpoint. The server saves the checkpoint every two seconds, so
+   * events acknowledged since then are counted, too.
    */
   async status(receiver: string, streamPrefix: string): Promise<GroupStatus> {
     const reading = groupInfo(this.#connection, GROUP);
@@ -165,8 +164,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
 }
 
 /**
- * Returns the start position of a group that is created; `undefined`, the beginning, if one receiver has no
- * start position.
+ * Returns the start position of a group that is created; `undefined`, the beginning, if one receiver has no start
+ * position.
  */
 async function earliest(receivers: readonly Receiver[]): Promise<Position | undefined> {
   const starts = receivers.map(({ start }) => start).filter((start) => start !== undefined);

@@ -15,8 +15,8 @@ class GroupsRefused extends errorsOfCode('GROUPS_REFUSED') {
 }
 
 /**
- * Administers the groups of the reactors, with the rights of an operator that the service may not have: the tasks that a
- * node performs itself if its user may.
+ * Administers the groups of the reactors, with the rights of an operator that the service may not have: the tasks that
+ * a node performs itself if its user may.
  */
 export class EventStoreDbGroups implements AsyncDisposable {
   readonly #connection: EventStoreDbConnection;
@@ -41,8 +41,8 @@ export class EventStoreDbGroups implements AsyncDisposable {
   }
 
   /**
-   * Deletes the groups of older releases that have had no consumer for this time, in milliseconds. Checks at
-   * least twice. Resolves, when each group is deleted, does not exist, or has had a consumer, to the deleted ones and to
+   * Deletes the groups of older releases that have had no consumer for this time, in milliseconds. Checks at least
+   * twice. Resolves, when each group is deleted, does not exist, or has had a consumer, to the deleted ones and to
    * those to which nodes of an older release are connected.
    * @throws {GroupsRefused} @throws {EventLogUnavailable}
    */

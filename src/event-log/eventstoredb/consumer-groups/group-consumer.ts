@@ -78,9 +78,8 @@ export class GroupConsumer {
   }
 
   /**
-   * Registers work of `parts` receivers on a message. Returns a function that each of them calls when done.
-   * Returns `undefined` when this copy needs no work, since there are no such receivers or another copy is in
-   * work here.
+   * Registers work of `parts` receivers on a message. Returns a function that each of them calls when done. Returns
+   * `undefined` when this copy needs no work, since there are no such receivers or another copy is in work here.
    */
   take(message: GroupMessage, parts: number): (() => Promise<void>) | undefined {
     return this.#session && this.#handedOut.take(message, this.#session, parts);

@@ -17,10 +17,7 @@ export const GROUP = 'reactors';
 const MESSAGE_TIMEOUT_MS = 3_600_000;
 /** This service counts attempts itself; the server must never park an event on its own. */
 const MAX_RETRY_COUNT = 1_000_000;
-/**
- * A group that is catching up stops for all nodes once this many events wait for one node whose buffer is
- * full.
- */
+/** A group that is catching up stops for all nodes once this many events wait for one node whose buffer is full. */
 const SERVER_BUFFER = 5000;
 const READ_BATCH = 500;
 
@@ -49,8 +46,8 @@ export async function makeGroup(
 }
 
 /**
- * Creates the group after `after` unless it exists. It has no filter: with a filter, the server's checkpoint
- * passes events that were never acknowledged, and drops one more when it is loaded.
+ * Creates the group after `after` unless it exists. It has no filter: with a filter, the server's checkpoint passes
+ * events that were never acknowledged, and drops one more when it is loaded.
  */
 async function createGroup(
   connection: EventStoreDbConnection,

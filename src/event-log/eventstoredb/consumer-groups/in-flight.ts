@@ -4,9 +4,9 @@ import type { ConsumerSession, GroupMessage } from './consumer-session.ts';
 type Held = { message: GroupMessage; session: ConsumerSession; parts: number };
 
 /**
- * Tracks the events that this node has delivered and not acknowledged. The same event may arrive again while
- * it is in work, after a lost connection or a time-out of the server. It is not delivered twice at the same
- * time, and the newest copy is acknowledged.
+ * Tracks the events that this node has delivered and not acknowledged. The same event may arrive again while it is in
+ * work, after a lost connection or a time-out of the server. It is not delivered twice at the same time, and the newest
+ * copy is acknowledged.
  */
 export class InFlight {
   readonly #held = new Map<string, Held>();
@@ -17,9 +17,9 @@ export class InFlight {
   }
 
   /**
-   * Registers a copy of an event that `parts` receivers have to process. Returns a function that each of them
-   * calls when done. Returns `undefined` for another copy of an event that is in work or done, and for one that no
-   * receiver has to process; one that is done, or that none has to process, is acknowledged at once.
+   * Registers a copy of an event that `parts` receivers have to process. Returns a function that each of them calls
+   * when done. Returns `undefined` for another copy of an event that is in work or done, and for one that no receiver
+   * has to process; one that is done, or that none has to process, is acknowledged at once.
    */
   take(message: GroupMessage, session: ConsumerSession, parts: number): (() => Promise<void>) | undefined {
     const known = this.#held.get(message.event.id);
@@ -43,8 +43,8 @@ export class InFlight {
   }
 
   /**
-   * Removes done events whose connection was lost and that did not arrive again through `session`: another
-   * node has them.
+   * Removes done events whose connection was lost and that did not arrive again through `session`: another node has
+   * them.
    */
   forgetUnlessFrom(session: ConsumerSession): void {
     for (const [id, held] of this.#held) {
