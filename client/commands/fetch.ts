@@ -1,6 +1,18 @@
-import { constants, copyFileSync, createReadStream, existsSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { random } from '../../src/tools/random.ts';
 import { archivesIn } from '../archives/archives-in.ts';
 import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
@@ -9,6 +21,7 @@ import { statusAt } from '../deposit/wait.ts';
 import { EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
 import { formatNumber } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
+import { removeFile } from '../state-files.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
 export const HELP = `Downloads the archive of a deposit, or a zip of its archives. Verifies the length and the digests that the server
@@ -30,6 +43,7 @@ export async function run(args: string[]): Promise<number> {
   const wanted = onlyDeposit(positionals);
   const { output: wish, force = false } = values;
   if (wish === '-' && values.json) throw new UsageFault('--json cannot be combined with --output -.');
+  if (wish === '') throw new UsageFault('--output needs the name of a file, or - for standard output.');
   if (wish !== undefined) assertFree(wish, force);
   const { connection, output, deposit, links } = await openDeposit(wanted, values);
   if (links.media === null)
@@ -70,11 +84,22 @@ function assertFree(target: string, force: boolean): void {
   throw new Fault(`${target} already exists: choose another --output, or overwrite it with --force.`);
 }
 
+/** Copies the file to the target. A part of it never has that name. */
 async function place(file: string, target: string, force: boolean): Promise<void> {
   if (target === '-') return pipeline(createReadStream(file), process.stdout, { end: false });
   assertFree(target, force);
   try {
-    copyFileSync(file, target, force ? 0 : constants.COPYFILE_EXCL);
+    if (existsSync(target) && !statSync(target).isFile())
+      // such as a pipe
+      return await pipeline(createReadStream(file), createWriteStream(target));
+    const incoming = `${target}.${random.uuid()}`;
+    try {
+      copyFileSync(file, incoming, constants.COPYFILE_EXCL);
+      if (!force) closeSync(openSync(target, 'wx'));
+      renameSync(incoming, existsSync(target) ? realpathSync(target) : target);
+    } finally {
+      removeFile(incoming);
+    }
   } catch (error) {
     throw new Fault(`${target} cannot be written: ${reasonOf(error)}.`);
   }

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
-import { announcedDigests } from '../documents/digests.ts';
+import { type AnnouncedDigest, announcedDigests } from '../documents/digests.ts';
 import { Fault, reasonOf } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';
 import { Lost } from '../http/exchange.ts';
@@ -18,62 +17,122 @@ export type Downloaded = {
   readonly verified: readonly string[];
 };
 
-/** @throws {Fault} the bytes differ from what the server announced. */
-export function downloadTo(file: string, iri: string, connection: Connection): Promise<Downloaded> {
-  return connection.download(iri, async (message, onPiece) => {
-    const announced = announcedDigests(message.headers);
-    const hashes = new Map(
-      [...announced.map(({ algorithm }) => algorithm), 'sha256'].map((name) => [name, createHash(name)]),
-    );
-    const total = Number(message.headers['content-length'] ?? 'none') || undefined;
-    let length = 0;
-    using progress = new ProgressBars();
-    await store(file, message, (piece) => {
-      onPiece();
-      for (const hash of hashes.values()) hash.update(piece);
-      progress.at('MB downloaded', (length += piece.length), total);
-    });
-    const found = new Map([...hashes].map(([name, hash]) => [name, hash.digest('hex')]));
-    for (const { algorithm, header, digest } of announced) {
-      if (found.get(algorithm) !== digest)
-        throw new Fault(
-          `The download is corrupt: the server announced ${header} ${digest}, but the bytes have ${found.get(algorithm)}.`,
-        );
-    }
-    return {
-      filename: filenameIn(message),
-      mediaType: message.headers['content-type'] ?? null,
-      length,
-      sha256: found.get('sha256') ?? '',
-      verified: [
-        ...(total === undefined ? [] : ['content-length']),
-        ...announced.map(({ header, algorithm }) => `${header} ${algorithm}`),
-      ],
-    };
+/** The bytes received so far, and what the server announced before them. */
+type Part = {
+  length: number;
+  /** Strong validator, with which the rest can be requested. */
+  readonly etag: string | undefined;
+  readonly total: number | undefined;
+  readonly announced: readonly AnnouncedDigest[];
+  readonly hashes: ReadonlyMap<string, Hash>;
+  readonly filename: string;
+  readonly mediaType: string | null;
+};
+
+/**
+ * Downloads an archive to a file. Continues where the connection was lost if the server still has the same archive.
+ * @throws {Fault} the bytes differ from what the server announced, or the file cannot be written.
+ */
+export async function downloadTo(file: string, iri: string, connection: Connection): Promise<Downloaded> {
+  using progress = new ProgressBars();
+  let part: Part | undefined;
+  let furthest = 0;
+  await connection.download(iri, {
+    headers: () => rangeAfter(part),
+    take: async (message, onPiece) => {
+      const isRest = part !== undefined && message.statusCode === 206;
+      if (isRest) assertFollows(message, part!.length, iri);
+      const current = isRest ? part! : begunBy(message);
+      part = current;
+      await store(file, isRest, message, (piece) => {
+        for (const hash of current.hashes.values()) hash.update(piece);
+        current.length += piece.length;
+        progress.at('MB downloaded', current.length, current.total);
+        onPiece(current.length > furthest);
+        furthest = Math.max(furthest, current.length);
+      });
+    },
   });
+  return verified(part!); // `download` rejects without an answer
+}
+
+/** Returns the headers that request what follows the part. */
+function rangeAfter(part: Part | undefined): Readonly<Record<string, string>> {
+  if (!part?.etag || part.length === 0) return {};
+  return { Range: `bytes=${part.length}-`, 'If-Range': part.etag };
+}
+
+function assertFollows({ headers }: IncomingMessage, length: number, iri: string): void {
+  if (headers['content-range']?.startsWith(`bytes ${length}-`)) return;
+  throw new Fault(
+    `${iri} answered the request for the bytes from ${length} with ${headers['content-range']}.`,
+  );
+}
+
+function begunBy(message: IncomingMessage): Part {
+  const { etag, 'content-length': total, 'content-type': mediaType = null } = message.headers;
+  const announced = announcedDigests(message.headers);
+  const algorithms = new Set([...announced.map(({ algorithm }) => algorithm), 'sha256']);
+  return {
+    length: 0,
+    etag: etag?.startsWith('"') ? etag : undefined,
+    total: Number(total ?? 'none') || undefined,
+    announced,
+    hashes: new Map([...algorithms].map((name) => [name, createHash(name)])),
+    filename: filenameIn(message),
+    mediaType,
+  };
+}
+
+/** @throws {Fault} the bytes differ from what the server announced. */
+function verified({ length, total, announced, hashes, filename, mediaType }: Part): Downloaded {
+  const found = new Map([...hashes].map(([name, hash]) => [name, hash.digest('hex')]));
+  if (total !== undefined && length !== total)
+    throw new Fault(`The download is corrupt: the server announced ${total} bytes, but sent ${length}.`);
+  for (const { algorithm, header, digest } of announced) {
+    if (found.get(algorithm) !== digest)
+      throw new Fault(
+        `The download is corrupt: the server announced ${header} ${digest}, but the bytes have ${found.get(algorithm)}.`,
+      );
+  }
+  const headers = announced.map(({ header, algorithm }) => `${header} ${algorithm}`);
+  return {
+    filename,
+    mediaType,
+    length,
+    sha256: found.get('sha256') ?? '',
+    verified: [...(total === undefined ? [] : ['content-length']), ...headers],
+  };
 }
 
 /**
- * Writes the answer to a file. @throws {Lost} the connection ended too early @throws {Fault} the file cannot be written
+ * Writes the answer to a file, or after what it has. Calls `onPiece` for each chunk that is written.
+ * @throws {Lost} the connection ended too early @throws {Fault} the file cannot be written
  */
 async function store(
   file: string,
+  isRest: boolean,
   message: IncomingMessage,
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
-  const lost: Error[] = [];
-  message.once('error', (error) => lost.push(error));
-  async function* pieces(): AsyncGenerator<Buffer> {
-    for await (const piece of message as AsyncIterable<Buffer>) {
-      onPiece(piece);
-      yield piece;
-    }
-  }
+  const opened = openSync(file, isRest ? 'a' : 'w');
   try {
-    await pipeline(pieces(), createWriteStream(file, { flags: 'w' }));
+    for await (const piece of message as AsyncIterable<Buffer>) {
+      writeTo(opened, piece, file);
+      onPiece(piece);
+    }
   } catch (error) {
-    const [loss] = lost;
-    throw loss ? new Lost(loss, true) : new Fault(`${file} cannot be written: ${reasonOf(error)}.`);
+    throw error instanceof Fault ? error : new Lost(error as NodeJS.ErrnoException, true);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function writeTo(opened: number, piece: Buffer, file: string): void {
+  try {
+    appendFileSync(opened, piece);
+  } catch (error) {
+    throw new Fault(`${file} cannot be written: ${reasonOf(error)}. TMPDIR names another folder.`);
   }
 }
 

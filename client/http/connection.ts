@@ -8,8 +8,11 @@ import { Retries, type TimeLimits } from './retries.ts';
 import { onSameServer } from './same-server.ts';
 import type { Watch } from './watch.ts';
 
+type Headers = Readonly<Record<string, string>>;
+
 export type SentRequest = {
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Those of each try, if a function returns them. */
+  readonly headers?: Headers | (() => Headers);
   readonly body?: Body | undefined;
   readonly onSent?: ((bytes: number) => void) | undefined;
   /**
@@ -23,6 +26,9 @@ export type SentRequest = {
   /** Retries of the operation that the request is a part of; by default, the request has its own. */
   readonly retries?: Retries | undefined;
 };
+
+/** Receives an answer as a stream. `onPiece` is called with whether the chunk is new, not one of an earlier try. */
+type Take = (message: IncomingMessage, onPiece: (isNew: boolean) => void) => Promise<void>;
 
 /** `repeated`: an earlier attempt may already have been executed. */
 export type Written = { readonly answer: Answer; readonly repeated: boolean };
@@ -86,26 +92,26 @@ export class Connection {
   }
 
   /**
-   * Streams a 2xx answer to `take`, again from its beginning if the connection is lost. `take` calls `onPiece` for each
-   * chunk that it has received.
+   * Streams a 2xx answer to `take`, and requests it again if the connection is lost. `take` calls `onPiece` for each chunk
+   * that it has received. A new chunk restarts the time limit of retries.
    * @throws {Refused} any answer other than 2xx.
    */
-  async download<Taken>(
+  async download(
     iri: string,
-    take: (message: IncomingMessage, onPiece: () => void) => Promise<Taken>,
-  ): Promise<Taken> {
-    const { answer } = await this.#sendWithRetries(
-      'GET',
-      iri,
-      { repeatable: true },
-      async (message, watch) => {
-        const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
-        if (!isSuccess(head)) return { ...head, refusal: await readAnswer(message, 'GET', iri) };
-        return { ...head, taken: await take(message, () => watch.progressed()) };
-      },
-    );
+    { headers, take }: { readonly headers?: () => Headers; readonly take: Take },
+  ): Promise<void> {
+    const retries = this.retries();
+    const request = { repeatable: true, retries, ...(headers && { headers }) };
+    const { answer } = await this.#sendWithRetries('GET', iri, request, async (message, watch) => {
+      const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
+      if (!isSuccess(head)) return { ...head, refusal: await readAnswer(message, 'GET', iri) };
+      await take(message, (isNew) => {
+        watch.progressed();
+        if (isNew) retries.reset();
+      });
+      return head;
+    });
     if ('refusal' in answer) throw new Refused(answer.refusal);
-    return answer.taken;
   }
 
   async #sendWithRetries<Result extends Pick<Answer, 'status' | 'headers'>>(
@@ -142,7 +148,8 @@ export class Connection {
     read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
   ): Promise<Result> {
     using watch = retries.watch(isRead(method) || repeatable === 'after a look');
-    const all = { 'User-Agent': 'deposit', ...headers, Authorization: this.#authorization };
+    const own = typeof headers === 'function' ? headers() : headers;
+    const all = { 'User-Agent': 'deposit', ...own, Authorization: this.#authorization };
     return await read(await exchange({ method, url, headers: all, body, onSent, watch }), watch);
   }
 

@@ -70,23 +70,22 @@ async function sendRest(
 ): Promise<boolean> {
   const retries = connection.retries();
   let furthest = from;
-  let size = MAX_CHUNK_BYTES;
+  let [size, misses] = [MAX_CHUNK_BYTES, 0];
   for (let offset: number | undefined = from; offset < archive.length; ) {
     const start: number = offset;
     const end = Math.min(start + size, archive.length);
-    let sent = 0;
+    let [sent, isTooLarge] = [0, false];
     const onPart = (bytes: number): void => onSent(start + (sent = bytes));
     try {
       const answer = await sendChunk(upload, [start, end], archive, { connection, retries, onSent: onPart });
       if (isSuccess(answer)) offset = offsetIn(answer);
       else {
-        const isTooLarge = answer.status === 413 && end - start > MIN_CHUNK_BYTES;
+        isTooLarge = answer.status === 413 && end - start > MIN_CHUNK_BYTES;
         const mayResume = isTooLarge || isTransient(answer) || [404, 409, 410, 423].includes(answer.status);
         if (!mayResume) throw new Refused(answer);
         if (!isTooLarge && !(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);
         note(`The server refused a chunk (${answer.status}); checking how much it has.`);
         offset = await offsetOf(upload, connection, retries);
-        if (isTooLarge) sent = end - start;
       }
     } catch (error) {
       if (!(error instanceof Lost)) throw error;
@@ -95,8 +94,10 @@ async function sendRest(
       offset = await offsetOf(upload, connection, retries);
     }
     if (offset === undefined) return false;
-    // Nothing of it has arrived: a proxy may limit the size or the time of a request.
-    if (offset === start && sent > 0) size = Math.max(Math.ceil((end - start) / 2), MIN_CHUNK_BYTES);
+    // A proxy may limit the size or the time of a request. One loss may be seen before the server has stored the bytes.
+    if (offset === start && sent > 0) misses += 1;
+    else misses = 0;
+    if (isTooLarge || misses > 1) size = Math.max(Math.ceil((end - start) / 2), MIN_CHUNK_BYTES);
     if (offset > furthest) retries.reset();
     furthest = Math.max(furthest, offset);
     onSent(offset);

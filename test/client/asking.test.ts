@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
@@ -139,6 +140,28 @@ test('an archive is fetched byte for byte and verified against the identifier of
   const piped = await depositor.run(['fetch', id, '--output', '-']);
   t.is(piped.out, helloTar.toString());
   t.regex(piped.err, /The identifier matches the deposit: swh:1:dir:/);
+});
+
+test('fetch overwrites the file behind a link, and writes into a pipe', async (t) => {
+  const { depositor, alice } = t.context;
+  const id = await depositDone(alice, helloTar, 'linked.tar');
+  await writeFile(path.join(depositor.home, 'behind'), 'old');
+  await symlink('behind', path.join(depositor.home, 'link'));
+  t.is((await depositor.run(['fetch', id, '--output', 'link', '--force'])).code, 0);
+  t.deepEqual(await readFile(path.join(depositor.home, 'behind')), helloTar);
+  t.true((await lstat(path.join(depositor.home, 'link'))).isSymbolicLink());
+  const pipe = path.join(depositor.home, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [{ code }, received] = await Promise.all([
+    depositor.run(['fetch', id, '--output', 'pipe', '--force']),
+    readFile(pipe),
+  ]);
+  t.is(code, 0);
+  t.deepEqual(received, helloTar);
+  t.true((await stat(pipe)).isFIFO());
+  const empty = await depositor.run(['fetch', id, '--output', '']);
+  t.is(empty.code, 2);
+  t.regex(empty.err, /^--output needs the name of a file/m);
 });
 
 test('an archive that is named - is fetched to a file, not to standard output', async (t) => {

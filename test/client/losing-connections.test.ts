@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
-import { type Alteration, AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import { type Alteration, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import type { Facts } from '../../testing/processes/deposit-command.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -146,20 +146,36 @@ test('a deletion whose response was lost succeeds when repeated', async (t) => {
   t.regex(deleted.err, /retrying/);
 });
 
-test('an aborted download starts again', async (t) => {
-  let breaks = true;
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
-    if (!line.endsWith('/media/') || !line.startsWith('GET') || !breaks) return answer;
-    breaks = false;
-    const headers = { ...answer.headers, 'content-length': String(answer.body.length) };
-    return { ...answer, headers, body: answer.body.slice(0, 100), breaks: true };
+const downloads: Record<string, { alter: (answer: Answer, at: number) => Answer; statuses: number[] }> = {
+  'resumes where it broke': { alter: (answer) => answer, statuses: [200, 206, 206] },
+  'starts again if the archive has no strong ETag': {
+    alter: (answer) => ({ ...answer, headers: { ...answer.headers, etag: 'W/"weak"' } }),
+    statuses: [200, 200, 200],
+  },
+  'starts again if the archive was replaced': {
+    alter: (answer, at) => (at === 0 ? { ...answer, headers: { ...answer.headers, etag: '"old"' } } : answer),
+    statuses: [200, 200, 206],
+  },
+};
+for (const [outcome, { alter, statuses }] of Object.entries(downloads))
+  test(`an aborted download ${outcome}`, async (t) => {
+    const seen: number[] = [];
+    await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
+      if (!/^GET .*\/media\/$/.test(line)) return answer;
+      const altered = alter(answer, seen.length);
+      seen.push(answer.status);
+      if (seen.length > 2) return altered;
+      const headers = { ...altered.headers, 'content-length': String(answer.body.length) };
+      return { ...altered, headers, body: answer.body.slice(0, 700), breaks: true };
+    });
+    const depositor = await newDepositor(t, proxy.url);
+    const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+    const output = `${depositor.user}.tar`;
+    const fetched = await depositor.facts(['fetch', String(deposit), '--output', output]);
+    t.like(fetched, { length: helloTar.length });
+    t.deepEqual(await readFile(path.join(depositor.home, output)), helloTar);
+    t.deepEqual(seen, statuses);
   });
-  const depositor = await newDepositor(t, proxy.url);
-  const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
-  const fetched = await depositor.facts(['fetch', String(deposit), '--output', 'again.tar']);
-  t.like(fetched, { length: helloTar.length });
-  t.false(breaks);
-});
 
 test('an upload of a large archive resumes where its connection failed', async (t) => {
   let broken = 0;
@@ -213,7 +229,7 @@ test('a chunk of which nothing arrives is followed by smaller ones', async (t) =
   const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial']);
   t.is(code, 0, err);
   const chunks = proxy.requests.filter((line) => line.startsWith('PATCH')).length;
-  t.is(chunks, 2 + 4, 'two are lost, the others have a quarter');
+  t.is(chunks, 2 + 1 + 4, 'the whole is lost twice, then a half; the others have a quarter');
 });
 
 test('an upload that the server has lost starts again', async (t) => {
