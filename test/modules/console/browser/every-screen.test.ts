@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from 'playwright-core';
+import { COLUMNS } from '../../../../src/modules/console/protocol/columns.ts';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import type { ServiceWith } from '../../../../testing/service/test-of-service.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
@@ -147,4 +149,29 @@ for (const scheme of ['light', 'dark'] as const)
     await page.getByRole('link', { name: 'To the overview' }).click();
     await page.waitForURL(/sign-in\?to=%2Fconsole%2F$/);
     tab.forgive(/status of 40[34]/);
+  });
+
+for (const width of [360, 700, 1024, 1280])
+  test(`long texts and all columns fit into ${width} px, and an id stays on one line`, async (t, open) => {
+    const { alice, service } = t.context;
+    const word = 'W'.repeat(400);
+    const made = await depositOf(alice, { title: word });
+    await appendFailedDeposit(service, 900_000 + width, made);
+    const parked = { reactor: 'loader', stream: 'deposit-1', revision: 0, reason: word };
+    await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...parked });
+    const tab = await open({ role: 'operator', width });
+    const columns = COLUMNS.map(({ name }) => name).join();
+    for (const address of [
+      '/console/',
+      '/console/deposits',
+      `/console/deposits?columns=${columns}`,
+      '/console/work',
+    ]) {
+      await tab.page.goto(address);
+      await tab.page.getByText(word).first().waitFor();
+      t.true((await tab.overflow()) <= 0, address);
+    }
+    await tab.page.goto('/console/deposits');
+    const id = tab.page.getByRole('link', { name: String(900_000 + width) });
+    t.true(((await id.boundingBox())?.height ?? 100) < 30);
   });

@@ -23,7 +23,7 @@ export function DepositTable({ rows, selected, onSelect, columns }: TableProps):
   const current = useRowKeys(rows, toggle);
   const isAll = rows.length > 0 && rows.every(({ depositId }) => selected?.has(depositId));
   const toggleAll = (): void => onSelect(isAll ? new Set() : new Set(rows.map(({ depositId }) => depositId)));
-  return html`<table class="list">
+  return html`<div class="wide"><table class="list">
     <thead>
       <tr>
         ${
@@ -38,7 +38,7 @@ export function DepositTable({ rows, selected, onSelect, columns }: TableProps):
     <tbody>
       ${rows.map((row, index) => html`<${Row} key=${row.depositId} row=${row} columns=${columns} isCurrent=${index === current} isSelected=${selected?.has(row.depositId)} onToggle=${toggle} />`)}
     </tbody>
-  </table>`;
+  </table></div>`;
 }
 
 function Row({
