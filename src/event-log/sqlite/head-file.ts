@@ -14,7 +14,7 @@ export type Head = { readonly position: number; readonly id: string; readonly ha
  * write lock, so with several processes the records never go backwards.
  */
 export function writeHead(file: string, { position, id, hash }: Head): void {
-  writeSlot(headFile(file), { number: position, words: [id, hash] });
+  writeSlot(headFile(file), () => ({ number: position, words: [id, hash] }));
 }
 
 /**

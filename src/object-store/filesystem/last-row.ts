@@ -23,7 +23,7 @@ export class LastRowRecord {
 
   /** Clears the record durably, before rows are removed durably: one of them may be the recorded one. */
   forget(): void {
-    const newest = this.#newest();
+    const newest = isThere(this.#file) ? newestSlot(this.#file) : undefined;
     if (newest !== undefined) writeAllSlots(this.#file, numbered(newest, undefined));
   }
 
@@ -34,16 +34,12 @@ export class LastRowRecord {
   update(): void {
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      writeSlot(this.#file, numbered(this.#newest(), this.#last()));
+      writeSlot(this.#file, (newest) => numbered(newest, this.#last()));
       this.#database.exec('ROLLBACK');
     } catch {
       // A record that lags is a weaker guard, not a fault: the rows are durable.
       rollback(this.#database);
     }
-  }
-
-  #newest(): Slotted | undefined {
-    return isThere(this.#file) ? newestSlot(this.#file) : undefined;
   }
 }
 

@@ -13,11 +13,15 @@ export type Slotted = { readonly number: number; readonly words: readonly string
 
 type Slots = readonly [Slotted | undefined, Slotted | undefined];
 
-/** Writes a record over the older one. It needs no sync of its own if an older or torn record only says less. */
-export function writeSlot(file: string, record: Slotted): void {
+/**
+ * Writes the record that follows the newest one over the older one. It needs no sync of its own if an older or torn
+ * record only says less.
+ */
+export function writeSlot(file: string, recordAfter: (newest: Slotted | undefined) => Slotted): void {
   changeSlots(file, (descriptor, [first, second]) => {
-    const older = (first?.number ?? 0) <= (second?.number ?? 0) ? 0 : 1;
-    files.writeSync(descriptor, encode(record), 0, null, SLOTS[older]);
+    const isFirstOlder = (first?.number ?? 0) <= (second?.number ?? 0);
+    const record = recordAfter(isFirstOlder ? second : first);
+    files.writeSync(descriptor, encode(record), 0, null, SLOTS[isFirstOlder ? 0 : 1]);
   });
 }
 
