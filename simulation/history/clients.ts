@@ -201,7 +201,8 @@ export class Clients {
     const answer = running.run(serving.process, () => send(serving).catch(failureOf));
     serving.openRequests?.add(answer);
     void answer.then(() => serving.openRequests?.delete(answer));
-    const outcome = await this.#untilGone(serving, answer);
+    const gone = serving.process.ended.then(() => ({ kind: 'gone' }) as const);
+    const outcome: Outcome = await Promise.race([answer, gone]);
     if (outcome?.kind === 'success' || outcome?.kind === 'failure') {
       const endedAt = this.#scene.world.now;
       const wasPaused = isPausedBefore || host.pausedUntil > begunAt;
@@ -215,21 +216,6 @@ export class Clients {
       );
     }
     return outcome;
-  }
-
-  #untilGone({ process }: SimulatedNode, answer: Promise<Outcome>): Promise<Outcome> {
-    return new Promise((resolve) => {
-      let isOver = false;
-      const watch = (): void => {
-        if (!process.isAlive) resolve({ kind: 'gone' });
-        else if (!isOver) this.#scene.later(250, watch);
-      };
-      watch();
-      void answer.then((outcome) => {
-        isOver = true;
-        resolve(outcome);
-      });
-    });
   }
 
   #track(work: Promise<void>): void {

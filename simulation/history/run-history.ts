@@ -109,8 +109,8 @@ class History {
     const ended = this.#ended(isCutOff);
     const violations = judge(ended);
     for (const { kind, text } of violations) this.#world.note('violation', `${kind}: ${text}`);
-    for (const { process } of this.#scene.hosts) if (process) process.isAlive = false;
-    this.#scene.operator.isAlive = false;
+    for (const { process } of this.#scene.hosts) process?.end();
+    this.#scene.operator.end();
     return {
       seed: this.#plan.seed,
       hash: this.#world.hash,

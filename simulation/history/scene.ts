@@ -116,7 +116,7 @@ export class Scene {
     const host = this.host(index);
     const { process } = host;
     if (!process?.isAlive || after === undefined) return false;
-    process.isAlive = false;
+    process.end();
     this.world.note('fault', `kill ${host.name} after ${after}`);
     this.crashPoints.set(after, (this.crashPoints.get(after) ?? 0) + 1);
     this.later(seen, () => this.cluster.closeConnectionsOf(process));
@@ -156,7 +156,7 @@ export class Scene {
     this.world.note('fault', `stop ${host.name}`);
     const end = (): void => {
       if (!process.isAlive) return;
-      process.isAlive = false;
+      process.end();
       this.world.note('node', `${host.name} has stopped`);
       this.cluster.closeConnectionsOf(process);
       this.later(down, () => this.boot(host));

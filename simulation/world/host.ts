@@ -62,6 +62,7 @@ export class Incarnation {
   lastCall = 'start';
   /** The context in which its code runs, once it has run. */
   context: Context | undefined;
+  readonly #end = Promise.withResolvers<void>();
 
   constructor(host: Host) {
     this.host = host;
@@ -69,6 +70,16 @@ export class Incarnation {
 
   get name(): string {
     return this.host.name;
+  }
+
+  /** Resolves when it is dead. */
+  get ended(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  end(): void {
+    this.isAlive = false;
+    this.#end.resolve();
   }
 }
 
