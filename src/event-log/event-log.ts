@@ -8,7 +8,7 @@ export interface EventLog extends AsyncDisposable {
   /**
    * Appends all events or none, durably before it resolves. `expected` is the revision of the stream's last event, or
    * `'none'` for a stream that must not exist. Appending the same event ids again at the same expected revision is
-   * answered like the first time.
+   * answered like the first time. The events must not be changed afterwards: subscribers of this process may get them.
    * @throws {WrongExpectedRevision} another append won, or the stream is not where `expected` says.
    * @throws {EventLogUnavailable} the engine cannot be reached or did not answer; the outcome may be unknown.
    */

@@ -2,16 +2,17 @@ import { Worker } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { workers } from '../../tools/workers.ts';
-import { type Appended, EventLogUnavailable, WrongExpectedRevision } from '../event-log.ts';
-import { toExpected } from '../new-event-row.ts';
+import { type Appended, EventLogUnavailable, type NewEvent, WrongExpectedRevision } from '../event-log.ts';
+import { toExpected, toRows } from '../new-event-row.ts';
 import { toPosition } from '../position.ts';
 import type { AppendAnswer, AppendRequest, FromWriter, ToWriter, WriterData } from './log-writer-messages.ts';
 
 /** The events of one append of a transaction; `position` and `revision` are of the last event. */
-export type CommittedAppend = Pick<AppendRequest, 'stream' | 'rows'> &
+export type CommittedAppend = Pick<Waiting, 'stream' | 'events'> &
   Pick<AppendAnswer & { readonly kind: 'appended' }, 'revision' | 'position'>;
 
 type Waiting = AppendRequest & {
+  readonly events: readonly NewEvent[];
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
 };
@@ -58,11 +59,11 @@ export class LogWriterClient {
     this.#files = openFilesOf(this.#file);
   }
 
-  append(request: AppendRequest): Promise<Appended> {
+  append(request: Omit<AppendRequest, 'rows'>, events: readonly NewEvent[]): Promise<Appended> {
     if (this.#closing)
       return Promise.reject(new EventLogUnavailable(`The event log ${this.#file} is closed.`));
     const { promise, resolve, reject } = Promise.withResolvers<Appended>();
-    this.#waiting.push({ ...request, resolve, reject });
+    this.#waiting.push({ ...request, events, rows: toRows(events), resolve, reject });
     if (this.#unsent === 0) clock.setImmediate(() => this.#send());
     this.#unsent += 1;
     return promise;
@@ -152,7 +153,8 @@ export class LogWriterClient {
     for (const [index, answer] of answers.entries()) {
       const append = asked[index] as Waiting;
       settle(append, answer);
-      if (answer.kind === 'appended') committed.push({ stream: append.stream, rows: append.rows, ...answer });
+      if (answer.kind === 'appended')
+        committed.push({ stream: append.stream, events: append.events, ...answer });
     }
     this.#onCommit(committed);
   }

@@ -164,17 +164,18 @@ function fromRow(event: EventRow): RecordedEvent {
   return toEvent(event);
 }
 
-/** Returns the events of a committed append, as reading them would. */
-export function committedEvents({
-  stream,
-  rows: appended,
-  revision,
-  position,
-}: CommittedAppend): RecordedEvent[] {
-  const before = appended.length - 1;
-  return appended.map((row, index) =>
-    toEvent([position - before + index, stream, revision - before + index, ...row]),
-  );
+/** Returns the events of a committed append, as reading them would: they are JSON, and are not changed once appended. */
+export function committedEvents({ stream, events, revision, position }: CommittedAppend): RecordedEvent[] {
+  const before = events.length - 1;
+  return events.map(({ id, type, data, metadata }, index) => ({
+    id,
+    type,
+    data,
+    metadata,
+    stream,
+    revision: revision - before + index,
+    position: toPosition(position - before + index),
+  }));
 }
 
 function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {

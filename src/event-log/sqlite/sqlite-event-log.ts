@@ -15,7 +15,7 @@ import {
 } from '../event-log.ts';
 import { LogFollower } from '../log-follower.ts';
 import { type LogPage, type ReadPage, readPages } from '../log-pages.ts';
-import { expectedNumber, toRows } from '../new-event-row.ts';
+import { expectedNumber } from '../new-event-row.ts';
 import { toPosition } from '../position.ts';
 import { orUnavailable } from './connection.ts';
 import { assertUndamaged } from './corruption-check.ts';
@@ -88,7 +88,7 @@ export class SqliteEventLog implements EventLog {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
     if (!this.#writer) throw new TypeError(`The event log ${this.#file} was opened read-only.`);
-    return this.#writer.append({ stream, expected: expectedNumber(expected), rows: toRows(events) });
+    return this.#writer.append({ stream, expected: expectedNumber(expected) }, events);
   }
 
   async *readStream(stream: string, options: ReadStreamOptions = {}): AsyncGenerator<RecordedEvent> {
@@ -138,7 +138,7 @@ export class SqliteEventLog implements EventLog {
 
   #committed(appends: readonly CommittedAppend[]): void {
     for (const append of appends) {
-      const before = toPosition(append.position - append.rows.length);
+      const before = toPosition(append.position - append.events.length);
       this.#follower.committed(before, toPosition(append.position), () => committedEvents(append));
     }
   }
