@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isKept, keep, keepLog } from './kept-output.ts';
 
@@ -24,7 +25,7 @@ export class ServiceProcess implements AsyncDisposable {
   readonly url: string;
   #said = '';
 
-  /** Resolves when it answers; `main` is its program. @throws {NotStarted} with its output if it ends before. */
+  /** Resolves when it answers, and no other process on its port; `main` is its program. @throws {NotStarted} with its output if it ends before. */
   static async start(
     dataDir: string,
     port: number,
@@ -45,7 +46,7 @@ export class ServiceProcess implements AsyncDisposable {
         keep('services', chunk);
       });
     }
-    while (!(await service.isReady())) {
+    while (!(await service.isReady()) || operatorPidOf(dataDir) !== child.pid) {
       if (service.hasEnded) throw new NotStarted(child.exitCode, service.#said);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -100,5 +101,14 @@ export class ServiceProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.end('SIGKILL');
+  }
+}
+
+/** Returns the process that the service of a data folder has named there at the end of its start. */
+function operatorPidOf(dataDir: string): number | undefined {
+  try {
+    return (JSON.parse(readFileSync(path.join(dataDir, 'operator.json'), 'utf8')) as { pid: number }).pid;
+  } catch {
+    return undefined; // it is just being written
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import net, { type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../testing/processes/free-port.ts';
 
 /** `slow`: every chunk is delayed, in both directions. `silent`: every chunk waits until the fault is over. */
 export type TcpFault = 'none' | 'refused' | 'reset' | 'slow' | 'silent';
@@ -20,23 +21,23 @@ export class TcpFaultProxy implements AsyncDisposable {
   /** The port of the engine. */
   target: number;
   readonly #host: string;
+  readonly #port: number;
   readonly #delayMs: number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #fault: TcpFault = 'none';
-  #port: number;
   /** Resolves when connections are no longer silent. */
   #silence: PromiseWithResolvers<void> | undefined;
 
   static async to(target: number, options: TcpFaultProxyOptions = {}): Promise<TcpFaultProxy> {
-    const connection = new TcpFaultProxy(target, options);
+    const connection = new TcpFaultProxy(target, { port: await freePort(), ...options });
     await connection.#listen();
     return connection;
   }
 
   private constructor(
     target: number,
-    { host = '127.0.0.1', port = 0, delayMs = DELAY_MS }: TcpFaultProxyOptions,
+    { host = '127.0.0.1', port, delayMs = DELAY_MS }: TcpFaultProxyOptions & { readonly port: number },
   ) {
     this.target = target;
     this.#host = host;
@@ -64,7 +65,6 @@ export class TcpFaultProxy implements AsyncDisposable {
   async #listen(): Promise<void> {
     this.#server.listen(this.#port, this.#host);
     await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port; // a port, not a pipe
   }
 
   #pass(socket: Socket): void {

@@ -18,7 +18,7 @@ import { TestClient, until } from '../../testing/service/running-service.ts';
 
 const HAPROXY = installed('haproxy') ?? ['/usr/sbin/haproxy'].find((file) => existsSync(file));
 const CONFIGURATION = path.join(import.meta.dirname, '../../deploy/haproxy.cfg');
-/** HAProxy keeps each client with one node: of so many, both nodes have some. */
+/** HAProxy sends each client to one node. Of eight, both nodes have some. */
 const CLIENTS = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
 
 (HAPROXY === undefined ? test.skip : test)(

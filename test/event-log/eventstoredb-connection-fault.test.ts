@@ -6,6 +6,7 @@ import tls from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const PASSWORD = 'changeit';
@@ -19,7 +20,7 @@ test('a host name without an address is the reason of the error, with and withou
 });
 
 test('a server that is not there is the reason, for each server of a cluster', async (t) => {
-  const [first, second] = [await unusedPort(), await unusedPort()];
+  const [first, second] = [await freePort(), await freePort()];
   const reason = 'the server cannot be reached (ECONNREFUSED)';
   await failsWith(t, `esdb://localhost:${first}?tls=false`, reason);
   await failsWith(t, `esdb://${USER}localhost:${first},localhost:${second}?tls=true`, reason);
@@ -97,13 +98,6 @@ async function portOf(server: net.Server): Promise<number> {
   server.listen(0, resolve);
   await promise;
   return (server.address() as AddressInfo).port; // it listens on a port
-}
-
-async function unusedPort(): Promise<number> {
-  const server = net.createServer();
-  const port = await portOf(server);
-  server.close();
-  return port;
 }
 
 const KEY = `-----BEGIN PRIVATE KEY-----

@@ -7,6 +7,7 @@ import featureServices from '@eventstore/db-client/generated/serverfeatures_grpc
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import userServices from '@eventstore/db-client/generated/users_grpc_pb.js';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { freePort } from '../processes/free-port.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { ClusterFaults } from './cluster/cluster-faults.ts';
 import type { ClusterNode } from './cluster/cluster-node.ts';
@@ -46,20 +47,20 @@ export class EventStoreDbDouble implements AsyncDisposable {
   readonly #subscriptions = new OpenSubscriptions();
 
   static async start(options: DoubleOptions = {}): Promise<EventStoreDbDouble> {
-    const double = new EventStoreDbDouble(options);
+    const double = new EventStoreDbDouble(options, await portsOf(options));
     if (options.load !== undefined && double.log.storage.end === 0n) await loadDump(double.log, options.load);
     await double.listen();
     return double;
   }
 
-  private constructor(options: DoubleOptions) {
-    const { port = 0, nodes = 1, times = {}, version = VERSION, file, tls, users } = options;
+  private constructor(options: DoubleOptions, ports: readonly number[]) {
+    const { times = {}, version = VERSION, file, tls, users } = options;
     this.#options = options;
     this.sendsCaughtUp = options.sendsCaughtUp ?? true;
     this.log = new StoredLog(new SqliteStorage(file));
     this.#access = new AccessControl(users, this.log.metadata);
     this.cluster = new Cluster(this.log, {
-      ports: options.ports ?? [port, ...Array<number>(nodes - 1).fill(0)],
+      ports,
       times,
       node: {
         groups: { ...options, countsSkipped: countsSkipped(version) },
@@ -147,4 +148,10 @@ function credentialsOf(tls: DoubleOptions['tls']): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const pair = { cert_chain: readFileSync(tls.cert), private_key: readFileSync(tls.key) };
   return ServerCredentials.createSsl(null, [pair]);
+}
+
+/** Resolves to the ports of the nodes, which stay the same when they listen again. */
+async function portsOf({ ports, port = 0, nodes = 1 }: DoubleOptions): Promise<readonly number[]> {
+  const given = ports ?? [port, ...Array<number>(nodes - 1).fill(0)];
+  return await Promise.all(given.map((one) => (one === 0 ? freePort() : one)));
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../processes/free-port.ts';
 
 export type Fault =
   /** The connection breaks after this number of bytes of the request's body. */
@@ -38,17 +38,18 @@ export class FaultProxy implements AsyncDisposable {
   open = 0;
   readonly #target: number;
   readonly #server: Server;
-  #port = 0;
+  readonly #port: number;
   #injected: Injected | undefined;
 
   static async start(target: number): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target);
+    const proxy = new FaultProxy(target, await freePort());
     await proxy.accept();
     return proxy;
   }
 
-  private constructor(target: number) {
+  private constructor(target: number, port: number) {
     this.#target = target;
+    this.#port = port;
     this.#server = http.createServer((request, response) => this.#pass(request, response));
   }
 
@@ -76,7 +77,6 @@ export class FaultProxy implements AsyncDisposable {
   async accept(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port; // a port, not a pipe
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { freePort } from '../processes/free-port.ts';
 
 export type Received = {
   readonly id: string;
@@ -36,12 +36,12 @@ export class WebhookReceiver implements AsyncDisposable {
   /** Sent with every refusal. */
   retryAfter: string | undefined;
   readonly #host: string;
+  readonly #port: number;
   #server: Server | undefined;
-  #port: number;
 
-  /** Port 0 picks a free one. */
+  /** By default on a free port. */
   static async start({ host = '127.0.0.1', port = 0 } = {}): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver(host, port);
+    const receiver = new WebhookReceiver(host, port === 0 ? await freePort() : port);
     await receiver.up();
     return receiver;
   }
@@ -59,7 +59,6 @@ export class WebhookReceiver implements AsyncDisposable {
     this.#server = createServer((req, res) => void this.#take(req, res));
     this.#server.listen(this.#port, this.#host);
     await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port; // it listens on TCP
   }
 
   async down(): Promise<void> {
