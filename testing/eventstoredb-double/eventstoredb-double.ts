@@ -153,5 +153,5 @@ function credentialsOf(tls: DoubleOptions['tls']): ServerCredentials {
 /** Resolves to the ports of the nodes, which stay the same when they listen again. */
 async function portsOf({ ports, port = 0, nodes = 1 }: DoubleOptions): Promise<readonly number[]> {
   const given = ports ?? [port, ...Array<number>(nodes - 1).fill(0)];
-  return await Promise.all(given.map((one) => (one === 0 ? freePort() : one)));
+  return await Promise.all(given.map(async (one) => (one === 0 ? await freePort() : one)));
 }
