@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { logicalContent } from '../testing/event-log/logical-content.ts';
 import {
   deleteLastEvent,
@@ -12,6 +10,7 @@ import {
 } from '../testing/event-log/tampering.ts';
 import { makeDeposits } from '../testing/http/varied-deposits.ts';
 import { freePort } from '../testing/processes/free-port.ts';
+import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
 import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder, settled } from './drilled-service.ts';
@@ -109,7 +108,7 @@ async function filled(
     // A command that ends merges the write-ahead log.
     if (part === 3 && signal === 'SIGKILL') break;
     await settled(folder);
-    await command('anchor', ['--file', anchors], folder);
+    await runScript(folder, 'anchor', ['--file', anchors]);
   }
   const code = await service.end(signal);
   if (code !== 0 && signal === 'SIGTERM') throw new Error(`The service ended with ${code}.`);
@@ -249,25 +248,13 @@ async function restore(work: string, original: string, file: string): Promise<vo
 
 async function verify(folder: string, anchors?: string): Promise<Verified> {
   const args = ['--all', '--json', ...(anchors ? ['--anchors', anchors] : [])];
-  const { code, out, err } = await command('verify', args, folder);
+  const { code, out, err } = await runScript(folder, 'verify', args);
   const lines = out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line || '{}') as { finding?: Record<string, unknown>; summary?: object });
   if (!lines.some(({ summary }) => summary)) throw new Error(`verify ended with ${code}: ${err}`);
   return { code, findings: lines.flatMap(({ finding }) => (finding ? [finding] : [])) };
-}
-
-async function command(name: string, args: readonly string[], folder: string) {
-  const script = path.join(import.meta.dirname, '..', 'scripts', `${name}.ts`);
-  const env = { ...process.env, DEPOSIT_DATA_DIR: folder };
-  const run = promisify(execFile)(process.execPath, [script, ...args], { env, maxBuffer: 2 ** 28 });
-  return run.then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-    (error: { code: number; stdout: string; stderr: string }) => {
-      return { code: error.code, out: error.stdout, err: error.stderr };
-    },
-  );
 }
 
 async function filesBelow(folder: string): Promise<string[]> {

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { openStore } from '../src/service/backends/open-backends.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';
+import { mustPass, startScript } from '../testing/processes/run-script.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -131,7 +131,7 @@ async function killed(subject: Subject, folder: string, kills: number): Promise<
     const output = await mkdtemp(path.join(tmpdir(), 'output-'));
     try {
       await subject.prepare?.(folder);
-      const child = begin(folder, subject.name, subject.args(folder, output));
+      const child = startScript(folder, subject.name, subject.args(folder, output));
       const [exited, after] = [once(child, 'exit'), START + Math.random() * Math.max(50, whole - START)];
       await Promise.race([exited, pause(after)]);
       child.kill('SIGKILL');
@@ -155,23 +155,6 @@ async function timeOf(subject: Subject, folder: string): Promise<number> {
   const ms = performance.now() - started;
   await rm(output, { recursive: true, force: true });
   return ms;
-}
-
-function begin(dataDir: string, command: string, args: readonly string[]): ChildProcess {
-  const script = path.join(import.meta.dirname, '..', 'scripts', `${command}.ts`);
-  const env = { ...process.env, DEPOSIT_DATA_DIR: dataDir };
-  return spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-/** Resolves to the output of the command. @throws if it did not exit with 0. */
-async function mustPass(dataDir: string, command: string, args: readonly string[]): Promise<string> {
-  const child = begin(dataDir, command, args);
-  let [out, err] = ['', ''];
-  child.stdout?.on('data', (chunk: Buffer) => (out += chunk));
-  child.stderr?.on('data', (chunk: Buffer) => (err += chunk));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${err}${out}`.trim());
-  return out;
 }
 
 async function makeOrphans(folder: string): Promise<void> {

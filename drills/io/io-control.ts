@@ -52,7 +52,13 @@ export function runWatched(): number | undefined {
   const descriptor = openSync(control, 'w');
   writeSync(descriptor, Buffer.alloc(CONTROL_BYTES));
   closeSync(descriptor);
-  const env = { ...process.env, LD_PRELOAD: library, [CONTROL]: control, UV_USE_IO_URING: '0' };
+  const env = {
+    NODE_COMPILE_CACHE: path.join(folder, 'compile-cache'), // else every command compiles its sources again
+    ...process.env,
+    LD_PRELOAD: library,
+    [CONTROL]: control,
+    UV_USE_IO_URING: '0',
+  };
   const { status } = spawnSync(process.execPath, process.argv.slice(1), { env, stdio: 'inherit' });
   rmSync(folder, { recursive: true });
   return status ?? 1;

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
+import { mustPass, runScript } from '../../testing/processes/run-script.ts';
 import { faultsOf, leftovers, notProven } from './io-checks.ts';
 import {
   configOf,
@@ -67,7 +67,7 @@ const restore: Subject = {
   watched: 'copy',
   prepare: async (folder) => {
     await makeDataFolder(path.join(folder, 'data'));
-    await mustPass('backup', [path.join(folder, 'backup'), '--init'], path.join(folder, 'data'));
+    await mustPass(path.join(folder, 'data'), 'backup', [path.join(folder, 'backup'), '--init']);
   },
   ...command('restore', (folder) => [path.join(folder, 'backup')], 'copy'),
   check: checking('restore', (folder) => [path.join(folder, 'backup')], copyFaults, 'copy'),
@@ -143,7 +143,8 @@ type Args = (folder: string) => readonly string[];
 function command(name: string, args: Args, dataDir = 'data'): Pick<Subject, 'run'> {
   return {
     run: async (folder) => {
-      const { code, said } = await runCommand(name, args(folder), path.join(folder, dataDir));
+      const { code, out, err } = await runScript(path.join(folder, dataDir), name, args(folder));
+      const said = `${err}${out}`.trim();
       const isWrong = code !== 0 && code !== 1;
       const faults = isWrong || /^\s+at /m.test(said) ? [`${name} ended with ${code}: ${said}`] : [];
       return { faults, gaveUp: code !== 0, promised: nothingPromised() };
@@ -159,7 +160,7 @@ function checking(
 ): Subject['check'] {
   return async (folder, _promised, isUndone) => {
     try {
-      if (isUndone) await mustPass(name, args(folder), path.join(folder, dataDir));
+      if (isUndone) await mustPass(path.join(folder, dataDir), name, args(folder));
       return await faults(folder, isUndone);
     } catch (error) {
       return [(error as Error).message];
@@ -202,23 +203,4 @@ async function keysMissing(folder: string): Promise<string[]> {
       faults.push(`The key ${name} is not in the copy.`);
   }
   return faults;
-}
-
-async function mustPass(name: string, args: readonly string[], dataDir: string): Promise<void> {
-  const { code, said } = await runCommand(name, args, dataDir);
-  if (code !== 0) throw new Error(`${name}, run again, ended with ${code}: ${said}`);
-}
-
-function runCommand(
-  name: string,
-  args: readonly string[],
-  dataDir: string,
-): Promise<{ readonly code: number | string | null; readonly said: string }> {
-  const script = path.join(import.meta.dirname, '..', '..', 'scripts', `${name}.ts`);
-  const { promise, resolve } = Promise.withResolvers<{ code: number | string | null; said: string }>();
-  const env = { ...process.env, DEPOSIT_DATA_DIR: dataDir };
-  const child = execFile(process.execPath, [script, ...args], { env }, (_, out, err) =>
-    resolve({ code: child.exitCode ?? child.signalCode, said: `${err}${out}`.trim() }),
-  );
-  return promise;
 }

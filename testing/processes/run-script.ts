@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 
 export type RunOptions = {
   readonly input?: string;
-  readonly env?: Record<string, string>;
+  readonly env?: Readonly<Record<string, string>>;
   /** A folder: once it has an entry, the command is signalled to end, if it still runs. */
   readonly stopIn?: string;
 };
@@ -19,13 +19,30 @@ export async function runScript(
   args: readonly string[],
   { input = '', env = {}, stopIn }: RunOptions = {},
 ): Promise<Ran> {
-  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir, ...env },
-  });
-  child.stdin.end(input);
+  const child = startScript(dataDir, command, args, env);
+  child.stdin?.end(input);
   if (stopIn !== undefined) stopOnceUsed(child, stopIn);
   return outcomeOf(child);
+}
+
+/** Resolves to the output of a command that must exit with 0. @throws {Error} it did not */
+export async function mustPass(dataDir: string, command: string, args: readonly string[]): Promise<string> {
+  const { code, out, err } = await runScript(dataDir, command, args);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${err}${out}`.trim());
+  return out;
+}
+
+/** Starts a command whose output comes through pipes. */
+export function startScript(
+  dataDir: string,
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+  return spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir, ...env },
+  });
 }
 
 /** Resolves to the result of a process whose output comes through pipes. */
