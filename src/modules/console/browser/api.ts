@@ -16,20 +16,20 @@ export function messageOf(error: unknown): string {
   throw error;
 }
 
-type Options = {
+export type Reading = {
   /** Whether the page asks by itself: the session is not prolonged. */
   readonly background?: boolean;
   readonly signal?: AbortSignal;
 };
 
 /** Resolves to the JSON at a path of the console. @throws {ApiError} */
-export async function getJson<Answer>(path: string, options: Options = {}): Promise<Answer> {
+export async function getJson<Answer>(path: string, options: Reading = {}): Promise<Answer> {
   return jsonIn(await send('GET', path, undefined, options));
 }
 
 /** Resolves to the bytes at a path of the console. @throws {ApiError} */
-export async function getBytes(path: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  const answer = await send('GET', path, undefined, { signal });
+export async function getBytes(path: string, reading: Reading): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await send('GET', path, undefined, reading);
   return new Uint8Array(await answer.arrayBuffer());
 }
 
@@ -44,7 +44,7 @@ export async function postJson<Answer>(path: string, body: unknown = {}): Promis
   return jsonIn(await send('POST', path, body, {}));
 }
 
-async function send(method: string, path: string, body: unknown, options: Options): Promise<Response> {
+async function send(method: string, path: string, body: unknown, options: Reading): Promise<Response> {
   const headers = {
     Accept: 'application/json', // also of errors where bytes are asked for
     'X-Console': '1',

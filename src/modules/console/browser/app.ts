@@ -5,8 +5,9 @@ import { html } from '../protocol/html.ts';
 import { pathPattern } from '../protocol/path-pattern.ts';
 import { SCREENS, type ScreenPath } from '../protocol/screens.ts';
 import { live } from './live.ts';
+import { useLoaded } from './loaded.ts';
 import { Frame } from './parts/frame.ts';
-import { useLoaded } from './parts/loaded.ts';
+import { Pending } from './parts/pending.ts';
 import { followLinks, usePlace } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
@@ -50,9 +51,9 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
 
 /** The page of a deposit. Its code brings the domain and the projections, so it is loaded when it is first opened. */
 function LazyDepositScreen(props: ScreenProps): VNode {
-  const { value, error } = useLoaded(() => import('./deposit/deposit-screen.ts'), []);
-  if (error !== undefined)
+  const loaded = useLoaded(() => import('./deposit/deposit-screen.ts'), []);
+  if (loaded.problem !== undefined)
     return html`<p class="problem" role="alert">This page could not be loaded. The service may have been updated: <a href=${location.href} target="_self">load it again</a>.</p>`;
-  if (!value) return html`<p class="loading" role="status">Loading …</p>`;
-  return html`<${value.DepositScreen} ...${props} />`;
+  if (!loaded.value) return html`<${Pending} of=${loaded} />`;
+  return html`<${loaded.value.DepositScreen} ...${props} />`;
 }

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import { until } from '../../../../testing/service/running-service.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
@@ -30,6 +33,52 @@ test('an event stream that was refused, broken off or never answered comes back,
   await page.getByRole('row', { name: /Medlar/ }).waitFor();
   tab.forgive(/status of (?:503|429)|ERR_CONNECTION_RESET/);
   t.pass();
+});
+
+test('data that could not be loaded are loaded once the service answers again', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Quince' });
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  let isDown = true;
+  for (const path of ['**/console/api/live', '**/manifest', '**/events?from=0', '**/listings'])
+    await page.route(path, (route) => (isDown ? route.abort('connectionrefused') : route.continue()));
+  for (const [address, seen] of [
+    [`/console/deposits/${id}?tab=files`, page.getByRole('region', { name: 'Directory' })],
+    [`/console/deposits/${id}`, page.getByRole('region', { name: 'Events' })],
+  ] as const) {
+    isDown = true;
+    await page.goto(address);
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor();
+    isDown = false;
+    await seen.waitFor();
+    t.is(await page.getByRole('alert').count(), 0);
+  }
+  tab.forgive(/ERR_CONNECTION_REFUSED/);
+});
+
+test('a double click on a slow network does an act once', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = 900_000;
+  await appendFailedDeposit(service, id, await depositOf(alice, { title: 'Rowan' }));
+  const parked = { reactor: 'loader', stream: `deposit-${id}`, revision: 0, reason: 'It fails.' };
+  await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...parked });
+  const { page } = await open({ role: 'operator' });
+  const posted: string[] = [];
+  await page.route('**/console/api/{jobs,work/retry,work/skip}', async (route) => {
+    posted.push(new URL(route.request().url()).pathname);
+    await setTimeout(1000);
+    await route.continue();
+  });
+  await page.goto('/console/work');
+  await page.getByRole('button', { name: 'Retry' }).dblclick();
+  await page.getByText('No event is parked.').waitFor();
+  t.is(await page.getByRole('alert').count(), 0);
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('button', { name: 'Retry…' }).click();
+  await page.getByRole('button', { name: 'Retry 1 deposit' }).dblclick();
+  await page.getByText('1 of 1 started again').waitFor();
+  t.deepEqual(posted, ['/console/api/work/retry', '/console/api/jobs']);
 });
 
 test('the event stream leads to the sign-in once its session was ended in another tab', async (t, open) => {

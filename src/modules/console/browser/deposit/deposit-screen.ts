@@ -2,11 +2,12 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
-import { useFetched } from '../fetched.ts';
 import { FilesTab } from '../files/files-tab.ts';
 import { useChanges } from '../live.ts';
+import { useJson } from '../loaded.ts';
 import { ActDialog } from '../parts/act-dialog.ts';
 import { Copyable } from '../parts/copy.ts';
+import { Pending } from '../parts/pending.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import type { ScreenProps } from '../screens/screen-props.ts';
@@ -30,16 +31,13 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
     },
     [id],
   );
-  const { data, problem } = useFetched<DepositSummary>(
-    `/console/api/deposits/${encodeURIComponent(id)}`,
-    version,
-  );
-  const alert = problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`;
-  if (!data) return html`${alert || html`<p class="loading" role="status">Loading …</p>`}`;
+  const loaded = useJson<DepositSummary>(`/console/api/deposits/${encodeURIComponent(id)}`, version);
+  const { value: data } = loaded;
+  if (!data) return html`<${Pending} of=${loaded} />`;
   const tabs = TABS.filter(({ permission }) => boot.viewer.permissions.includes(permission));
   const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
   return html`
-    ${alert}
+    <${Pending} of=${loaded} />
     <${Head} summary=${data} mayAct=${boot.viewer.permissions.includes('deposits:act')} />
     <div class="parts" role="navigation" aria-label="Parts of the deposit">
       ${tabs.map(

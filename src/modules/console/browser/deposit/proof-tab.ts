@@ -8,8 +8,9 @@ import { NOT_PROVEN, OUTCOMES, STEP_TITLES, verdictOf } from '../../proof/steps.
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import { getBytes } from '../api.ts';
+import { useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { Problem } from '../parts/pending.ts';
 import { withQuery } from '../router.ts';
 import { ArchiveCheck } from './archive-check.ts';
 import type { DepositSummary } from './deposit-summary.ts';
@@ -46,7 +47,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
     </form>
     <p role="status">${statusText(run, request !== undefined, isRunning)}</p>
     ${isRunning && html`<progress aria-label="Events of the log" max=${Math.max(1, run.progress.of)} value=${run.progress.events}></progress>`}
-    ${run.failed !== undefined && html`<p class="problem" role="alert">${run.failed}</p>`}
+    <${Problem} text=${run.failed} />
     <ol class="steps">${run.steps.map((step) => html`<${Step} step=${step} />`)}</ol>
     ${run.evidence && html`<${Saving} evidence=${run.evidence} />`}
     <h2>What this does not prove</h2>
@@ -70,8 +71,8 @@ function statusText(
 }
 
 function Fingerprints({ pem }: { readonly pem: string }): VNode {
-  const { value = [], error } = useLoaded(() => Promise.all(publicKeysIn(pem).map(fingerprint)), [pem]);
-  if (error !== undefined) return html`<p class="problem">This is not a public key: ${error}</p>`;
+  const { value = [], problem } = useLoaded(() => Promise.all(publicKeysIn(pem).map(fingerprint)), [pem]);
+  if (problem !== undefined) return html`<p class="problem">This is not a public key: ${problem}</p>`;
   return html`<p class="quiet">${
     value.length === 0
       ? 'Without a key, the signature is only compared with the key that the anchor names.'
@@ -93,8 +94,8 @@ function Step({ step: { name, outcome, text, revisions = [] } }: { readonly step
 
 /** Offers the evidence and the verifier as files. */
 function Saving({ evidence }: { readonly evidence: Evidence }): VNode {
-  const { value: digest, error } = useLoaded(
-    async (signal) => sha256(await getBytes('/console/api/verifier', signal)),
+  const { value: digest, problem } = useLoaded(
+    async (reading) => sha256(await getBytes('/console/api/verifier', reading)),
     [],
   );
   const save = (): void => {
@@ -110,6 +111,6 @@ function Saving({ evidence }: { readonly evidence: Evidence }): VNode {
       <button type="button" onClick=${save}>Save the evidence</button>
       <a class="button" href="/console/api/verifier" download="deposit-verifier.html">Save the verifier</a>
     </p>
-    <p>SHA-256 of the verifier, to be compared with docs/auditing.md: <code class="digest">${digest ?? error ?? '…'}</code></p>
+    <p>SHA-256 of the verifier, to be compared with docs/auditing.md: <code class="digest">${digest ?? problem ?? '…'}</code></p>
   </div>`;
 }

@@ -2,8 +2,9 @@ import type { VNode } from 'preact';
 import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../protocol/html.ts';
 import { getJson } from '../api.ts';
+import { useLoaded } from '../loaded.ts';
 import { durationText } from '../parts/duration.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
@@ -20,19 +21,20 @@ type Props = { readonly id: string; readonly place: Place; readonly version: num
 /** The events of a deposit on the left, and the state around the chosen one on the right. */
 export function TimelineTab({ id, place, version }: Props): VNode {
   const stream = `deposit-${id}`;
-  const { value: events, error } = useLoaded(
-    (signal) => loadStream(stream, (path) => getJson(path, { signal })),
+  const loaded = useLoaded(
+    (reading) => loadStream(stream, (path) => getJson(path, reading)),
     [stream],
     version,
   );
+  const { value: events } = loaded;
   const faults = useChainFaults(stream, events);
-  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!events) return html`<p class="loading" role="status">Loading …</p>`;
+  if (!events) return html`<${Pending} of=${loaded} />`;
   const steps = historyOf(events);
   const at = place.query.get('at');
   const index = stepAt(steps, at);
   const step = steps[index];
   return html`
+    <${Pending} of=${loaded} />
     <${AsOf} steps=${steps} index=${index} at=${at} />
     <div class="timeline">
       <${Events} steps=${steps} chosen=${index} faults=${faults} query=${place.query} />

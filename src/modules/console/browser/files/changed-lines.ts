@@ -1,7 +1,9 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
+import type { Reading } from '../api.ts';
+import { useLoaded } from '../loaded.ts';
 import { openWorker } from '../parts/console-worker.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { Pending } from '../parts/pending.ts';
 import { type ComparedLine, MAX_CHANGES, MAX_LINES } from './line-difference.ts';
 import type { ComparedTexts } from './line-difference-worker.ts';
 import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
@@ -14,14 +16,15 @@ type Side = { readonly depositId: number; readonly node: TreeNode };
 /** Shows the lines of a file that differ between two deposits. */
 export function ChangedLines({ before, after }: { readonly before: Side; readonly after: Side }): VNode {
   const isTooLarge = [before, after].some(({ node }) => (node.length ?? 0) > MAX_TEXT_BYTES);
-  const { value, error } = useLoaded(
-    async (signal) => (isTooLarge ? undefined : { places: await compared(before, after, signal) }),
+  const loaded = useLoaded(
+    async (reading) => (isTooLarge ? undefined : { places: await compared(before, after, reading) }),
     [before.node.id, after.node.id],
   );
   const tooMuch = `The file is not compared by lines: that has at most 1 MiB, ${MAX_LINES.toLocaleString('en')} lines and ${MAX_CHANGES.toLocaleString('en')} changes. Download both files.`;
-  if (error !== undefined) return html`<p class="quiet">${error}</p>`;
+  const { value, problem } = loaded;
+  if (problem !== undefined) return html`<p class="quiet">${problem}</p>`;
   if (isTooLarge || (value && !value.places)) return html`<p class="quiet">${tooMuch}</p>`;
-  if (!value?.places) return html`<p class="loading" role="status">Comparing …</p>`;
+  if (!value?.places) return html`<${Pending} of=${loaded} text="Comparing …" />`;
   const lines = value.places.flat();
   const count = lines.filter(({ kind }) => kind !== 'same').length;
   const shown = pageWith(
@@ -66,13 +69,13 @@ function Line({ line: { kind, text, before, after } }: { readonly line: Compared
 async function compared(
   before: Side,
   after: Side,
-  signal: AbortSignal,
+  reading: Reading,
 ): Promise<readonly (readonly ComparedLine[])[] | undefined> {
   const [old, present] = await Promise.all(
-    [before, after].map(({ depositId, node }) => loadFileText(bytesUrl(depositId, node), signal)),
+    [before, after].map(({ depositId, node }) => loadFileText(bytesUrl(depositId, node), reading)),
   );
   const worker = openWorker(new URL('./line-difference-worker.ts', import.meta.url));
-  signal.addEventListener('abort', () => worker.terminate());
+  reading.signal?.addEventListener('abort', () => worker.terminate());
   try {
     return await new Promise((resolve, reject) => {
       worker.addEventListener('message', ({ data }: MessageEvent<ComparedLine[][] | undefined>) =>

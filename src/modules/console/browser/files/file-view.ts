@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
+import { useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { Pending } from '../parts/pending.ts';
 import { navigate, withQuery } from '../router.ts';
 import { NodeHead, type NodeProps } from './directory-table.ts';
 import { linesOf } from './line-difference.ts';
@@ -13,8 +14,8 @@ import { bytesUrl, qualifiedSwhid } from './swhid-context.ts';
 export function FileView(props: NodeProps): VNode {
   const { node, depositId, context, mayRead, place } = props;
   const isShown = mayRead && (node.length ?? 0) <= MAX_TEXT_BYTES;
-  const { value, error } = useLoaded(
-    async (signal) => (isShown ? await loadFileText(bytesUrl(depositId, node), signal) : undefined),
+  const loaded = useLoaded(
+    async (reading) => (isShown ? await loadFileText(bytesUrl(depositId, node), reading) : undefined),
     [node.id, isShown],
   );
   const chosen = rangeIn(place.query.get('lines'));
@@ -24,9 +25,8 @@ export function FileView(props: NodeProps): VNode {
     ${lines !== undefined && html`<p>${lines.includes('-') ? 'Lines' : 'Line'} ${lines}: <${Copyable} text=${qualifiedSwhid(node, context, lines)} /></p>`}
     ${!mayRead && html`<p class="quiet">Your role may not read the contents of files.</p>`}
     ${mayRead && !isShown && html`<p class="quiet">The file is too large to be shown: download it.</p>`}
-    ${error !== undefined && html`<p class="problem" role="alert">${error}</p>`}
-    ${isShown && value === undefined && error === undefined && html`<p class="loading" role="status">Loading …</p>`}
-    ${value !== undefined && html`<${Lines} text=${value} chosen=${chosen} from=${place.query.get('from')} />`}
+    ${isShown && html`<${Pending} of=${loaded} />`}
+    ${loaded.value !== undefined && html`<${Lines} text=${loaded.value} chosen=${chosen} from=${place.query.get('from')} />`}
   </section>`;
 }
 

@@ -3,7 +3,8 @@ import { readManifest, unescapePath } from '../../proof/manifest.ts';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import type { DepositSummary } from '../deposit/deposit-summary.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { useLoaded } from '../loaded.ts';
+import { Pending, Problem } from '../parts/pending.ts';
 import type { Place } from '../router.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { FileView } from './file-view.ts';
@@ -19,24 +20,24 @@ type Props = { readonly summary: DepositSummary; readonly boot: Boot; readonly p
 export function FilesTab({ summary, boot, place }: Props): VNode {
   const { row, depositId } = summary;
   const isLoaded = row !== null && row.directory !== null;
-  const { value: root, error } = useLoaded(
-    async (signal) =>
+  const loaded = useLoaded(
+    async (reading) =>
       isLoaded
-        ? treeOf(readManifest(await loadText(`/console/api/deposits/${depositId}/manifest`, signal)))
+        ? treeOf(readManifest(await loadText(`/console/api/deposits/${depositId}/manifest`, reading)))
         : undefined,
     [depositId, isLoaded],
   );
   if (!row) return html`<p class="quiet">The deposit was deleted.</p>`;
   if (!isLoaded) return html`<${Listings} row=${row} />`;
-  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!root) return html`<p class="loading" role="status">Loading …</p>`;
+  const { value: root } = loaded;
+  if (!root) return html`<${Pending} of=${loaded} />`;
   const path = unescapePath(place.query.get('path') ?? '');
   const node = nodeAt(root, path);
   const context = swhidContext(row);
   const mayRead = boot.viewer.permissions.includes('contents:read');
   const shared = { depositId, context, mayRead, place };
   return html`
-    ${!node && html`<p class="problem" role="alert">The deposit has nothing at this path.</p>`}
+    ${!node && html`<${Problem} text="The deposit has nothing at this path." />`}
     ${node?.mode === '40000' && html`<${DirectoryTable} node=${node} ...${shared} />`}
     ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} ...${shared} />`}
     <${Versions} depositId=${depositId} root=${root} place=${place} mayRead=${mayRead} />

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { unescapePath } from '../../proof/manifest.ts';
 import { html } from '../../protocol/html.ts';
-import { getJson } from '../api.ts';
 import type { SummaryRow } from '../deposit/deposit-summary.ts';
+import { useJson, useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { KINDS } from './directory-table.ts';
 import { loadText } from './load-text.ts';
@@ -28,16 +28,12 @@ const MAX_SHOWN = 1000;
 
 /** Lists what a check found in the archives of a deposit that is not loaded. */
 export function Listings({ row }: { readonly row: SummaryRow }): VNode {
-  const { depositId, status } = row;
-  const { value, error } = useLoaded(
-    (signal) =>
-      getJson<{ readonly readings: readonly Reading[] }>(`/console/api/deposits/${depositId}/listings`, {
-        signal,
-      }),
-    [depositId, status],
+  const loaded = useJson<{ readonly readings: readonly Reading[] }>(
+    `/console/api/deposits/${row.depositId}/listings`,
+    row.revision,
   );
-  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!value) return html`<p class="loading" role="status">Loading …</p>`;
+  const { value } = loaded;
+  if (!value) return html`<${Pending} of=${loaded} />`;
   if (value.readings.length === 0)
     return html`<p class="quiet">No check has accepted the archives, so their contents are not known.</p>`;
   return html`
@@ -49,17 +45,16 @@ export function Listings({ row }: { readonly row: SummaryRow }): VNode {
 function Listing({ row, reading }: { readonly row: SummaryRow; readonly reading: Reading }): VNode {
   const { archive, format, files, bytes } = reading;
   const name = row.archives.find(({ sha256 }) => sha256 === archive)?.filename ?? archive;
-  const { value: members, error } = useLoaded(
-    async (signal) =>
-      membersIn(await loadText(`/console/api/deposits/${row.depositId}/listings/${archive}`, signal)),
+  const loaded = useLoaded(
+    async (reading) =>
+      membersIn(await loadText(`/console/api/deposits/${row.depositId}/listings/${archive}`, reading)),
     [archive],
   );
   return html`<section aria-label=${`Archive ${name}`}>
     <h2><${Shown} text=${name} /></h2>
     <p class="quiet">${format}, ${files.toLocaleString('en')} files of ${bytes.toLocaleString('en')} bytes</p>
-    ${error !== undefined && html`<p class="problem" role="alert">${error}</p>`}
-    ${!members && error === undefined && html`<p class="loading" role="status">Loading …</p>`}
-    ${members && html`<${Members} members=${members} />`}
+    <${Pending} of=${loaded} />
+    ${loaded.value && html`<${Members} members=${loaded.value} />`}
   </section>`;
 }
 

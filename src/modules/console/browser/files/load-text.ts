@@ -1,16 +1,16 @@
-import { getBytes } from '../api.ts';
+import { getBytes, type Reading } from '../api.ts';
 
 /** Resolves to the text at a path of the console. @throws {ApiError} */
-export async function loadText(path: string, signal: AbortSignal): Promise<string> {
-  return new TextDecoder().decode(await getBytes(path, signal));
+export async function loadText(path: string, reading: Reading): Promise<string> {
+  return new TextDecoder().decode(await getBytes(path, reading));
 }
 
 /** Maximum bytes of a file that is shown as text. */
 export const MAX_TEXT_BYTES = 1024 ** 2;
 
 /** Resolves to a file as text. @throws {Error} it is not text in UTF-8 */
-export async function loadFileText(path: string, signal: AbortSignal): Promise<string> {
-  return textIn(await getBytes(path, signal));
+export async function loadFileText(path: string, reading: Reading): Promise<string> {
+  return textIn(await getBytes(path, reading));
 }
 
 /** Decodes a file as UTF-8; one with a NUL byte or other bytes is not text. */

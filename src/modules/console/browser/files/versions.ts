@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { readManifest, unescapePath } from '../../proof/manifest.ts';
 import { html } from '../../protocol/html.ts';
-import { getJson } from '../api.ts';
-import { useLoaded } from '../parts/loaded.ts';
+import { useJson, useLoaded } from '../loaded.ts';
+import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
 import { ChangedLines } from './changed-lines.ts';
@@ -26,12 +26,8 @@ const MAX_SHOWN = 1000;
 /** Compares the tree with that of another deposit of the same origin. */
 export function Versions(props: Props): VNode {
   const { depositId, root, place } = props;
-  const { value } = useLoaded(
-    (signal) =>
-      getJson<{ readonly versions: readonly Version[] }>(`/console/api/deposits/${depositId}/versions`, {
-        signal,
-      }),
-    [depositId],
+  const { value } = useJson<{ readonly versions: readonly Version[] }>(
+    `/console/api/deposits/${depositId}/versions`,
   );
   const others = (value?.versions ?? []).filter((version) => version.depositId !== depositId);
   const other = place.query.get('with') ?? '';
@@ -53,12 +49,13 @@ export function Versions(props: Props): VNode {
 }
 
 function Differences({ other, depositId, root, place, mayRead }: Props & { readonly other: string }): VNode {
-  const { value: before, error } = useLoaded(
-    async (signal) => treeOf(readManifest(await loadText(`/console/api/deposits/${other}/manifest`, signal))),
+  const loaded = useLoaded(
+    async (reading) =>
+      treeOf(readManifest(await loadText(`/console/api/deposits/${other}/manifest`, reading))),
     [other],
   );
-  if (error !== undefined) return html`<p class="problem" role="alert">${error}</p>`;
-  if (!before) return html`<p class="loading" role="status">Comparing …</p>`;
+  const { value: before } = loaded;
+  if (!before) return html`<${Pending} of=${loaded} text="Comparing …" />`;
   const found = treeDifferences(before, root);
   const [from, to] = [`deposit ${other}`, 'this one'];
   const path = unescapePath(place.query.get('path') ?? '');

@@ -3,9 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Filter } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { type Act, commandLine, type JobView } from '../../protocol/job.ts';
-import { getJson, messageOf, postJson } from '../api.ts';
+import { ApiError, getJson, messageOf, postJson } from '../api.ts';
+import { useAct } from './act.ts';
 import { Copyable } from './copy.ts';
 import { Dialog } from './dialog.ts';
+import { Problem } from './pending.ts';
 
 /** Milliseconds between two questions about the progress of a job. */
 const POLL_MS = 300;
@@ -26,21 +28,17 @@ type ActDialogProps = { readonly act: Act; readonly selected: Selected; readonly
 /** Says what an act will do and to how many deposits, starts it, and shows how far the server is. */
 export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
   const [job, setJob] = useState<JobView | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const starting = useAct();
   const count = 'ids' in selected ? selected.ids.length : selected.count;
   const what = count === 1 ? '1 deposit' : `${count.toLocaleString('en')} deposits`;
   const command = commandLine(act, 'ids' in selected ? selected : { filter: selected.filter });
-  usePolled(job, setJob, setProblem);
-  const start = (): void => {
-    setProblem(undefined);
-    postJson<JobView>('/console/api/jobs', { act, ...selected }).then(setJob, (error: unknown) =>
-      setProblem(messageOf(error)),
-    );
-  };
+  usePolled(job, setJob);
+  const start = (): void =>
+    starting.run(async () => setJob(await postJson<JobView>('/console/api/jobs', { act, ...selected })));
   return html`<${Dialog} title=${`${TITLES[act]}: ${what}`} onClose=${onClose}>
     <p>${MEANINGS[act]} Each gets an event that names you.</p>
     ${command !== undefined && html`<p class="quiet">The same on the command line:</p><p><${Copyable} text=${command} /></p>`}
-    ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+    <${Problem} text=${starting.problem} />
     ${job && html`<${Progress} job=${job} />`}
     <div class="actions">
       ${!job && html`<button type="button" class="primary" onClick=${start}>${act === 'recheck' ? `Check ${what} again` : `Retry ${what}`}</button>`}
@@ -60,7 +58,7 @@ function Progress({ job }: { readonly job: JobView }): VNode {
     <p role="status">
       ${state === 'running' ? 'Running' : state}: ${done} of ${total} started again${refused > 0 ? `, ${refused} refused` : ''}.
     </p>
-    ${problem !== null && html`<p class="problem">${problem}</p>`}
+    <${Problem} text=${problem ?? undefined} />
     ${
       refusals.length > 0 &&
       html`<ul class="refusals">
@@ -70,18 +68,16 @@ function Progress({ job }: { readonly job: JobView }): VNode {
   </div>`;
 }
 
-/** Reads the job again until it has ended. */
-function usePolled(
-  job: JobView | undefined,
-  setJob: (job: JobView) => void,
-  setProblem: (problem: string) => void,
-): void {
+/** Reads the job again until it has ended, also after the service did not answer for a while. */
+function usePolled(job: JobView | undefined, setJob: (job: JobView) => void): void {
   useEffect(() => {
     if (job?.state !== 'running') return undefined;
     const timer = setTimeout(() => {
-      getJson<JobView>(`/console/api/jobs/${job.id}`).then(setJob, (error: unknown) =>
-        setProblem(messageOf(error)),
-      );
+      getJson<JobView>(`/console/api/jobs/${job.id}`).then(setJob, (error: unknown) => {
+        const problem = messageOf(error);
+        const isUnknown = error instanceof ApiError && error.status === 404;
+        setJob(isUnknown ? { ...job, state: 'failed', problem } : { ...job });
+      });
     }, POLL_MS);
     return () => clearTimeout(timer);
   }, [job]);

@@ -5,13 +5,15 @@ import { type DepositPage, type DepositRow, filterIn } from '../../protocol/depo
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
-import { getJson, messageOf } from '../api.ts';
-import { useFetched } from '../fetched.ts';
+import { getJson } from '../api.ts';
 import { useChanges } from '../live.ts';
+import { useJson } from '../loaded.ts';
+import { useAct } from '../parts/act.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
 import { ColumnPicker } from '../parts/column-picker.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
 import { FilterBar } from '../parts/filter-bar.ts';
+import { Pending, Problem } from '../parts/pending.ts';
 import { StatusMark } from '../parts/status.ts';
 import { withQuery } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
@@ -29,25 +31,25 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
   const before = place.query.get('before');
   if (before !== null) asked.set('before', before);
   const [version, setVersion] = useState(0);
-  const { data, problem } = useFetched<DepositPage>(`/console/api/deposits?${asked.toString()}`, version);
+  const loaded = useJson<DepositPage>(`/console/api/deposits?${asked.toString()}`, version);
+  const { value: data } = loaded;
   const { rows, newer } = useLiveRows(data);
   const mayAct = boot.viewer.permissions.includes('deposits:act');
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [acting, setActing] = useState<{ readonly act: Act; readonly selected: Selected } | undefined>(
     undefined,
   );
-  const [actProblem, setActProblem] = useState<string | undefined>(undefined);
+  const counting = useAct();
   useEffect(() => setSelected(new Set()), [asked.toString()]);
-  const actOnAll = (act: Act): void => {
-    getJson<{ count: number }>(`/console/api/deposits/count?${matching}`).then(
-      ({ count }) => setActing({ act, selected: { filter, count } }),
-      (error: unknown) => setActProblem(messageOf(error)),
-    );
-  };
+  const actOnAll = (act: Act): void =>
+    counting.run(async () => {
+      const { count } = await getJson<{ count: number }>(`/console/api/deposits/count?${matching}`);
+      setActing({ act, selected: { filter, count } });
+    });
   return html`
     <${Tabs} status=${filter.status} counts=${data?.counts ?? null} />
     <${FilterBar} filter=${filter} without=${boot.viewer.client === null ? [] : ['client']} />
-    ${[problem, actProblem].map((text) => text !== undefined && html`<p class="problem" role="alert">${text}</p>`)}
+    <${Problem} text=${counting.problem} />
     <div class="actions toolbar">
       ${mayAct && html`<${Acts} selected=${selected} onSelected=${(act: Act) => setActing({ act, selected: { ids: [...selected] } })} onAll=${actOnAll} />`}
       <span class="grow"></span>
@@ -60,7 +62,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     <p class="newer" role="status">
       ${newer > 0 && html`<button type="button" onClick=${() => setVersion(version + 1)}>${newer} new</button>`}
     </p>
-    ${!data && problem === undefined && html`<p class="loading" role="status">Loading …</p>`}
+    <${Pending} of=${loaded} />
     ${data && rows.length === 0 && data.searchedTo === null && html`<p class="quiet">${matching === '' ? 'There is no deposit yet.' : html`No deposit matches. <a href="/console/deposits">Remove all filters</a>`}</p>`}
     ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
     ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits from ${data.searchedTo} on. Older ones may match.</p>`}

@@ -3,8 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
 import type { OverviewData } from '../../protocol/overview.ts';
-import { useFetched, useTicks } from '../fetched.ts';
 import { useChanges } from '../live.ts';
+import { useJson, useTicks } from '../loaded.ts';
+import { Pending } from '../parts/pending.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
@@ -20,16 +21,16 @@ const FEED_LENGTH = 40;
 /** Shows what needs a person, how many deposits there are, and what happens now. */
 export function Overview({ boot }: ScreenProps): VNode {
   const [version, changed] = useThrottled(REFRESH_MS);
-  const { data, problem } = useFetched<OverviewData>('/console/api/overview', version + useTicks(REREAD_MS));
+  const loaded = useJson<OverviewData>('/console/api/overview', version + useTicks(REREAD_MS));
+  const { value: data } = loaded;
   const [feed, setFeed] = useState<readonly LiveChange[]>([]);
   useChanges((change) => {
     setFeed((before) => [change, ...before].slice(0, FEED_LENGTH));
     changed();
   }, []);
-  if (!data)
-    return html`<p class=${problem === undefined ? 'loading' : 'problem'} role="status">${problem ?? 'Loading …'}</p>`;
+  if (!data) return html`<${Pending} of=${loaded} />`;
   return html`
-    ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+    <${Pending} of=${loaded} />
     ${data.service && html`<${NeedsYou} data=${data} />`}
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">${boot.viewer.client === null ? 'Deposits' : `Deposits of ${boot.viewer.client}`}</h2>

@@ -4,9 +4,10 @@ import { unescapePath } from '../../proof/manifest.ts';
 import { columnsIn } from '../../protocol/columns.ts';
 import { html } from '../../protocol/html.ts';
 import type { SearchResult } from '../../protocol/search-result.ts';
-import { useFetched } from '../fetched.ts';
 import { nameText } from '../files/tree.ts';
+import { useJson } from '../loaded.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
+import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
@@ -26,15 +27,15 @@ const NAMES_ONE: readonly SearchResult['understoodAs'][] = [
 /** The answer to the search box: what the text was taken for, and the deposits that it names. */
 export function Search({ place }: ScreenProps): VNode {
   const text = place.query.get('q') ?? '';
-  const { data, problem } = useFetched<SearchResult>(`/console/api/search?q=${encodeURIComponent(text)}`);
+  const loaded = useJson<SearchResult>(`/console/api/search?q=${encodeURIComponent(text)}`, 0);
+  const { value: data } = loaded;
   const [only, ...others] = data?.deposits ?? [];
   const opened =
     data && only && others.length === 0 && NAMES_ONE.includes(data.understoodAs) ? only.depositId : undefined;
   useEffect(() => {
     if (opened !== undefined) navigate(`/console/deposits/${opened}${placeIn(data)}`, { replace: true });
   }, [opened]);
-  if (problem !== undefined) return html`<p class="problem" role="alert">${problem}</p>`;
-  if (!data) return html`<p class="loading" role="status">Searching …</p>`;
+  if (!data) return html`<${Pending} of=${loaded} text="Searching …" />`;
   const count = data.deposits.length;
   return html`
     <p role="status">

@@ -2,11 +2,13 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { ParkedRow, ParkedWork } from '../../protocol/parked-work.ts';
-import { messageOf, postJson } from '../api.ts';
-import { useFetched, useTicks } from '../fetched.ts';
+import { postJson } from '../api.ts';
+import { useJson, useTicks } from '../loaded.ts';
+import { useAct } from '../parts/act.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Dialog } from '../parts/dialog.ts';
 import { durationText } from '../parts/duration.ts';
+import { Pending, Problem } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { Time } from '../parts/time.ts';
 import type { ScreenProps } from './screen-props.ts';
@@ -17,21 +19,17 @@ const REREAD_MS = 30_000;
 /** The events that checker, loader and notifier gave up, by reason; operators retry or skip them. */
 export function Work({ boot }: ScreenProps): VNode {
   const [version, setVersion] = useState(0);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
   const [skipped, setSkipped] = useState<ParkedRow | undefined>(undefined);
-  const fetched = useFetched<ParkedWork>('/console/api/work', version + useTicks(REREAD_MS));
+  const loaded = useJson<ParkedWork>('/console/api/work', version + useTicks(REREAD_MS));
+  const act = useAct();
   const mayAct = boot.viewer.permissions.includes('work:act');
   const again = (): void => setVersion((before) => before + 1);
-  const retry = (rows: readonly ParkedRow[]): void => {
-    setProblem(undefined);
-    retryAll(rows).then(again, (error: unknown) => setProblem(messageOf(error)));
-  };
-  const problems = [fetched.problem, problem].filter((text) => text !== undefined);
-  const groups = Object.entries(Object.groupBy(fetched.data?.parked ?? [], ({ reason }) => reason));
+  const retry = (rows: readonly ParkedRow[]): void => act.run(() => retryAll(rows).then(again));
+  const groups = Object.entries(Object.groupBy(loaded.value?.parked ?? [], ({ reason }) => reason));
   return html`
-    ${problems.map((text) => html`<p class="problem" role="alert">${text}</p>`)}
-    ${!fetched.data && fetched.isLoading && html`<p class="loading" role="status">Loading …</p>`}
-    ${fetched.data && groups.length === 0 && html`<p class="quiet">No event is parked. Events that a reactor gave up appear here.</p>`}
+    <${Pending} of=${loaded} />
+    <${Problem} text=${act.problem} />
+    ${loaded.value && groups.length === 0 && html`<p class="quiet">No event is parked. Events that a reactor gave up appear here.</p>`}
     ${groups.map(
       ([reason, rows = []]) => html`<section class="panel" key=${reason} aria-label=${reason}>
         <div class="actions">
@@ -100,18 +98,16 @@ type SkipProps = { readonly row: ParkedRow; readonly onClose: () => void; readon
 
 function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   const [reason, setReason] = useState('');
-  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const act = useAct();
   const { reactor, eventId, stream, revision } = row;
   const command = `npx deposit-service parked skip ${eventId} --reactor ${reactor} --reason ${quoted(reason)}`;
   const skip = (event: SubmitEvent): void => {
     event.preventDefault();
-    postJson('/console/api/work/skip', { reactor, eventId, reason }).then(
-      () => {
-        onDone();
-        onClose();
-      },
-      (error: unknown) => setProblem(messageOf(error)),
-    );
+    act.run(async () => {
+      await postJson('/console/api/work/skip', { reactor, eventId, reason });
+      onDone();
+      onClose();
+    });
   };
   return html`<${Dialog} title=${`Skip event ${revision} of ${stream}`} onClose=${onClose}>
     <form onSubmit=${skip}>
@@ -127,7 +123,7 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
       </label>
       <p class="quiet">The same on the command line:</p>
       <p><${Copyable} text=${command} /></p>
-      ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+      <${Problem} text=${act.problem} />
       <div class="actions">
         <button class="primary">Skip the event</button>
         <button type="button" onClick=${onClose}>Cancel</button>

@@ -1,0 +1,30 @@
+import { useRef, useState } from 'preact/hooks';
+import { messageOf } from '../api.ts';
+
+/** Starts acts of the person that the server does. */
+type Starter = {
+  /** Starts an act, unless one is running: a second click must not repeat it. */
+  readonly run: (act: () => Promise<void>) => void;
+  /** Why the last act failed. */
+  readonly problem: string | undefined;
+};
+
+/** Returns a starter of acts. */
+export function useAct(): Starter {
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const isRunning = useRef(false); // clicks may come faster than the page is rendered
+  const end = (reason?: string): void => {
+    isRunning.current = false;
+    setProblem(reason);
+  };
+  const run: Starter['run'] = (act) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setProblem(undefined);
+    act().then(
+      () => end(),
+      (error: unknown) => end(messageOf(error)),
+    );
+  };
+  return { run, problem };
+}
