@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { endProcess } from '../testing/processes/end-process.ts';
 
 const MAIN = path.join(import.meta.dirname, '../testing/eventstoredb-double/main.ts');
 
@@ -46,7 +47,7 @@ export class LogProcess implements AsyncDisposable {
 
   /** Ends its process by SIGKILL. */
   async kill(): Promise<void> {
-    await end(this.#child, 'SIGKILL');
+    await endProcess(this.#child, 'SIGKILL');
   }
 
   /** Starts a process again after a kill, on the same ports. */
@@ -61,7 +62,7 @@ export class LogProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await end(this.#child, 'SIGTERM');
+    await endProcess(this.#child, 'SIGTERM');
   }
 
   #begin(): ChildProcess {
@@ -72,11 +73,4 @@ export class LogProcess implements AsyncDisposable {
 
 function linesOf({ stdout }: ChildProcess): Interface {
   return createInterface({ input: stdout as NodeJS.ReadableStream }); // it is a pipe
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  await exited;
 }

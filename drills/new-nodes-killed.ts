@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endProcess } from '../testing/processes/end-process.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
@@ -102,9 +102,8 @@ async function killRepeatedly(most: number, longest: number, { dataDir, port, ra
       await pause(1);
     await pause(random() * longest);
     const isOver = output().includes(STORED);
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}: ${output()}`);
+    const code = await endProcess(child, 'SIGKILL');
+    if (code !== null) throw new Error(`The service ended with ${code}: ${output()}`);
     kills += 1;
     printProgress(`kill ${kills} of ${most}`);
     if (isOver && !isNew) break;

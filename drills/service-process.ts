@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { endProcess, hasEnded } from '../testing/processes/end-process.ts';
 import { isKept, keep, keepLog } from './kept-output.ts';
 
 /** The service could not be started; `code` is its exit code, the message its output. */
@@ -70,7 +71,7 @@ export class ServiceProcess implements AsyncDisposable {
   }
 
   get hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+    return hasEnded(this.#child);
   }
 
   async isReady(): Promise<boolean> {
@@ -88,8 +89,7 @@ export class ServiceProcess implements AsyncDisposable {
 
   /** Ends it with the signal, unless it has ended; resolves to its exit code, `null` if a signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
-    this.signal(signal);
-    const code = await this.ended();
+    const code = await endProcess(this.#child, signal);
     keepLog(this.#dataDir);
     return code;
   }

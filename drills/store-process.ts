@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { endProcess } from '../testing/processes/end-process.ts';
 
 const PROGRAM = path.join(import.meta.dirname, '../testing/s3/s3-process.ts');
 
@@ -61,10 +62,7 @@ export class StoreProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGTERM');
-    await exited;
+    await endProcess(this.#child, 'SIGTERM');
   }
 }
 

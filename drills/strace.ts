@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endProcess } from '../testing/processes/end-process.ts';
 
 /** Returns why strace cannot be used here; `undefined` if it can. */
 export function whyNoStrace(): string | undefined {
@@ -42,11 +42,7 @@ export class Strace {
 
   /** Detaches; resolves to its output. */
   async detach(): Promise<string> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const exited = once(this.#child, 'exit');
-      this.#child.kill('SIGINT');
-      await exited;
-    }
+    await endProcess(this.#child, 'SIGINT');
     const seen = await readFile(this.#output, 'latin1');
     await rm(this.#output, { force: true });
     return seen;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endProcess } from '../../testing/processes/end-process.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { ProcessFacts } from '../frame/process-facts.ts';
 
@@ -45,12 +45,8 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { exitCode, signalCode } = this.#child;
-    if (exitCode !== null || signalCode !== null) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGTERM');
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
-    await exited;
+    await endProcess(this.#child, 'SIGTERM');
     clearTimeout(timer);
   }
 

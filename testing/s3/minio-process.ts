@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endProcess, hasEnded } from '../processes/end-process.ts';
 import { freePort } from '../processes/free-port.ts';
 import { installed } from '../processes/installed.ts';
 import { flipOnDrive } from './flip-on-drive.ts';
@@ -123,19 +123,12 @@ export class MinioProcess implements AsyncDisposable {
         () => false,
       );
     while (!(await isHealthy())) {
-      if (hasEnded(this.#child)) throw new Error('MinIO ended before it was healthy.');
+      if (!this.#child || hasEnded(this.#child)) throw new Error('MinIO ended before it was healthy.');
       await pause(20);
     }
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
-    if (this.#child === undefined || hasEnded(this.#child)) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill(signal);
-    await exited;
+    if (this.#child) await endProcess(this.#child, signal);
   }
-}
-
-function hasEnded(child: ChildProcess | undefined): boolean {
-  return child === undefined || child.exitCode !== null || child.signalCode !== null;
 }

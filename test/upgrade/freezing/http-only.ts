@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { endProcess } from '../../../testing/processes/end-process.ts';
 import { type Env, OldRelease, type OldService } from './old-release.ts';
 
 /**
@@ -19,11 +20,7 @@ export async function startHttpOnly(
   const [url] = (await Promise.race([once(lines, 'line'), ended(child)])) as [string];
   return {
     url,
-    end: async (signal) => {
-      child.kill(signal);
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      return child.exitCode;
-    },
+    end: (signal) => endProcess(child, signal),
   };
 }
 
