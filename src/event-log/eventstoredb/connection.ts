@@ -24,7 +24,11 @@ export type CallOptions = {
  */
 const PAUSES = { firstPause: 50, longestPause: 2000, outageAfter: 120_000, outagePause: 8000 };
 
-const FAULT_CACHE_MS = 5000;
+/**
+ * Milliseconds for which the reason of an outage is used again. While the DNS does not answer, each look occupies a
+ * thread of Node's pool for some seconds.
+ */
+const FAULT_CACHE_MS = 30_000;
 
 /** Performs one call; all its work must end when `signal` aborts. */
 export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signal: AbortSignal) => Promise<T>;
@@ -86,6 +90,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
       const outcome = await withDeadline(this.#callTimeout, signals, (stop) =>
         action(client.client, this.#callOptions, stop),
       );
+      this.#found = undefined;
       for (const wake of this.#onSuccess) wake();
       return outcome;
     } catch (error) {
@@ -165,7 +170,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
     this.#onSuccess.delete(wake);
   }
 
-  /** Looks for the reason once for all calls that fail within a few seconds. */
+  /** Looks for the reason once for all calls that fail during an outage of some seconds. */
   #connectionFault(): Promise<string | undefined> {
     if (!this.#found || this.#found.until < clock.monotonic()) {
       const reason = connectionFault(this.#options.connectionString).catch(() => undefined);
