@@ -175,7 +175,7 @@ export class LogFollower implements Disposable {
       this.#mayHaveMore = true;
       this.#wake();
     };
-    this.#timer = clock.setInterval(look, poll.interval).unref();
+    this.#timer = clock.setInterval(look, poll.interval);
   }
 
   #stopPolling(): void {

@@ -1,21 +1,12 @@
 import type { OpenFiles } from '../../tools/sqlite/open-files.ts';
 import type { NewEventRow } from '../new-event-row.ts';
 
-/** Messages between the log and its writer thread. Answers are in the order of the requests. */
-export type ToWriter =
+/** A request of the log to its writer thread. The reply to appends has an answer for each, that to others has none. */
+export type LogRequest =
   | { readonly kind: 'appends'; readonly appends: readonly AppendRequest[] }
-  | { readonly kind: 'probe' }
-  | { readonly kind: 'close' };
+  | { readonly kind: 'open' | 'probe' | 'close' };
 
-export type FromWriter =
-  | { readonly kind: 'opened' }
-  | { readonly kind: 'unopened'; readonly reason: string }
-  /** All answers of one transaction, after its commit. */
-  | { readonly kind: 'answered'; readonly answers: readonly AppendAnswer[] }
-  /** The engine failed; the next `count` appends failed, or their outcome is unknown. */
-  | { readonly kind: 'failed'; readonly count: number; readonly reason: string }
-  /** `null`: the log can write again. */
-  | { readonly kind: 'probed'; readonly reason: string | null };
+export type LogReply = readonly AppendAnswer[];
 
 export type AppendRequest = {
   readonly stream: string;
@@ -32,5 +23,8 @@ export type AppendAnswer =
 export type WriterData = {
   readonly file: string;
   /** The files of the log, which another thread has opened before: only these are written to. */
-  readonly open?: OpenFiles | undefined;
+  open?: OpenFiles | undefined;
 };
+
+/** Maximum number of appends in a transaction. It limits how long the first appends of a burst wait for the last ones. */
+export const LARGEST_BATCH = 1_000;

@@ -1,77 +1,79 @@
-import { isDiskFullError } from '../../tools/sqlite/codes.ts';
+import { type Answer, answerTo, type Call, faultOf } from '../../tools/concurrency/worker-client.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import type { ThreadPort } from '../../tools/thread-port.ts';
 import { SqliteAppends } from './appends.ts';
-import type { AppendAnswer, AppendRequest, FromWriter, ToWriter, WriterData } from './log-writer-messages.ts';
+import {
+  type AppendRequest,
+  LARGEST_BATCH,
+  type LogReply,
+  type LogRequest,
+  type WriterData,
+} from './log-writer-messages.ts';
 
-/**
- * Maximum number of appends in a transaction. It limits how long the first appends of a burst wait for the last ones.
- */
-const LARGEST_BATCH = 1_000;
+/** The appends that one call requests. */
+type Appends = { readonly call: number; readonly appends: readonly AppendRequest[] };
 
 /**
  * The program of the writer thread: the only code of a process that writes to the log, and that blocks on its syncs.
  * All appends that arrive while one transaction is synced share the next one.
  */
 export class LogWriter {
-  readonly #port: ThreadPort<ToWriter, FromWriter>;
+  readonly #port: ThreadPort<Call<LogRequest>, readonly Answer<LogReply>[]>;
   readonly #file: string;
   #files: OpenFiles | undefined;
   #open: SqliteAppends | undefined;
 
-  constructor(port: ThreadPort<ToWriter, FromWriter>, { file, open }: WriterData) {
+  constructor(port: ThreadPort<Call<LogRequest>, readonly Answer<LogReply>[]>, { file, open }: WriterData) {
     this.#port = port;
     this.#file = file;
     this.#files = open;
   }
 
-  /** Opens the log, reports whether that succeeded, and handles messages from then on. */
   run(): void {
+    this.#port.onMessage((call) => this.#receive([call, ...this.#port.arrived()]));
+  }
+
+  #receive(calls: readonly Call<LogRequest>[]): void {
+    const [waiting, others]: [Appends[], Call<LogRequest>[]] = [[], []];
+    for (const call of calls) {
+      if (call.request.kind === 'appends') waiting.push({ call: call.call, appends: call.request.appends });
+      else others.push(call);
+    }
+    while (waiting.length > 0) this.#write(nextBatch(waiting));
+    for (const call of others) this.#port.send([answerTo(call, () => this.#do(call.request.kind))]);
+  }
+
+  #write(calls: readonly Appends[]): void {
     try {
-      this.#connection();
-      this.#port.send({ kind: 'opened' });
+      const answers = this.#using((open) => open.commit(calls.flatMap(({ appends }) => appends)));
+      let end = 0;
+      const replies = calls.map(({ call, appends }) => {
+        const start = end;
+        end += appends.length;
+        return { call, reply: answers.slice(start, end) };
+      });
+      this.#port.send(replies);
+      if (answers.some(({ kind }) => kind === 'appended')) this.#open?.recordHead();
     } catch (error) {
-      this.#port.send({ kind: 'unopened', reason: reasonOf(error) });
+      this.#port.send(calls.map(({ call }) => ({ call, fault: faultOf(error) })));
     }
-    this.#port.onMessage((message) => this.#receive([message, ...this.#port.arrived()]));
   }
 
-  #receive(messages: readonly ToWriter[]): void {
-    const appends = messages.flatMap((each) => (each.kind === 'appends' ? each.appends : []));
-    for (let start = 0; start < appends.length; start += LARGEST_BATCH) {
-      this.#write(appends.slice(start, start + LARGEST_BATCH));
-    }
-    if (messages.some(({ kind }) => kind === 'probe')) this.#probe();
-    if (messages.some(({ kind }) => kind === 'close')) this.#close();
+  #do(kind: LogRequest['kind']): LogReply {
+    if (kind === 'close') this.#close();
+    else this.#using((open) => kind === 'probe' && open.probe());
+    return [];
   }
 
-  #write(appends: readonly AppendRequest[]): void {
-    const answers = this.#committed(appends);
-    if (!answers) return;
-    this.#port.send({ kind: 'answered', answers });
-    if (answers.some(({ kind }) => kind === 'appended')) this.#open?.recordHead();
-  }
-
-  #committed(appends: readonly AppendRequest[]): AppendAnswer[] | undefined {
+  /** Uses the connection. Closes it after an error, since its cached state may be wrong; the next call opens another. */
+  #using<Result>(work: (open: SqliteAppends) => Result): Result {
     try {
-      const connection = this.#connection();
-      const answers = connection.commit(appends);
+      const result = work(this.#connection());
       this.#assertInPlace();
-      return answers;
+      return result;
     } catch (error) {
-      this.#port.send({ kind: 'failed', count: appends.length, reason: reasonOf(error) });
-      this.#abandonConnection();
-      return undefined;
-    }
-  }
-
-  #probe(): void {
-    try {
-      this.#connection().probe();
-      this.#port.send({ kind: 'probed', reason: null });
-    } catch (error) {
-      this.#port.send({ kind: 'probed', reason: reasonOf(error) });
-      this.#abandonConnection();
+      this.#closeConnection();
+      throw error;
     }
   }
 
@@ -88,29 +90,33 @@ export class LogWriter {
     if (this.#files) assertInPlace(this.#files);
   }
 
-  /** Closes the connection after an error, since its cached state may be wrong; the next batch opens another. */
-  #abandonConnection(): void {
-    const failed = this.#open;
-    this.#open = undefined;
-    try {
-      failed?.close();
-    } catch {
-      // Its reason was sent already.
-    }
-  }
-
   #close(): void {
     try {
       this.#open?.checkpoint();
     } catch {
       // The WAL stays and is read at the next start.
     }
-    this.#abandonConnection();
-    this.#port.close();
+    this.#closeConnection();
+  }
+
+  #closeConnection(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    try {
+      open?.close();
+    } catch {
+      // It is no longer used.
+    }
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (isDiskFullError(error)) return 'its disk is full';
-  return error instanceof Error ? error.message : String(error);
+/** Removes and returns the first calls that may share a transaction. */
+function nextBatch(waiting: Appends[]): Appends[] {
+  let [count, appends] = [0, 0];
+  for (const call of waiting) {
+    appends += call.appends.length;
+    if (count > 0 && appends > LARGEST_BATCH) break;
+    count += 1;
+  }
+  return waiting.splice(0, count);
 }

@@ -81,11 +81,6 @@ export class SqliteEventLog implements EventLog {
     this.#follower = new LogFollower({ read: (...page) => pages.pageAfter(...page), poll });
   }
 
-  /** Number of transactions of this instance so far; with many concurrent appends, far lower than that of appends. */
-  get transactions(): number {
-    return this.#writer?.transactions ?? 0;
-  }
-
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
     if (!this.#writer) throw new TypeError(`The event log ${this.#file} was opened read-only.`);
     return this.#writer.append({ stream, expected: expectedNumber(expected) }, events);
