@@ -8,12 +8,13 @@ import { live } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { Frame } from './parts/frame.ts';
 import { Pending } from './parts/pending.ts';
-import { followLinks, usePlace } from './router.ts';
+import { followLinks, presentPlace } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
 import type { ScreenProps } from './screens/screen-props.ts';
 import { Search } from './screens/search.ts';
 import { Work } from './screens/work.ts';
+import { useStore } from './store.ts';
 
 /** The component of each page. */
 const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = {
@@ -26,7 +27,7 @@ const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = 
 
 /** The whole page: its frame, and the screen of the address. */
 export function App({ boot }: { readonly boot: Boot }): VNode {
-  const place = usePlace();
+  const place = useStore(presentPlace);
   useEffect(() => {
     live.start();
     return followLinks();

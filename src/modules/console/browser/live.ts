@@ -1,27 +1,23 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { LiveChange } from '../protocol/live-change.ts';
 import { type LiveMessage, liveMessages } from './live-messages.ts';
+import { Store } from './store.ts';
 
 /** State of the connection over which the server reports changes. */
-export type LiveState = 'live' | 'paused' | 'reconnecting';
+type LiveState = 'live' | 'paused' | 'reconnecting';
 
 /** Milliseconds until the first attempt to connect again, and at most between two attempts. */
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 30_000];
 
 /** The one event stream of this tab; it is closed while the tab is hidden. */
 class Live {
-  readonly #onState = new Set<(state: LiveState) => void>();
+  readonly state = new Store<LiveState>('paused');
   readonly #onChange = new Set<(change: LiveChange) => void>();
   readonly #onOpen = new Set<() => void>();
   /** Stops the stream; `undefined` while it is paused. */
   #stop: AbortController | undefined;
-  #state: LiveState = 'paused';
   #isPaused = false;
   #staleSince: string | undefined;
-
-  get state(): LiveState {
-    return this.#state;
-  }
 
   /** The time since when changes may be missing from the page; `undefined` before the first connection. */
   get staleSince(): string | undefined {
@@ -37,11 +33,6 @@ class Live {
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#update();
-  }
-
-  onState(listener: (state: LiveState) => void): () => void {
-    this.#onState.add(listener);
-    return () => void this.#onState.delete(listener);
   }
 
   onChange(listener: (change: LiveChange) => void): () => void {
@@ -89,9 +80,8 @@ class Live {
   }
 
   #setState(state: LiveState): void {
-    if (this.#state === 'live' && state !== 'live') this.#staleSince = new Date().toISOString();
-    this.#state = state;
-    for (const listener of this.#onState) listener(state);
+    if (this.state.value === 'live' && state !== 'live') this.#staleSince = new Date().toISOString();
+    this.state.value = state;
   }
 }
 
@@ -103,16 +93,6 @@ function pauseOf(milliseconds: number, stop: AbortSignal): Promise<void> {
 }
 
 export const live = new Live();
-
-/** Returns the state of the stream, and renders again when it changes. */
-export function useLiveState(): LiveState {
-  const [state, setState] = useState(live.state);
-  useEffect(() => {
-    setState(live.state);
-    return live.onState(setState);
-  }, []);
-  return state;
-}
 
 /** Calls the listener with each change of a deposit that the viewer may see, while the component is shown. */
 export function useChanges(listener: (change: LiveChange) => void, inputs: readonly unknown[]): void {

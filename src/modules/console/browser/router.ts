@@ -1,31 +1,21 @@
-import { useEffect, useState } from 'preact/hooks';
+import { Store } from './store.ts';
 
 /** The address of the page; everything that a page shows is in it. */
 export type Place = { readonly path: string; readonly query: URLSearchParams; readonly hash: string };
-
-const listeners = new Set<() => void>();
 
 function placeNow(): Place {
   const { pathname, search, hash } = location;
   return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
 }
 
-/** Returns the present address, and renders again when it changes. */
-export function usePlace(): Place {
-  const [place, setPlace] = useState(placeNow);
-  useEffect(() => {
-    const changed = (): void => setPlace(placeNow());
-    listeners.add(changed);
-    return () => void listeners.delete(changed);
-  }, []);
-  return place;
-}
+/** The present address. */
+export const presentPlace = new Store(placeNow());
 
 /** Opens a page of the console without loading it from the server. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
-  for (const listener of listeners) listener();
+  presentPlace.value = placeNow();
 }
 
 /** Returns the address of this page with other values in its query; an empty value removes a parameter. */
@@ -54,7 +44,7 @@ export function followLinks(): () => void {
     window.scrollTo(0, 0);
   };
   const onPop = (): void => {
-    for (const listener of listeners) listener();
+    presentPlace.value = placeNow();
   };
   document.addEventListener('click', onClick);
   window.addEventListener('popstate', onPop);

@@ -14,6 +14,5 @@ export type Boot = {
     readonly name: string;
     readonly version: string;
     readonly url: string;
-    readonly roles: readonly string[];
   };
 };

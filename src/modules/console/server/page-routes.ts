@@ -11,7 +11,7 @@ import { notFoundHere, type Route, type RouteRequest } from './route.ts';
 const MAIN = 'main.ts';
 
 /** Returns the routes of the pages, which the browser fills, and of what they are made of. */
-export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly Route[] {
+export function pageRoutes({ assets, baseUrl }: ConsoleParts): readonly Route[] {
   const pages = SCREENS.map(({ path, title, permission }): Route => {
     return {
       method: 'GET',
@@ -20,7 +20,7 @@ export function pageRoutes({ assets, config, baseUrl }: ConsoleParts): readonly 
       answer: ({ ctx, params, viewer: { name, role, scope, kind } }) => {
         const boot: Boot = {
           viewer: { kind, name, role, client: scope?.client ?? null, permissions: permissionsOf(role) },
-          service: { ...packageInfo(), url: baseUrl, roles: config.roles },
+          service: { ...packageInfo(), url: baseUrl },
         };
         const content = html`<div id="app" data-boot=${JSON.stringify(boot)}>
           <header><span class="brand">Deposits</span></header>

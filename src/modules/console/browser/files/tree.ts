@@ -30,8 +30,6 @@ export function nodeAt(root: TreeNode, path: string): TreeNode | undefined {
 export type TreeDifference = {
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  readonly before: TreeNode | undefined;
-  readonly after: TreeNode | undefined;
 };
 
 /** Returns the files that differ. Directories with the same identifier are equal, and not entered. */
@@ -44,7 +42,7 @@ export function treeDifferences(before: TreeNode | undefined, after: TreeNode | 
   if (!leaf && !otherLeaf) return inside;
   const kind = !leaf ? 'added' : !otherLeaf ? 'removed' : 'changed';
   const { path } = (otherLeaf ?? leaf) as TreeNode;
-  return [{ path, kind, before: leaf, after: otherLeaf }, ...inside];
+  return [{ path, kind }, ...inside];
 }
 
 function childrenOf(node: TreeNode | undefined): ReadonlyMap<string, TreeNode> {

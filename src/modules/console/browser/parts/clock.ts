@@ -1,12 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
-import { setPreferences, usePreferences } from '../preferences.ts';
+import { preferences, setPreferences } from '../preferences.ts';
+import { useStore } from '../store.ts';
 import { Time, zoneName } from './time.ts';
 
 /** Shows the time, and switches between UTC and the zone of the reader. */
 export function Clock(): VNode {
-  const { zone } = usePreferences();
+  const { zone } = useStore(preferences);
   const [now, setNow] = useState(() => new Date().toISOString());
   useEffect(() => {
     const timer = setInterval(() => setNow(new Date().toISOString()), 1000);

@@ -1,10 +1,11 @@
 import type { ComponentChild, VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { ColumnName, columnsIn } from '../../protocol/columns.ts';
 import type { DepositRow } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { navigate } from '../router.ts';
 import { Copyable } from './copy.ts';
+import { useKeys } from './keys.ts';
 import { Shown, Title } from './shown.ts';
 import { StatusMark } from './status.ts';
 import { Time } from './time.ts';
@@ -100,33 +101,21 @@ function toggled(selected: ReadonlySet<number>, id: number): ReadonlySet<number>
 }
 
 /**
- * Moves a cursor over the rows by keys, and returns its index; the focus is on the link of its row. Keys may come faster
- * than the page is rendered, so the listener reads a reference.
+ * Moves a cursor over the rows by keys, and returns its index; the focus is on the link of its row. The cursor is a
+ * reference as well: keys may come faster than the page is rendered.
  */
 function useRowKeys(rows: readonly DepositRow[], toggle: (id: number) => void): number {
-  const [current, setCurrent] = useState(-1);
-  const latest = useRef({ rows, toggle, current });
-  latest.current = { rows, toggle, current: latest.current.current };
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isText(event.target)) return;
-      const present = latest.current;
-      const row = present.rows[present.current];
-      const step = { j: 1, k: -1 }[event.key];
-      if (step !== undefined) {
-        present.current = Math.min(present.rows.length - 1, Math.max(0, present.current + step));
-        setCurrent(present.current);
-        document.getElementById(`row-${present.rows[present.current]?.depositId}`)?.focus();
-      } else if (event.key === 'x' && row) present.toggle(row.depositId);
-      else if (event.key === 'o' && row) navigate(pathOf(row.depositId));
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
-  return current;
-}
-
-function isText(target: EventTarget | null): boolean {
-  if (!(target instanceof Element)) return false;
-  return target.closest('input:not([type=checkbox]), textarea, select, dialog') !== null;
+  const [shown, setShown] = useState(-1);
+  const current = useRef(shown);
+  useKeys(({ key }) => {
+    const row = rows[current.current];
+    const step = { j: 1, k: -1 }[key];
+    if (step !== undefined) {
+      current.current = Math.min(rows.length - 1, Math.max(0, current.current + step));
+      setShown(current.current);
+      document.getElementById(`row-${rows[current.current]?.depositId}`)?.focus();
+    } else if (key === 'x' && row) toggle(row.depositId);
+    else if (key === 'o' && row) navigate(pathOf(row.depositId));
+  });
+  return shown;
 }

@@ -1,13 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import { SCREENS, type Screen } from '../../protocol/screens.ts';
-import { live, useLiveState } from '../live.ts';
-import { setPreferences, usePreferences } from '../preferences.ts';
+import { live } from '../live.ts';
+import { preferences, setPreferences } from '../preferences.ts';
 import { navigate, type Place } from '../router.ts';
+import { useStore } from '../store.ts';
 import { Clock } from './clock.ts';
 import { Dialog } from './dialog.ts';
+import { useKeys } from './keys.ts';
 import { Time } from './time.ts';
 
 type FrameProps = {
@@ -36,7 +38,16 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
   const shown = screens.filter(
     ({ key, permission }) => key !== undefined && boot.viewer.permissions.includes(permission),
   );
-  useKeys(shown, () => setHelpOpen(true));
+  const isAfterG = useRef(false);
+  useKeys((event) => {
+    const target = isAfterG.current ? shown.find(({ key }) => key === event.key) : undefined;
+    isAfterG.current = event.key === 'g';
+    if (target) navigate(target.path);
+    else if (FIELDS[event.key] !== undefined) {
+      event.preventDefault();
+      document.getElementById(FIELDS[event.key] ?? '')?.focus();
+    } else if (event.key === '?') setHelpOpen(true);
+  });
   return html`
     <a class="skip" href="#content">Skip to the content</a>
     <${TopBar} boot=${boot} place=${place} />
@@ -56,7 +67,7 @@ function isCurrent(path: string, place: Place): boolean {
 }
 
 function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 'place'>): VNode {
-  const { theme } = usePreferences();
+  const { theme } = useStore(preferences);
   const field = useRef<HTMLInputElement>(null);
   const search = (event: Event): void => {
     event.preventDefault();
@@ -101,7 +112,7 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
 }
 
 function LiveLight(): VNode {
-  const state = useLiveState();
+  const state = useStore(live.state);
   const toggle = (): void => live.pause(state !== 'paused');
   const label = state === 'paused' ? 'Continue the live view' : 'Pause the live view';
   const { staleSince } = live;
@@ -130,28 +141,4 @@ function KeyList({
     </dl>
     <form method="dialog"><button>Close</button></form>
   </${Dialog}>`;
-}
-
-/** Follows the keys of every page; not while a field has the focus. */
-function useKeys(screens: readonly Screen[], openHelp: () => void): void {
-  useEffect(() => {
-    let isAfterG = false;
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
-      const target = isAfterG ? screens.find(({ key }) => key === event.key) : undefined;
-      isAfterG = event.key === 'g';
-      if (target) navigate(target.path);
-      else if (FIELDS[event.key] !== undefined) {
-        event.preventDefault();
-        document.getElementById(FIELDS[event.key] ?? '')?.focus();
-      } else if (event.key === '?') openHelp();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, [screens.length]);
-}
-
-/** Returns whether keys that are typed there are text. */
-function isField(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, dialog') !== null;
 }

@@ -1,6 +1,17 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 
+/** The statuses of deposits, in the order in which they follow each other. */
+export const STATUSES = [
+  'partial',
+  'deposited',
+  'verified',
+  'loading',
+  'done',
+  'rejected',
+  'failed',
+] as const;
+
 /** A sign for each status: colour is not its only mark. */
 const SIGNS: Readonly<Record<string, string>> = {
   partial: '◔',

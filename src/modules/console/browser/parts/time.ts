@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
-import { usePreferences } from '../preferences.ts';
+import { preferences } from '../preferences.ts';
+import { useStore } from '../store.ts';
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
@@ -21,9 +22,17 @@ export function zoneName(zone: 'utc' | 'local'): string {
 
 /** Shows a time of the service in the zone of the reader; both are in its title. */
 export function Time({ at, isShort = false }: { readonly at: string; readonly isShort?: boolean }): VNode {
-  const { zone } = usePreferences();
+  const { zone } = useStore(preferences);
   const date = new Date(at);
   const text = timeText(date, zone);
   const title = `${timeText(date, 'utc')} UTC · ${timeText(date, 'local')} ${zoneName('local')}`;
   return html`<time datetime=${at} title=${title}>${isShort ? text.slice(11) : text}</time>`;
+}
+
+/** Returns a duration in the unit that fits it, such as `3.2 s` or `5 h`. */
+export function durationText(seconds: number): string {
+  if (seconds < 90) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
 }

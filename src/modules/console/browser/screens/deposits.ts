@@ -14,11 +14,9 @@ import { ColumnPicker } from '../parts/column-picker.ts';
 import { DepositTable } from '../parts/deposit-table.ts';
 import { FilterBar } from '../parts/filter-bar.ts';
 import { Pending, Problem } from '../parts/pending.ts';
-import { StatusMark } from '../parts/status.ts';
+import { STATUSES, StatusMark } from '../parts/status.ts';
 import { withQuery } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
-
-const STATUSES = ['partial', 'deposited', 'verified', 'loading', 'done', 'rejected', 'failed'];
 
 /** The list of deposits: filters in the address, acts on the selected ones or on all that match. */
 export function Deposits({ place, boot }: ScreenProps): VNode {

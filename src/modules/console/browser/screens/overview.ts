@@ -7,7 +7,7 @@ import { useChanges } from '../live.ts';
 import { useJson, useTicks } from '../loaded.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown, Title } from '../parts/shown.ts';
-import { StatusMark } from '../parts/status.ts';
+import { STATUSES, StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
 import type { ScreenProps } from './screen-props.ts';
 
@@ -66,11 +66,9 @@ function item(count: number | undefined, one: string, many: string, href: string
   return html`<li><a href=${href}><strong class="number">${count.toLocaleString('en')}</strong> ${count === 1 ? one : many}</a></li>`;
 }
 
-const ORDER = ['partial', 'deposited', 'verified', 'loading', 'done', 'rejected', 'failed'];
-
 function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode {
   return html`<ul class="counts">
-    ${ORDER.map(
+    ${STATUSES.map(
       (status) => html`<li class=${counts[status] ? undefined : 'zero'}>
         <a href=${`/console/deposits?status=${status}`}>
           <${StatusMark} status=${status} />

@@ -7,10 +7,9 @@ import { useJson, useTicks } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Dialog } from '../parts/dialog.ts';
-import { durationText } from '../parts/duration.ts';
 import { Pending, Problem } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
-import { Time } from '../parts/time.ts';
+import { durationText, Time } from '../parts/time.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** Milliseconds between two readings: the event stream does not report parked events. */
