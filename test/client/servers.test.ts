@@ -1,21 +1,16 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import http, { type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type TestFn } from 'ava';
-import { Unreachable } from '../../client/faults.ts';
-import { bytesBody } from '../../client/http/bodies.ts';
-import { Connection } from '../../client/http/connection.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
 import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { depositDone } from './known-deposits.ts';
+import { listening } from './listening-server.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };
 const test = anyTest as TestFn<Context>;
@@ -188,97 +183,6 @@ const isProxied = Number(process.versions.node.split('.', 1)) >= 24; // TESTED_C
   },
 );
 
-const tricks: Record<string, (response: ServerResponse) => void> = {
-  'says nothing': () => undefined,
-  'sends something for ever': (response) => often(response, () => response.writeProcessing()),
-  'gives its document by the byte': (response) => often(response, () => response.write(' ')),
-};
-for (const [trick, answer] of Object.entries(tricks)) {
-  test(`a server that ${trick} is abandoned at the timeout`, async (t) => {
-    await using server = await listening((request, response) => {
-      if (request.url === '/first') response.end();
-      else answer(response);
-    });
-    const connection = impatient(server.url);
-    await connection.get(`${server.url}/first`);
-    const get = () => connection.get(`${server.url}/`);
-    await t.throwsAsync(get, { instanceOf: Unreachable, message: /no complete response within/ });
-    const headers = { 'Content-Type': 'text/plain' };
-    const body = bytesBody(Buffer.alloc(100_000));
-    const post = () => connection.write('POST', `${server.url}/`, { headers, body, repeatable: false });
-    await t.throwsAsync(post, { instanceOf: Unreachable });
-  });
-}
-
-test('a request without a response is retried until the timeout', async (t) => {
-  let asked = 0;
-  await using server = await listening((_request, response) => {
-    if ((asked += 1) !== 2) response.end(); // the second one never answers
-  });
-  const connection = impatient(server.url);
-  await connection.get(`${server.url}/`);
-  t.is((await connection.get(`${server.url}/`)).status, 200);
-  t.is(asked, 3);
-});
-
-test('a transfer that progresses has no time limit', async (t) => {
-  await using server = await listening((request, response) => {
-    if (request.method === 'POST') request.resume().once('end', () => response.end());
-    else often(response, (times) => (times > 10 ? response.end() : response.write('.')));
-  });
-  const connection = impatient(server.url);
-  let taken = '';
-  await connection.download(`${server.url}/`, {
-    take: async (message, onPiece) => {
-      for await (const piece of message as AsyncIterable<Buffer>) {
-        taken += piece.toString();
-        onPiece(true);
-      }
-    },
-  });
-  t.is(taken, '.'.repeat(10));
-  async function* pieces() {
-    for (let count = 0; count < 10; count += 1) {
-      await pause(200);
-      yield Buffer.from('.');
-    }
-  }
-  const body = { length: 10, pieces };
-  const sent = await connection.write('POST', `${server.url}/`, { body, repeatable: false });
-  t.is(sent.status, 200);
-});
-
-/** Returns a connection with a time limit of 1.5 s. */
-function impatient(url: string): Connection {
-  const limits = {
-    total: 1500,
-    silence: 1500,
-    silenceOfReads: 1000,
-    shortestTry: 100,
-    firstPause: 10,
-    longestPause: 10,
-  };
-  const login = { server: new URL(url), user: 'alice', password: 'secret' };
-  return new Connection({ login, limits, note: () => undefined });
-}
-
-async function listening(answer: RequestListener) {
-  const server = http.createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, [Symbol.asyncDispose]: close };
-}
-
-function often(response: ServerResponse, work: (times: number) => unknown): void {
-  let times = 0;
-  const timer = setInterval(() => work((times += 1)), 200);
-  response.once('close', () => clearInterval(timer));
-}
-
 test('a password is sent only to the named server', async (t) => {
   const { depositor, service } = t.context;
   await using elsewhere = await AlteringProxy.start(service.url, (answer) => answer);
@@ -327,7 +231,7 @@ async function foreignServer({ created, receipt, acceptsForms = false }: Foreign
   const requests: string[] = [];
   const bodies: string[] = [];
   let base = '';
-  const answers = async (request: http.IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answers = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const line = `${request.method} ${request.url}`;
     requests.push(`${line} ${(request.headers['content-type'] ?? '').split(';')[0]}`.trim());
     const body = await text(request);
