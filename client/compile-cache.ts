@@ -1,4 +1,5 @@
 import module from 'node:module';
+import path from 'node:path';
 import { makePrivateFolder } from '../src/tools/files/private-files.ts';
 import { readEnvironment } from './environment.ts';
 
@@ -8,6 +9,6 @@ import { readEnvironment } from './environment.ts';
  */
 export function cacheCompiledCode(): void {
   const { enableCompileCache } = module as Partial<typeof module>; // Node 20 has none
-  const { cacheFolder } = readEnvironment();
-  if (enableCompileCache && makePrivateFolder(cacheFolder)) enableCompileCache(cacheFolder);
+  const folder = path.join(readEnvironment().cacheFolder, 'compile-cache');
+  if (enableCompileCache && makePrivateFolder(folder)) enableCompileCache(folder);
 }

@@ -9,10 +9,8 @@ export type Environment = {
   readonly passwordFile: string | undefined;
   /** Folder for the files of this program. */
   readonly folder: string;
-  /** Folder for compiled code. */
+  /** Folder for files of this program that can be made again. */
   readonly cacheFolder: string;
-  /** Folder for archives that an interrupted upload has prepared. */
-  readonly preparedFolder: string;
   /** Seconds since 1970: modification time of everything that is packed, as in reproducible builds. */
   readonly sourceDateEpoch: string | undefined;
   /** Proxies for other machines, and the hosts without. Node before 22.21 does not read them. */
@@ -32,8 +30,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     password: env['SWORD_PASSWORD'] || undefined,
     passwordFile: env['SWORD_PASSWORD_FILE'] || undefined,
     folder: path.join(configurationFolder(env), 'sword-deposit'),
-    cacheFolder: path.join(userCacheFolder(env), 'sword-deposit', 'compile-cache'),
-    preparedFolder: path.join(userCacheFolder(env), 'sword-deposit', 'prepared'),
+    cacheFolder: path.join(userCacheFolder(env), 'sword-deposit'),
     sourceDateEpoch: env['SOURCE_DATE_EPOCH'] || undefined,
     proxies: Object.fromEntries(PROXIES.map((name) => [name, env[name]])),
   };

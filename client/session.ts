@@ -3,7 +3,7 @@ import { UsageFault } from './faults.ts';
 import { Connection } from './http/connection.ts';
 import { timeLimits } from './http/retries.ts';
 import { Output } from './output.ts';
-import { isExposed, LOGIN_OPTIONS, type LoginOptions, readLogin } from './settings.ts';
+import { isExposed, LOGIN_OPTIONS, readLogin } from './settings.ts';
 
 /** Options of every command. */
 export const COMMON_OPTIONS = {
@@ -25,11 +25,12 @@ export const COMMON_HELP = `
 /** The connection and the output of a command. */
 export type Session = { readonly connection: Connection; readonly output: Output };
 
-export type SessionOptions = LoginOptions & {
-  readonly timeout?: string | undefined;
-  readonly patience?: string | undefined;
-  readonly json?: boolean | undefined;
-};
+/** Values of the options, as parsed. */
+export type OptionValues<Options extends NonNullable<ParseArgsConfig['options']>> = ReturnType<
+  typeof readArguments<Options>
+>['values'];
+
+export type SessionOptions = OptionValues<typeof COMMON_OPTIONS>;
 
 /** Parses arguments with `parseArgs`, strict, with positionals. @throws {UsageFault} */
 export function readArguments<Options extends NonNullable<ParseArgsConfig['options']>>(

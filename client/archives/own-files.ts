@@ -16,8 +16,8 @@ export function ownFileTest(
   note: (text: string) => void,
 ): (member: string) => boolean {
   const root = realpathSync(folder);
-  const { folder: configuration, preparedFolder, passwordFile } = readEnvironment();
-  const files = [configuration, path.dirname(preparedFolder), ...(passwordFile ? [passwordFile] : [])];
+  const { folder: configuration, cacheFolder, passwordFile } = readEnvironment();
+  const files = [configuration, cacheFolder, ...(passwordFile ? [passwordFile] : [])];
   const own = new Set<string>();
   for (const file of files) {
     const inside = path.relative(root, ignoreErrors(() => realpathSync(file)) ?? path.resolve(file));

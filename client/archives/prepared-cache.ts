@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import { random } from '../../src/tools/random.ts';
+import { readEnvironment } from '../environment.ts';
 import { ignoreErrors, openStateFolder, removeFile } from '../state-files.ts';
 import { type FolderMember, onDisk } from './folder-members.ts';
 
@@ -47,7 +48,7 @@ export class PreparedCache implements Disposable {
   readonly #stored: string[] = [];
   readonly #own: string[] = [];
 
-  constructor(folder: string) {
+  constructor(folder = path.join(readEnvironment().cacheFolder, 'prepared')) {
     this.#folder = folder;
     process.once('exit', this.#removeOwn);
   }
@@ -55,10 +56,7 @@ export class PreparedCache implements Disposable {
   /** Returns the facts of the unchanged source, and the packed archive if it was a folder. */
   find({ key, fingerprint }: SourceState): (CachedFacts & { readonly packed: string | null }) | undefined {
     return ignoreErrors(() => {
-      const known = JSON.parse(readFileSync(this.#at(key, 'json'), 'utf8')) as CachedFacts & {
-        readonly fingerprint: string;
-        readonly packed: boolean;
-      };
+      const known = this.#read(key) as CachedFacts & { fingerprint: string; packed: boolean }; // as stored below
       if (fingerprint === null || known.fingerprint !== fingerprint) return undefined;
       this.#stored.push(key);
       const { packed, fingerprint: _, ...facts } = known;
@@ -74,9 +72,7 @@ export class PreparedCache implements Disposable {
     ignoreErrors(() => {
       openStateFolder(this.#folder, MAX_AGE_MS);
       if (packed !== null) this.#replace(this.#at(key, 'tar.gz'), (target) => copyFileSync(packed, target));
-      const content = JSON.stringify({ fingerprint, packed: packed !== null, ...facts });
-      this.#replace(this.#at(key, 'json'), (target) => writeFileSync(target, content, { mode: 0o600 }));
-      this.#stored.push(key);
+      this.#write(key, { fingerprint, packed: packed !== null, ...facts });
     });
   }
 
@@ -84,7 +80,7 @@ export class PreparedCache implements Disposable {
   findResult(digests: readonly string[]): unknown {
     const key = hashOf(digests);
     return ignoreErrors(() => {
-      const result: unknown = JSON.parse(readFileSync(this.#at(key, 'json'), 'utf8'));
+      const result = this.#read(key);
       this.#stored.push(key);
       return result;
     });
@@ -93,12 +89,7 @@ export class PreparedCache implements Disposable {
   /** Stores a result that depends on the archives with these digests alone, if one of them is in the cache. */
   storeResult(digests: readonly string[], result: unknown): void {
     if (this.#stored.length === 0) return;
-    const key = hashOf(digests);
-    ignoreErrors(() => {
-      const content = JSON.stringify(result);
-      this.#replace(this.#at(key, 'json'), (target) => writeFileSync(target, content, { mode: 0o600 }));
-      this.#stored.push(key);
-    });
+    ignoreErrors(() => this.#write(hashOf(digests), result));
   }
 
   /** Removes what this command has found or stored: it is deposited, or was refused. */
@@ -118,6 +109,16 @@ export class PreparedCache implements Disposable {
     this.#own.push(own);
     if (ignoreErrors(() => linkSync(file, own) ?? true) !== true) copyFileSync(file, own);
     return own;
+  }
+
+  #read(key: string): unknown {
+    return JSON.parse(readFileSync(this.#at(key, 'json'), 'utf8'));
+  }
+
+  #write(key: string, value: unknown): void {
+    const content = JSON.stringify(value);
+    this.#replace(this.#at(key, 'json'), (target) => writeFileSync(target, content, { mode: 0o600 }));
+    this.#stored.push(key);
   }
 
   #replace(file: string, write: (target: string) => void): void {

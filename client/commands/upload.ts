@@ -6,17 +6,17 @@ import {
   prepareArchive,
 } from '../archives/prepare-archive.ts';
 import { PreparedCache } from '../archives/prepared-cache.ts';
-import { assertAccepted, carriageOf } from '../deposit/carriage.ts';
+import { assertAccepted, isResumable } from '../deposit/archive-limits.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
-import { compareIdentifiers, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
-import type { DepositState } from '../deposit/perform.ts';
+import { agreesWith, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
 import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
 import { sendUpload } from '../deposit/send-upload.ts';
 import { StoredKey } from '../deposit/stored-key.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
 import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
+import type { Receipt } from '../documents/deposit-documents.ts';
 import type { ServiceDocument } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
 import { about, EXIT, Fault, UsageFault } from '../faults.ts';
@@ -72,9 +72,8 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals: sources } = readArguments(args, OPTIONS);
   const { deposit, replace = false, partial = false, wait = false, slug, exclude = [] } = values;
   const isDryRun = values['dry-run'] ?? false;
-  const { sourceDateEpoch, preparedFolder } = readEnvironment();
-  const mtime = packingTime(sourceDateEpoch);
-  const entry = entryFrom(metadataIn(values));
+  const mtime = packingTime(readEnvironment().sourceDateEpoch);
+  const entry = entryFrom(values);
   const wishes = { deposit, replace, partial };
   if (isDryRun) assertDryRun({ deposit, partial, wait }, sources);
   assertSensible(wishes, sources, entry);
@@ -85,27 +84,25 @@ export async function run(args: string[]): Promise<number> {
   const session = await openSession(values);
   const target = await targetOf(session.connection, deposit, values.collection);
   using folder = new TemporaryFolder();
-  using cache = new PreparedCache(preparedFolder);
+  using cache = new PreparedCache();
   using progress = new UploadProgress(session.output, 1 + Number(sources.length > 0) + Number(wait));
   const note = (text: string): void => session.output.note(text);
   const archives = await prepareAll(sources, { exclude, mtime, folder, cache, progress, note });
   if (!isDryRun) for (const archive of archives) assertAccepted(archive, target.service, target.collection);
   const force = isDryRun || (values.force ?? false);
   const expected = await expectedIdentifier(archives, session.output, { force, cache });
-  const isWhole = !target.hasArchives || (replace && archives.length > 0);
+  const { collection, existing } = target;
+  const isWhole = !existing || existing.archive === null || (replace && archives.length > 0);
   const upload = { ...session, target, archives, progress, expected: isWhole ? expected : null };
   const plan = (service: ServiceDocument) =>
-    planSteps(wishes, archives, entry, (archive) =>
-      isDryRun ? 'whole' : carriageOf(archive, service, target.collection),
-    );
+    planSteps(wishes, archives, entry, (archive) => !isDryRun && isResumable(archive, service, collection));
   const steps = plan(target.service);
   const [first] = steps;
-  if (isDryRun && first?.kind === 'create') return await tryOut(first, upload, slug);
+  if (isDryRun && first) return await tryOut(first, slug, upload);
   if (archives.length > 0 && !isWhole)
     session.output.note('The deposit has other archives as well: its identifier cannot be computed here.');
-  const { collection, standing } = target;
   const { user } = session.connection.login;
-  const stored = new StoredKey(steps, { collection, user, slug, deposit: standing?.links.edit, note });
+  const stored = new StoredKey(steps, { collection, user, slug, deposit: existing?.links.edit, note });
   try {
     const state = await sendUpload(plan, { ...upload, stored, slug });
     cache.forget();
@@ -119,10 +116,6 @@ export async function run(args: string[]): Promise<number> {
     }
     throw error;
   }
-}
-
-function metadataIn(values: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.keys(METADATA_OPTIONS).map((name) => [name, values[name]]));
 }
 
 async function prepareAll(
@@ -175,37 +168,33 @@ type Upload = Session & {
 };
 
 /** Has the server check the deposit without creating it. */
-async function tryOut(
-  create: Step & { kind: 'create' },
-  { connection, output, target, archives, progress, expected }: Upload,
-  slug: string | undefined,
-): Promise<number> {
+async function tryOut(create: Step, slug: string | undefined, upload: Upload): Promise<number> {
+  const { connection, output, target, archives, progress, expected } = upload;
   progress.begin(`Checking on ${connection.server.origin}`);
   progress.leaves(() => 'Nothing was stored.');
   const onSent = (bytes: number, of: number): void => progress.sent('', bytes, of);
-  const { status, detail } = await dryRun(create, { connection, ...target, slug, onSent });
+  const { status, detail } = await dryRun(create, target, { connection, slug, onSent });
   const facts = { dryRun: true, status, detail, expectedSwhid: expected, archives: archives.map(factsOf) };
   output.result(facts, `Dry run: ${status}`, ...(detail === null ? [] : [detail]));
-  return exitCodeOf({ status });
+  return exitCodeOf({ status, swhid: null });
 }
 
-async function finish({ deposit, links }: DepositState, uploaded: Upload, wait: boolean): Promise<number> {
+async function finish({ deposit, links }: Receipt, uploaded: Upload, wait: boolean): Promise<number> {
   const { output, archives, expected, target, progress } = uploaded;
   output.note(`Deposit ${deposit} of the collection ${target.collection.name}: ${links.edit}`);
   progress.leaves(() => `Deposit ${deposit} is stored. Follow it with deposit status ${deposit} --wait.`);
   if (wait) progress.begin('Waiting until it is checked and loaded');
   const status = await about(deposit, () => statusOf({ deposit, links }, wait, uploaded));
-  const comparison = compareIdentifiers(status, expected);
   const facts = {
     ...statusFacts(status),
     collection: target.collection.name,
     edit: links.edit,
     expectedSwhid: expected,
-    swhidAgrees: comparison.agrees,
+    swhidAgrees: agreesWith(expected, status),
     archives: archives.map(factsOf),
   };
-  output.result(facts, ...statusLines(status, comparison));
-  return exitCodeOf(status, comparison);
+  output.result(facts, ...statusLines(status, expected));
+  return exitCodeOf(status, expected);
 }
 
 function factsOf({ source, filename, format, length, md5, sha256 }: PreparedArchive) {

@@ -1,19 +1,14 @@
-import { readDryRun } from '../documents/deposit-documents.ts';
-import type { Collection, ServiceDocument } from '../documents/service-document.ts';
+import { readDryRun, type Status } from '../documents/deposit-documents.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { formatNumber } from '../output.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
-
-/** The outcome that a deposit would have. */
-export type DryRun = { readonly status: string; readonly detail: string | null };
+import type { Target } from './target.ts';
 
 export type DryRunOptions = {
   readonly connection: Connection;
-  readonly service: ServiceDocument;
-  readonly collection: Collection;
   readonly slug: string | undefined;
   /** Called with the number of bytes sent so far. */
   readonly onSent: (bytes: number, total: number) => void;
@@ -30,8 +25,11 @@ export function assertDryRun(
 }
 
 /** Sends the deposit to be checked, and not created. @throws {Fault} the server has no dry runs. */
-export async function dryRun(create: Step & { kind: 'create' }, options: DryRunOptions): Promise<DryRun> {
-  const { connection, service, collection, slug, onSent } = options;
+export async function dryRun(
+  create: Step,
+  { service, collection }: Target,
+  { connection, slug, onSent }: DryRunOptions,
+): Promise<Pick<Status, 'status' | 'detail'>> {
   // Another server would ignore the parameter, and create the deposit.
   if (!collection.dryRun)
     throw new Fault(`The server has no dry runs in ${collection.name}. Nothing was sent.`);

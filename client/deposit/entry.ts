@@ -3,24 +3,10 @@ import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE, SCHEMA_ORG } from '../../src
 import { type BodyElement, element } from '../../src/sword/xml/xml-body.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
+import type { OptionValues } from '../session.ts';
 
 /** A metadata entry ready to be sent. */
 export type Entry = { readonly bytes: Uint8Array; readonly contentType: string };
-
-/** The metadata options of the command. */
-export type Metadata = {
-  readonly metadata?: string | undefined;
-  readonly name?: string | undefined;
-  readonly author?: readonly string[] | undefined;
-  readonly version?: string | undefined;
-  readonly url?: string | undefined;
-  readonly license?: readonly string[] | undefined;
-  readonly description?: string | undefined;
-  readonly 'date-published'?: string | undefined;
-  readonly 'date-created'?: string | undefined;
-  readonly keyword?: readonly string[] | undefined;
-  readonly provenance?: string | undefined;
-};
 
 export const METADATA_OPTIONS = {
   metadata: { type: 'string' },
@@ -36,20 +22,23 @@ export const METADATA_OPTIONS = {
   provenance: { type: 'string' },
 } as const;
 
+export type Metadata = OptionValues<typeof METADATA_OPTIONS>;
+
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 
 /**
  * Returns the entry that the options describe, or the file they name; `null` without such options. @throws {UsageFault}
  */
 export function entryFrom(given: Metadata): Entry | null {
-  const { metadata: file, ...described } = given;
-  const said = Object.entries(described).filter(([, value]) => value !== undefined);
+  const { metadata: file } = given;
+  const names = Object.keys(METADATA_OPTIONS) as (keyof Metadata)[]; // keys of a constant
+  const [described] = names.filter((name) => name !== 'metadata' && given[name] !== undefined);
   if (file !== undefined) {
-    if (said.length > 0) throw new UsageFault(`--metadata cannot be combined with --${said[0]?.[0]}.`);
+    if (described !== undefined) throw new UsageFault(`--metadata cannot be combined with --${described}.`);
     // Sent unchanged, in the encoding that it declares itself.
     return { bytes: contentOf(file), contentType: ENTRY_TYPE };
   }
-  if (said.length === 0) return null;
+  if (described === undefined) return null;
   if (!given.name || !given.author?.length)
     throw new UsageFault(
       'Incomplete metadata: give --name and at least one --author, or a file with --metadata.',

@@ -1,4 +1,4 @@
-import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
+import { type Receipt, readReceipt } from '../documents/deposit-documents.ts';
 import {
   type Collection,
   chooseCollection,
@@ -6,19 +6,9 @@ import {
   type ServiceDocument,
 } from '../documents/service-document.ts';
 import { Fault, UsageFault } from '../faults.ts';
-import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { isOnSameServer } from '../http/same-server.ts';
-
-/** A deposit that the server knows, and its links. */
-export type FoundDeposit = {
-  readonly deposit: string;
-  readonly links: DepositLinks;
-  /** `null` for a server that returns no receipt on request. */
-  readonly receipt: Receipt | null;
-  readonly etag: string | null;
-};
 
 /**
  * Finds a deposit by its number, or by its Edit-IRI as in the `Location` of a receipt. The number is searched for in
@@ -28,13 +18,13 @@ export async function findDeposit(
   connection: Connection,
   wanted: string,
   collection: string | undefined,
-): Promise<FoundDeposit> {
+): Promise<Receipt> {
   if (/^https?:\/\//.test(wanted)) {
     if (!isOnSameServer(wanted, connection.server))
       throw new UsageFault(
         `${wanted} is not on ${connection.server.origin}: give the server of the deposit as --server.`,
       );
-    return found(await connection.get(wanted), wanted);
+    return readReceipt(await connection.get(wanted), wanted);
   }
   if (!/^[1-9][0-9]*$/.test(wanted)) throw new UsageFault(`'${wanted}' is not a deposit number or Edit-IRI.`);
   const document = await fetchServiceDocument(connection);
@@ -59,7 +49,7 @@ async function inCollection(
   connection: Connection,
   collection: string,
   deposit: string,
-): Promise<FoundDeposit | null> {
+): Promise<Receipt | null> {
   const at = (end: string) => new URL(`${deposit}/${end}/`, collection.replace(/\/?$/, '/')).href;
   const edit = at('metadata');
   const { answer } = await connection.ask('GET', edit, {
@@ -67,7 +57,7 @@ async function inCollection(
     repeatable: true,
   });
   if (answer.status === 404) return null;
-  if (answer.status === 200) return found(answer, edit);
+  if (answer.status === 200) return readReceipt(answer, edit);
   if (answer.status !== 405) throw new Refused(answer);
   // The basic interface has no GET of the Edit-IRI; a missing deposit has no status, either.
   const state = at('status');
@@ -75,10 +65,5 @@ async function inCollection(
   if (status.status === 404) return null;
   if (status.status > 299) throw new Refused(status);
   const links = { edit, add: edit, media: at('media'), state, statement: null, history: null };
-  return { deposit, links, receipt: null, etag: null };
-}
-
-function found(answer: Answer, edit: string): FoundDeposit {
-  const receipt = readReceipt({ ...answer, headers: { location: edit, ...answer.headers } });
-  return { deposit: receipt.deposit, links: receipt.links, receipt, etag: answer.headers['etag'] ?? null };
+  return { deposit, status: null, archive: undefined, links, etag: null };
 }

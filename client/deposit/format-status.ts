@@ -1,36 +1,26 @@
 import type { Status } from '../documents/deposit-documents.ts';
 import { EXIT, numberOrIri } from '../faults.ts';
 
-/** The identifier computed here, and whether the server's is equal. */
-export type Expectation = { readonly expectedSwhid: string | null; readonly agrees: boolean | null };
-
-const NOTHING_EXPECTED: Expectation = { expectedSwhid: null, agrees: null };
-
-export function compareIdentifiers(status: Status, expectedSwhid: string | null): Expectation {
-  const agrees = expectedSwhid === null || status.swhid === null ? null : status.swhid === expectedSwhid;
-  return { expectedSwhid, agrees };
+/** Whether the identifier of the deposit is the one computed here; `null` while one of them is unknown. */
+export function agreesWith(expected: string | null, { swhid }: Pick<Status, 'swhid'>): boolean | null {
+  return expected === null || swhid === null ? null : swhid === expected;
 }
 
-export function exitCodeOf(
-  { status }: Pick<Status, 'status'>,
-  { agrees }: Expectation = NOTHING_EXPECTED,
-): number {
-  if (status === 'rejected' || status === 'failed') return EXIT.rejected;
-  return agrees === false ? EXIT.identifierDiffers : EXIT.done;
+export function exitCodeOf(status: Pick<Status, 'status' | 'swhid'>, expected: string | null = null): number {
+  if (status.status === 'rejected' || status.status === 'failed') return EXIT.rejected;
+  return agreesWith(expected, status) === false ? EXIT.identifierDiffers : EXIT.done;
 }
 
-/** Returns the status as lines for people. */
-export function statusLines(
-  status: Status,
-  { expectedSwhid, agrees }: Expectation = NOTHING_EXPECTED,
-): string[] {
+/** Returns the status as lines for people. `expected` is the identifier computed here. */
+export function statusLines(status: Status, expected: string | null = null): string[] {
+  const agrees = agreesWith(expected, status);
   const { deposit, title, detail, swhid, swhidContext } = status;
   return [
     `${nameOf(deposit, title)}: ${status.status}`,
     ...(detail === null ? [] : [detail]),
     ...(swhid === null ? [] : [swhidContext ?? swhid]),
     ...(agrees === true ? ['The identifier matches the one computed here.'] : []),
-    ...(agrees === false ? [`The identifier DIFFERS from the one computed here: ${expectedSwhid}`] : []),
+    ...(agrees === false ? [`The identifier DIFFERS from the one computed here: ${expected}`] : []),
   ];
 }
 

@@ -1,12 +1,10 @@
+import type { Receipt } from '../documents/deposit-documents.ts';
 import { UsageFault } from '../faults.ts';
 import { openSession, type Session, type SessionOptions } from '../session.ts';
-import { type FoundDeposit, findDeposit } from './find-deposit.ts';
+import { findDeposit } from './find-deposit.ts';
 
 /** Opens a session for the deposit that the arguments name. @throws {UsageFault} */
-export async function openDeposit(
-  wanted: string,
-  values: SessionOptions & { readonly collection?: string | undefined },
-): Promise<Session & FoundDeposit> {
+export async function openDeposit(wanted: string, values: SessionOptions): Promise<Session & Receipt> {
   const session = await openSession(values);
   return { ...session, ...(await findDeposit(session.connection, wanted, values.collection)) };
 }

@@ -1,32 +1,29 @@
 import { absoluteIri } from '../documents/absolute-iri.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
+import type { Collection, ServiceDocument } from '../documents/service-document.ts';
 import { about, Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { Unsure } from '../http/losses.ts';
 import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
-import { type PiecesOptions, piecesOf } from './pieces.ts';
+import { ResumableUpload } from '../tus/resumable-upload.ts';
+import { archiveType, isResumable } from './archive-limits.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
 import type { StoredKey } from './stored-key.ts';
 
-/** State of a deposit between two steps. */
-export type DepositState = {
-  readonly deposit: string;
-  readonly links: DepositLinks;
-  /** ETag after the last write; `null` if the server sends none. */
-  readonly etag: string | null;
-};
-
-/** A deposit that was made before. */
-export type ExistingDeposit = DepositState & { readonly status: string | null };
-
-export type PerformOptions = PiecesOptions & {
+export type PerformOptions = {
+  readonly connection: Connection;
+  readonly service: ServiceDocument;
+  readonly collection: Collection;
   readonly stored: StoredKey;
   readonly slug: string | undefined;
-  /** Called with the state of the deposit after each step. */
-  readonly onState: (state: DepositState) => void;
+  /** Called with the number of bytes of a step sent so far. */
+  readonly onSent: (step: Step, bytes: number, total: number) => void;
+  /** Called with the deposit after each step. */
+  readonly onState: (state: Receipt) => void;
+  readonly note: (text: string) => void;
 };
 
 /**
@@ -36,9 +33,9 @@ export type PerformOptions = PiecesOptions & {
  */
 export async function perform(
   steps: readonly Step[],
-  begun: ExistingDeposit | null,
+  begun: Receipt | null,
   options: PerformOptions,
-): Promise<DepositState> {
+): Promise<Receipt> {
   const { connection, stored, note } = options;
   const isRepeated = stored.isShared;
   if (begun?.status && begun.status !== 'partial' && !isRepeated) {
@@ -62,9 +59,9 @@ export async function perform(
 
 async function performAll(
   steps: readonly Step[],
-  begun: DepositState | null,
+  begun: Receipt | null,
   options: PerformOptions,
-): Promise<DepositState> {
+): Promise<Receipt> {
   const isCompleting = steps.at(-1)?.final === true;
   let standing = begun;
   try {
@@ -87,26 +84,22 @@ async function performAll(
  * Performs a step. Starts its upload over, once, if the server no longer has it: another node may have taken over. All
  * requests have the same key, so the archive is recorded once.
  */
-async function sendStep(
-  step: Step,
-  standing: DepositState | null,
-  options: KeyedOptions,
-): Promise<DepositState> {
+async function sendStep(step: Step, standing: Receipt | null, options: KeyedOptions): Promise<Receipt> {
   const { connection, collection, note, stored } = options;
-  const pieces = piecesOf(step, options);
+  const upload = uploadOf(step, options);
   const retries = connection.retries();
   for (let isStartedOver = false; ; ) {
     try {
-      const state = await performStep(step, standing, (await pieces?.send()) ?? null, options);
-      pieces?.forget();
+      const state = await performStep(step, standing, (await upload?.send()) ?? null, options);
+      upload?.forget();
       return state;
     } catch (error) {
       const isOfUpload = error instanceof Refused && [404, 409].includes(error.status);
-      if (!pieces || !isOfUpload || !collection.recognisesRepeats) throw error;
-      if (await pieces.isGone()) {
+      if (!upload || !isOfUpload || !collection.recognisesRepeats) throw error;
+      if (await upload.isGone()) {
         if (isStartedOver) throw error;
         isStartedOver = true;
-        pieces.forget();
+        upload.forget();
         note('The server no longer has the upload; starting over.');
         continue;
       }
@@ -115,6 +108,18 @@ async function sendStep(
       if (!isInUse || !(await retries.next())) throw error;
     }
   }
+}
+
+/** Returns the resumable upload of the step's archive, if it is one. */
+function uploadOf(
+  step: Step,
+  { connection, service, collection, onSent, note }: PerformOptions,
+): ResumableUpload | null {
+  const [{ archive }, uploads] = [step, collection.resumableUploads];
+  if (!archive || uploads === null || !isResumable(archive, service, collection)) return null;
+  const mediaType = archiveType(archive.format, collection);
+  const onBytes = (bytes: number): void => onSent(step, bytes, archive.length);
+  return new ResumableUpload(archive, { connection, uploads, mediaType, onSent: onBytes, note });
 }
 
 /** The options of one step, and the key of its request. */
@@ -126,15 +131,15 @@ type KeyedOptions = PerformOptions & {
 
 function performStep(
   step: Step,
-  standing: DepositState | null,
+  standing: Receipt | null,
   upload: string | null,
   options: KeyedOptions,
-): Promise<DepositState> {
+): Promise<Receipt> {
   return standing ? change(step, standing, upload, options) : create(step, upload, options);
 }
 
 /** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
-async function create(step: Step, upload: string | null, options: KeyedOptions): Promise<DepositState> {
+async function create(step: Step, upload: string | null, options: KeyedOptions): Promise<Receipt> {
   const { connection, collection, slug, onSent, key } = options;
   const send = async (multipart: MultipartType): Promise<Answer> => {
     const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
@@ -167,10 +172,10 @@ async function create(step: Step, upload: string | null, options: KeyedOptions):
  * Edit-IRI of the `Location`.
  * @throws {Fault} with the Edit-IRI, if no receipt can be read.
  */
-async function standingOfNew(answer: Answer, connection: Connection): Promise<DepositState> {
+async function standingOfNew(answer: Answer, connection: Connection): Promise<Receipt> {
   const { location } = answer.headers;
   try {
-    return standingAt(answer, readReceipt(answer));
+    return readReceipt(answer);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const edit = location === undefined ? null : absoluteIri(location, answer.iri);
@@ -180,11 +185,7 @@ async function standingOfNew(answer: Answer, connection: Connection): Promise<De
       );
     }
     return await about(edit, async () => {
-      const receipt = await connection.get(edit);
-      return standingAt(
-        receipt,
-        readReceipt({ ...receipt, headers: { location: edit, ...receipt.headers } }),
-      );
+      return readReceipt(await connection.get(edit), edit);
     });
   }
 }
@@ -195,14 +196,14 @@ async function standingOfNew(answer: Answer, connection: Connection): Promise<De
  */
 async function change(
   step: Step,
-  standing: DepositState,
+  standing: Receipt,
   upload: string | null,
   options: KeyedOptions,
-): Promise<DepositState> {
+): Promise<Receipt> {
   const { connection, collection, onSent, key, stored } = options;
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
-  const isReplacement = step.kind === 'replace-archives' || step.kind === 'replace-metadata';
+  const isReplacement = step.action === 'replace';
   const { answer, repeated } = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {
     headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
     body,
@@ -221,40 +222,28 @@ async function change(
  */
 async function standingAfterRepetition(
   step: Step,
-  { links }: DepositState,
+  { links }: Receipt,
   refusal: Answer,
   { connection, isCompleting }: KeyedOptions,
-): Promise<DepositState> {
-  const answer = await connection.get(links.edit);
-  const receipt = readReceipt(answer);
+): Promise<Receipt> {
+  const receipt = readReceipt(await connection.get(links.edit));
   const isCompleted = receipt.status !== 'partial';
   // An earlier step of a completed deposit was recorded if the last one is.
-  if (isCompleted && isCompleting && !step.final) return standingAt(answer, receipt);
-  const isOurs = 'archive' in step && step.archive ? receipt.archive === step.archive.filename : true;
+  if (isCompleted && isCompleting && !step.final) return receipt;
+  const isOurs = !step.archive || receipt.archive === step.archive.filename;
   if (isCompleted !== step.final || !isOurs) throw new Refused(refusal);
-  return standingAt(answer, receipt);
+  return receipt;
 }
 
-function notPartial({ deposit, status }: ExistingDeposit): Fault {
+function notPartial({ deposit, status }: Receipt): Fault {
   const fault = new Fault(`Deposit ${deposit} is ${status}: it can be changed only while it is partial.`);
   fault.deposit = deposit;
   return fault;
 }
 
-function standingAt({ headers }: Answer, { deposit, links }: Receipt): DepositState {
-  return { deposit, links, etag: headers['etag'] ?? null };
-}
-
 /** @throws {Fault} the server names no such address. */
-function targetOf({ kind }: Step, { media, add, edit }: DepositLinks): string {
-  switch (kind) {
-    case 'add-archive':
-    case 'replace-archives':
-      if (media === null) throw new Fault(`The server does not say where to send archives of ${edit}.`);
-      return media;
-    case 'add-metadata':
-      return add;
-    default:
-      return edit;
-  }
+function targetOf({ action, archive }: Step, { media, add, edit }: DepositLinks): string {
+  if (!archive) return action === 'add' ? add : edit;
+  if (media === null) throw new Fault(`The server does not say where to send archives of ${edit}.`);
+  return media;
 }

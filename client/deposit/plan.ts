@@ -1,14 +1,14 @@
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { UsageFault } from '../faults.ts';
-import type { Carriage } from './carriage.ts';
 import type { Entry } from './entry.ts';
 
-/** One request of an upload. The last one is final, unless more will follow. */
-export type Step = { readonly final: boolean } & (
-  | { readonly kind: 'create'; readonly archive: PreparedArchive | null; readonly entry: Entry | null }
-  | { readonly kind: 'add-archive' | 'replace-archives'; readonly archive: PreparedArchive }
-  | { readonly kind: 'add-metadata' | 'replace-metadata'; readonly entry: Entry }
-);
+/** One request of an upload, with an archive, an entry, or both. The last one is final, unless more will follow. */
+export type Step = {
+  readonly action: 'create' | 'add' | 'replace';
+  readonly archive: PreparedArchive | null;
+  readonly entry: Entry | null;
+  readonly final: boolean;
+};
 
 export type UploadOptions = {
   /** An existing deposit to add to. */
@@ -45,31 +45,32 @@ export function assertSensible(
 
 /**
  * Returns the requests in their order. Archives have the order of the arguments, since later ones overwrite earlier
- * ones. An archive that is sent in chunks cannot share a request with an entry.
+ * ones. An archive that is a resumable upload cannot share a request with an entry.
  */
 export function planSteps(
   { deposit, replace, partial }: UploadOptions,
   archives: readonly PreparedArchive[],
   entry: Entry | null,
-  carriage: (archive: PreparedArchive) => Carriage,
+  isResumable: (archive: PreparedArchive) => boolean,
 ): Step[] {
   const steps =
-    deposit === undefined ? creation(archives, entry, carriage) : change(archives, entry, replace);
+    deposit === undefined ? creation(archives, entry, isResumable) : change(archives, entry, replace);
   return steps.map((step, at) => ({ ...step, final: !partial && at === steps.length - 1 }));
 }
 
-type Unfinished = Step extends infer One ? (One extends Step ? Omit<One, 'final'> : never) : never;
+type Content = Omit<Step, 'final'>;
 
 function creation(
   [first, ...more]: readonly PreparedArchive[],
   entry: Entry | null,
-  carriage: (archive: PreparedArchive) => Carriage,
-): Unfinished[] {
-  const isSplit = first !== undefined && entry !== null && carriage(first) === 'resumable';
+  isResumable: (archive: PreparedArchive) => boolean,
+): Content[] {
+  if (!first || !entry || !isResumable(first))
+    return [{ action: 'create', archive: first ?? null, entry }, ...more.map(addition)];
   return [
-    { kind: 'create', archive: first ?? null, entry: isSplit ? null : entry },
-    ...(isSplit ? [{ kind: 'add-metadata', entry } as const] : []),
-    ...more.map((archive) => ({ kind: 'add-archive', archive }) as const),
+    { action: 'create', archive: first, entry: null },
+    { action: 'add', archive: null, entry },
+    ...more.map(addition),
   ];
 }
 
@@ -78,14 +79,15 @@ function change(
   [first, ...more]: readonly PreparedArchive[],
   entry: Entry | null,
   replace: boolean,
-): Unfinished[] {
-  const metadata: Unfinished[] = entry
-    ? [{ kind: replace ? 'replace-metadata' : 'add-metadata', entry }]
-    : [];
-  if (!first) return metadata;
+): Content[] {
+  const action = replace ? 'replace' : 'add';
   return [
-    ...metadata,
-    { kind: replace ? 'replace-archives' : 'add-archive', archive: first },
-    ...more.map((archive) => ({ kind: 'add-archive', archive }) as const),
+    ...(entry ? [{ action, archive: null, entry } as const] : []),
+    ...(first ? [{ action, archive: first, entry: null } as const] : []),
+    ...more.map(addition),
   ];
+}
+
+function addition(archive: PreparedArchive): Content {
+  return { action: 'add', archive, entry: null };
 }

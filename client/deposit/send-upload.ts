@@ -1,10 +1,11 @@
 import { megabytes } from '../../src/tools/terminal/progress-bar.ts';
+import type { Receipt } from '../documents/deposit-documents.ts';
 import type { ServiceDocument } from '../documents/service-document.ts';
 import { EXIT, Fault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
 import type { Session } from '../session.ts';
-import { carriageOf } from './carriage.ts';
-import { type DepositState, perform } from './perform.ts';
+import { isResumable } from './archive-limits.ts';
+import { perform } from './perform.ts';
 import type { Step } from './plan.ts';
 import type { StoredKey } from './stored-key.ts';
 import type { Target } from './target.ts';
@@ -24,10 +25,10 @@ export type SendOptions = Session & {
 export async function sendUpload(
   plan: (service: ServiceDocument) => readonly Step[],
   { connection, output, target, progress, stored, slug }: SendOptions,
-): Promise<DepositState> {
-  const { collection, standing } = target;
+): Promise<Receipt> {
+  const { collection, existing } = target;
   let { service } = target;
-  let reached: Reached = { state: standing, step: null, bytes: 0 };
+  let reached: Reached = { state: existing, step: null, bytes: 0 };
   const note = (text: string): void => output.note(text);
   progress.begin(`Sending to ${collection.iri}`);
   progress.leaves(() => leftBySending(reached, { service, collection }));
@@ -35,7 +36,7 @@ export async function sendUpload(
     const steps = plan(service);
     let performed = 0;
     try {
-      return await perform(steps, standing, {
+      return await perform(steps, existing, {
         connection,
         service,
         collection,
@@ -78,16 +79,15 @@ function limitOfProxy(
 ): number | null {
   const isOfProxy = error instanceof Refused && error.status === 413 && error.refusal.title === null;
   if (!isOfProxy || !collection.recognisesRepeats || collection.resumableUploads === null) return null;
-  const sizes = steps.flatMap((step) => {
-    const archive = 'archive' in step ? step.archive : null;
-    return archive && carriageOf(archive, service, collection) === 'whole' ? [archive.length] : [];
-  });
+  const sizes = steps.flatMap(({ archive }) =>
+    archive && !isResumable(archive, service, collection) ? [archive.length] : [],
+  );
   return sizes.length === 0 ? null : Math.max(...sizes) - 1;
 }
 
 /** How far an upload is: the deposit, if it exists, and the request in progress. */
 type Reached = {
-  readonly state: DepositState | null;
+  readonly state: Receipt | null;
   readonly step: Step | null;
   readonly bytes: number;
 };
@@ -97,8 +97,8 @@ function leftBySending(
   { state, step, bytes }: Reached,
   { service, collection }: Pick<Target, 'service' | 'collection'>,
 ): string {
-  const archive = step && 'archive' in step ? step.archive : null;
-  const isChunked = archive !== null && carriageOf(archive, service, collection) === 'resumable';
+  const archive = step?.archive ?? null;
+  const isChunked = archive !== null && isResumable(archive, service, collection);
   const sent = isChunked
     ? `${megabytes(bytes)} of ${megabytes(archive.length)} MB of ${archive.source} are at the server.`
     : '';

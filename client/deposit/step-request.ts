@@ -5,7 +5,7 @@ import type { Collection } from '../documents/service-document.ts';
 import { bytesBody, fileBody } from '../http/bodies.ts';
 import type { Body } from '../http/exchange.ts';
 import { type MultipartType, multipart, type Part } from '../http/multipart.ts';
-import { archiveType } from './carriage.ts';
+import { archiveType } from './archive-limits.ts';
 import type { Entry } from './entry.ts';
 import type { Step } from './plan.ts';
 
@@ -28,7 +28,7 @@ export type StepRequestOptions = {
 
 export function requestOf(step: Step, options: StepRequestOptions): StepRequest {
   const { headers, body } = contentOf(step, options);
-  const slug = step.kind === 'create' ? options.slug : undefined;
+  const slug = step.action === 'create' ? options.slug : undefined;
   return {
     headers: {
       ...headers,
@@ -40,22 +40,9 @@ export function requestOf(step: Step, options: StepRequestOptions): StepRequest 
   };
 }
 
-function contentOf(step: Step, options: StepRequestOptions): StepRequest {
-  switch (step.kind) {
-    case 'create': {
-      const { archive, entry } = step;
-      if (archive && entry) return multipartRequest(archive, entry, options);
-      return archive ? archiveRequest(archive, options) : entryRequest(entry!); // `assertSensible` ensures one of them
-    }
-    case 'add-archive':
-    case 'replace-archives':
-      return archiveRequest(step.archive, options);
-    case 'add-metadata':
-    case 'replace-metadata':
-      return entryRequest(step.entry);
-    default:
-      return step satisfies never;
-  }
+function contentOf({ archive, entry }: Step, options: StepRequestOptions): StepRequest {
+  if (archive && entry) return multipartRequest(archive, entry, options);
+  return archive ? archiveRequest(archive, options) : entryRequest(entry!); // a step has one of them
 }
 
 function archiveRequest(archive: PreparedArchive, { collection, upload }: StepRequestOptions): StepRequest {

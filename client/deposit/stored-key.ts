@@ -118,16 +118,9 @@ function sharedKeyIn(file: string): string | undefined {
   }
 }
 
-function contentOf(step: Step): readonly unknown[] {
-  const archive = 'archive' in step ? step.archive : null;
-  const entry = 'entry' in step ? step.entry : null;
-  return [
-    step.kind,
-    step.final,
-    archive?.sha256,
-    archive?.filename,
-    entry && Buffer.from(entry.bytes).toString('base64'),
-  ];
+function contentOf({ action, final, archive, entry }: Step): readonly unknown[] {
+  const bytes = entry && Buffer.from(entry.bytes).toString('base64');
+  return [action, final, archive?.sha256, archive?.filename, bytes];
 }
 
 function digestOf(values: readonly unknown[]): string {

@@ -8,14 +8,16 @@ import type { Answer } from '../http/answer.ts';
 import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
-/** The content of a receipt, with the links of the deposit. */
+/** A deposit as its receipt shows it. */
 export type Receipt = {
   /** Its number or, on servers whose receipts name none, its Edit-IRI. */
   readonly deposit: string;
   readonly status: string | null;
-  /** Name of the latest archive; `null` before the first. */
-  readonly archive: string | null;
+  /** Name of the latest archive; `null` before the first, `undefined` on servers that return no receipt on request. */
+  readonly archive: string | null | undefined;
   readonly links: DepositLinks;
+  /** ETag after the last write; `null` if the server sends none. */
+  readonly etag: string | null;
 };
 
 /** IRIs of a deposit. */
@@ -52,11 +54,18 @@ export function isFinal({ status }: Pick<Status, 'status'>): boolean {
   return FINAL.has(status);
 }
 
-/** Reads a receipt. The Edit-IRI may be in the document or in the `Location` header. @throws {UnreadableAnswer} */
-export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' | 'headers'>): Receipt {
+/**
+ * Reads a receipt. The Edit-IRI may be in the document or in the `Location` header, or known already.
+ * @throws {UnreadableAnswer}
+ */
+export function readReceipt(
+  { body, iri, headers }: Pick<Answer, 'body' | 'iri' | 'headers'>,
+  knownEdit?: string,
+): Receipt {
   const entry = entryIn(body, iri);
   const link = (rel: string): string | null => linkOf(entry, rel, iri);
-  const edit = link('edit') ?? (headers['location'] && absoluteIri(headers['location'], iri));
+  const location = headers['location'] ?? knownEdit;
+  const edit = link('edit') ?? (location && absoluteIri(location, iri));
   if (!edit) throw new UnreadableAnswer(`${iri} is not a deposit receipt: it has no edit link.`);
   const archive = textOf(entry, 'deposit_archive');
   return {
@@ -71,6 +80,7 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
       statement: statementOf(entry, iri),
       history: link(HISTORY_RELATION),
     },
+    etag: headers['etag'] ?? null,
   };
 }
 

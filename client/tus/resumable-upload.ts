@@ -9,7 +9,7 @@ import { isTransient, reasonOfLoss, secondsIn } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
 import type { Retries } from '../http/retries.ts';
 import { createUpload, type ResumableOptions, TUS } from './create-upload.ts';
-import type { KeptUploads } from './kept-uploads.ts';
+import { KeptUploads } from './kept-uploads.ts';
 
 /**
  * Minimum and maximum bytes of a request. A proxy may forward only complete requests, or refuse large ones, or abort slow
@@ -19,38 +19,58 @@ const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [128 * 1024, 32 * 1024 ** 2];
 /** Maximum number of times that a dropped upload is started over. */
 const MAX_STARTS = 3;
 
-/**
- * Sends an archive in chunks by the tus protocol. Resumes where the server stopped receiving, after a lost connection
- * or after an earlier process ended. Resolves to the IRI of the upload.
- * @throws {Refused}
- * @throws {Unreachable} the server was unavailable for longer than the time limit.
- */
-export async function uploadResumably(
-  archive: PreparedArchive,
-  kept: KeptUploads,
-  options: ResumableOptions,
-): Promise<string> {
-  const { connection, note } = options;
-  for (let beginnings = 0; beginnings < MAX_STARTS; beginnings += 1) {
-    const known = beginnings === 0 ? kept.find() : undefined;
-    const offset = known === undefined ? 0 : await offsetOf(known, connection);
-    // It is dropped, or used already: the answer to the request that names it shows which.
-    if (known !== undefined && offset === undefined) return known;
-    if (offset) note(`Resuming: ${megabytes(offset)} of ${megabytes(archive.length)} MB already uploaded.`);
-    const upload = known ?? (await createUpload(archive, options, kept));
-    kept.keep(upload);
-    const onSent = (bytes: number): void => {
-      kept.touch();
-      options.onSent(bytes);
-    };
-    if (await sendRest(upload, offset ?? 0, archive, { ...options, onSent })) return upload;
-    note('The server dropped the upload; starting over.');
+/** An archive that is sent in chunks by the tus protocol, before the request that names it. */
+export class ResumableUpload {
+  readonly #archive: PreparedArchive;
+  readonly #options: ResumableOptions;
+  readonly #kept: KeptUploads;
+
+  constructor(archive: PreparedArchive, options: ResumableOptions) {
+    this.#archive = archive;
+    this.#options = options;
+    this.#kept = new KeptUploads(options.connection.login, options.uploads, archive);
   }
-  throw new Fault(`The server at ${connection.server.origin} drops every upload.`);
+
+  /**
+   * Sends the archive, from where the server stopped receiving, after a lost connection or after an earlier process ended.
+   * Resolves to the IRI of the upload.
+   * @throws {Refused}
+   * @throws {Unreachable} the server was unavailable for longer than the time limit.
+   */
+  async send(): Promise<string> {
+    const [archive, kept, options] = [this.#archive, this.#kept, this.#options];
+    const { connection, note } = options;
+    for (let beginnings = 0; beginnings < MAX_STARTS; beginnings += 1) {
+      const known = beginnings === 0 ? kept.find() : undefined;
+      const offset = known === undefined ? 0 : await offsetOf(known, connection);
+      // It is dropped, or used already: the answer to the request that names it shows which.
+      if (known !== undefined && offset === undefined) return known;
+      if (offset) note(`Resuming: ${megabytes(offset)} of ${megabytes(archive.length)} MB already uploaded.`);
+      const upload = known ?? (await createUpload(archive, options, kept));
+      kept.keep(upload);
+      const onSent = (bytes: number): void => {
+        kept.touch();
+        options.onSent(bytes);
+      };
+      if (await sendRest(upload, offset ?? 0, archive, { ...options, onSent })) return upload;
+      note('The server dropped the upload; starting over.');
+    }
+    throw new Fault(`The server at ${connection.server.origin} drops every upload.`);
+  }
+
+  /** Resolves to whether the server no longer has the upload. */
+  async isGone(): Promise<boolean> {
+    const upload = this.#kept.find();
+    return upload === undefined || (await offsetOf(upload, this.#options.connection)) === undefined;
+  }
+
+  forget(): void {
+    this.#kept.forget();
+  }
 }
 
 /** Returns the number of bytes that the server has; `undefined` if it no longer knows the upload. */
-export async function offsetOf(
+async function offsetOf(
   upload: string,
   connection: Connection,
   retries?: Retries,

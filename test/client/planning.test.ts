@@ -2,7 +2,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { exclusion, withSlashes } from '../../client/archives/folder-members.ts';
 import { archiveName, type PreparedArchive } from '../../client/archives/prepare-archive.ts';
-import { archiveType, assertAccepted, carriageOf } from '../../client/deposit/carriage.ts';
+import { archiveType, assertAccepted, isResumable } from '../../client/deposit/archive-limits.ts';
 import { safeFilename } from '../../client/deposit/download.ts';
 import { assertSensible, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
 import { UsageFault } from '../../client/faults.ts';
@@ -38,10 +38,10 @@ test('an archive gets the type that the collection accepts', (t) => {
 
 test('large archives are resumable uploads if the server supports them', (t) => {
   const service = { maxUploadSize: 1000, maxResumableUploadSize: null, clientDomain: null, collections: [] };
-  t.is(carriageOf({ length: 1000 }, service, collection), 'whole');
-  t.is(carriageOf({ length: 1001 }, service, collection), 'resumable');
-  t.is(carriageOf({ length: 1001 }, service, { ...collection, resumableUploads: null }), 'whole');
-  t.is(carriageOf({ length: 9e6 }, { ...service, maxUploadSize: null }, collection), 'resumable');
+  t.false(isResumable({ length: 1000 }, service, collection));
+  t.true(isResumable({ length: 1001 }, service, collection));
+  t.false(isResumable({ length: 1001 }, service, { ...collection, resumableUploads: null }));
+  t.true(isResumable({ length: 9e6 }, { ...service, maxUploadSize: null }, collection));
 });
 
 const NEW: UploadOptions = { deposit: undefined, replace: false, partial: false };
@@ -53,30 +53,26 @@ function assertPlan(
   expected: string[],
 ): void {
   const archives = sent.filter((one): one is PreparedArchive => one !== entry);
-  const carriage = ({ source }: PreparedArchive) => (source === 'large' ? 'resumable' : 'whole');
-  const steps = planSteps(wishes, archives, sent.includes(entry) ? entry : null, carriage);
-  const words = steps.map((step) => {
-    const holds = 'archive' in step && step.archive ? ` ${step.archive.source}` : '';
-    return `${step.kind}${holds}${'entry' in step && step.entry ? ' +entry' : ''}${step.final ? ' final' : ''}`;
-  });
+  const isLarge = ({ source }: PreparedArchive) => source === 'large';
+  const steps = planSteps(wishes, archives, sent.includes(entry) ? entry : null, isLarge);
+  const words = steps.map((step) =>
+    [step.action, step.archive?.source, step.entry && '+entry', step.final && 'final']
+      .filter(Boolean)
+      .join(' '),
+  );
   t.deepEqual(words, expected);
 }
 
 test('an upload plan ends with the final request', (t) => {
   const [a, b, large] = [archive('a'), archive('b'), archive('large')];
   assertPlan(t, NEW, [a, entry], ['create a +entry final']);
-  assertPlan(t, NEW, [a, b, entry], ['create a +entry', 'add-archive b final']);
-  assertPlan(t, NEW, [large, b, entry], ['create large', 'add-metadata +entry', 'add-archive b final']);
+  assertPlan(t, NEW, [a, b, entry], ['create a +entry', 'add b final']);
+  assertPlan(t, NEW, [large, b, entry], ['create large', 'add +entry', 'add b final']);
   assertPlan(t, { ...NEW, partial: true }, [a], ['create a']);
   assertPlan(t, { ...NEW, partial: true }, [entry], ['create +entry']);
   const on = { ...NEW, deposit: '7' };
-  assertPlan(t, on, [a, entry], ['add-metadata +entry', 'add-archive a final']);
-  assertPlan(
-    t,
-    { ...on, replace: true },
-    [a, b, entry],
-    ['replace-metadata +entry', 'replace-archives a', 'add-archive b final'],
-  );
+  assertPlan(t, on, [a, entry], ['add +entry', 'add a final']);
+  assertPlan(t, { ...on, replace: true }, [a, b, entry], ['replace +entry', 'replace a', 'add b final']);
 });
 
 test('invalid combinations of upload options are refused', (t) => {

@@ -4,19 +4,17 @@ import type { Collection, ServiceDocument } from '../documents/service-document.
 import { Fault } from '../faults.ts';
 import { formatNumber } from '../output.ts';
 
-/** How an archive is sent: in the body of a request, or before it in chunks, by the tus protocol. */
-export type Carriage = 'whole' | 'resumable';
+/** Minimum bytes of a resumable upload, so that a lost connection loses little. */
+const MIN_RESUMABLE_BYTES = 8 * 1024 ** 2;
 
-/** Minimum bytes of an archive that is sent in chunks, so that a lost connection loses little. */
-const MIN_CHUNKED_BYTES = 8 * 1024 ** 2;
-
-export function carriageOf(
+/** Whether an archive is sent before the request that names it, in chunks, by the tus protocol. */
+export function isResumable(
   { length }: Pick<PreparedArchive, 'length'>,
   { maxUploadSize }: ServiceDocument,
   { resumableUploads }: Collection,
-): Carriage {
-  const isLarge = length >= MIN_CHUNKED_BYTES || (maxUploadSize !== null && length > maxUploadSize);
-  return isLarge && resumableUploads !== null ? 'resumable' : 'whole';
+): boolean {
+  const isLarge = length >= MIN_RESUMABLE_BYTES || (maxUploadSize !== null && length > maxUploadSize);
+  return isLarge && resumableUploads !== null;
 }
 
 /** @throws {Fault} the archive is larger than the server accepts, or of a type that it does not accept. */
@@ -26,8 +24,8 @@ export function assertAccepted(
   collection: Collection,
 ): void {
   const { source, length, format, directory } = archive;
-  const isWhole = carriageOf(archive, service, collection) === 'whole';
-  const limit = isWhole ? service.maxUploadSize : service.maxResumableUploadSize;
+  const { maxUploadSize, maxResumableUploadSize } = service;
+  const limit = isResumable(archive, service, collection) ? maxResumableUploadSize : maxUploadSize;
   if (limit !== null && length > limit) {
     const packed = directory === undefined ? '' : ' packed';
     throw new Fault(
