@@ -1,4 +1,4 @@
-import type { Archive, ArchiveReading, EntryFacts, MetadataEntry, Reason } from './events.ts';
+import type { Archive, ArchiveReading, MetadataEntry, Reason } from './events.ts';
 import { isSubdomainOf } from './metadata/host-name.ts';
 import { mergeFacts } from './metadata/merge-facts.ts';
 import { NO_METADATA, validateMetadata } from './metadata/metadata-checks.ts';
@@ -35,12 +35,7 @@ export type CheckOutcome =
 /** Runs all checks. Reasons to reject are collected in the order metadata, archives, URL; warnings are separate. */
 export function check(input: CheckInput): CheckOutcome {
   const metadata = validateMetadata(input.entries);
-  const facts = mergeFacts(input.entries);
-  const reasons = truncateReasons(
-    metadata.reasons,
-    archiveReasons(input),
-    urlReasons(facts, input.clientDomain),
-  );
+  const reasons = truncateReasons(metadata.reasons, archiveReasons(input), urlReasons(input));
   const found = input.archives.flatMap((verdict) => toReasons(verdict.archive, verdict.warnings));
   const all = [...metadata.warnings, ...found];
   if (reasons.length > 0) return { verified: false, reasons, warnings: truncateWarnings(reasons, all) };
@@ -74,10 +69,11 @@ function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
 }
 
 /** interface.md: "at least one url field must be compatible with the client's domain name". */
-function urlReasons(facts: EntryFacts | undefined, domain: string | null): Reason[] {
-  if (domain === null || facts?.urlHosts.some((host) => isSubdomainOf(host, domain))) return [];
+function urlReasons({ entries, clientDomain: domain }: CheckInput): Reason[] {
+  if (domain === null) return [];
+  const hosts = mergeFacts(entries)?.urlHosts ?? [];
+  if (hosts.some((host) => isSubdomainOf(host, domain))) return [];
   const text = "At least one url field must be compatible with the client's domain name";
-  const hosts = facts?.urlHosts ?? [];
   const found = hosts.length === 0 ? 'none' : hosts.slice(0, MAX_FIELDS).join(', ');
   const values = `expected ${domain}, found ${found}${hosts.length > MAX_FIELDS ? ', …' : ''}`;
   return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields: ['codemeta:url'], values: values.slice(0, MAX_TEXT) }];
@@ -127,8 +123,10 @@ function truncateWarnings(others: readonly unknown[], warnings: readonly Reason[
 }
 
 function jsonBytes(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value)).length;
+  return utf8.encode(JSON.stringify(value)).length;
 }
+
+const utf8 = new TextEncoder();
 
 /** Shortens a text, never inside a surrogate pair: strict JSON readers reject half of one. */
 function truncateText(text: string): string {
