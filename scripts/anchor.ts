@@ -22,8 +22,6 @@ then proves that nothing was removed or rewritten. No anchor is created if the l
 them by itself every DEPOSIT_ANCHOR_INTERVAL minutes. The key is in DEPOSIT_ANCHOR_KEY_FILE; it is created if missing.
 
 Example: deposit-service anchor --file /mnt/elsewhere/anchors.ndjson
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 await runCommand(

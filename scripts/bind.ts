@@ -17,8 +17,6 @@ Usage: deposit-service bind [--incomplete] [--json]
 Use it after the log and the store were restored by other means than "deposit-service restore". The first start of a
 service and restore do this themselves. No service may run on either. A service on another log that used this store is
 refused from then on.
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 await runCommand(

@@ -45,8 +45,6 @@ Without --password-stdin a password is generated and printed once.
 A webhook is an https URL in a public network; see docs/interface.md for what is sent and how it is signed.
 
 Example: deposit-service client add alice --collection software --domain alice.example
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 const ACTIONS: Actions = {

@@ -28,8 +28,6 @@ Usage: deposit-service collection add NAME [--title T] [--abstract A] [--treatme
 --accept  application/zip, application/x-tar (also compressed), or both, which is the default
 
 Example: deposit-service collection add software --title 'Research software'
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 const TEXT_OPTIONS = {

@@ -13,8 +13,6 @@ Usage: deposit-service console [--as PERSON] [--json]
 
 A default person who does not exist yet is added with the role operator. "deposit-service person" adds others, and
 changes roles. The command needs the right to read the data folder, as other commands do, and nothing else.
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 await runCommand(

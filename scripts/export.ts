@@ -30,8 +30,6 @@ Without --audit, protect the export like the data folder. "deposit-service impor
 into an empty log. The service may run.
 
 Example: deposit-service export --output log.ndjson
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 /** Form of the positions of each backend; those of one mean nothing to the other. Event numbers are safe integers. */

@@ -24,8 +24,6 @@ Usage: deposit-service gc [--remove [--more-than-a-tenth]] [--older-than 24h] [-
 
 Objects that an event names are never removed. Nothing is removed if the store does not list all of them, or is not ready
 before or after the list.
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 /** Minimum age of an object that running services can no longer be about to reference, in milliseconds. */

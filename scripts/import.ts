@@ -23,8 +23,6 @@ The log (DEPOSIT_EVENT_LOG) must be empty, or contain what an earlier run of the
 interrupted run, repeat the same command: no service starts on the log before it has finished. No service may use an
 embedded log. A changed line is refused with its number, and an incomplete export with what is missing. A file is read to
 its end before anything is written. From standard input events are written at once.
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {

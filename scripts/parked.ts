@@ -31,8 +31,6 @@ gives one up for ever: a deposit that waits for its checks is rejected, one that
 the reason, which the client sees. Both append events that name you.
 
 --json     one JSON object per event
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 /** Longest reason for a skipped event, in characters: events stay small. */

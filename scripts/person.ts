@@ -31,8 +31,6 @@ Usage: deposit-service person add NAME --role ROLE [--client CLIENT]
 --client  the client of a depositor
 
 disable ends all sessions at once, as end-sessions does. "deposit-service console --as NAME" prints a link to sign in.
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 const ACTIONS: Actions = {

@@ -21,6 +21,9 @@ export type CommandOptions = {
   readonly onlyPrints?: boolean;
 };
 
+/** The end of each help that names no others. */
+const EXIT_CODES = '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.\n';
+
 /**
  * Runs a command. `--help` prints its help, `--version` the version of the project; a usage error ends with 2, any other refusal or fault with 1. Known
  * refusals are printed as one sentence, unexpected errors with their stack.
@@ -39,7 +42,7 @@ export async function runCommand(
   }
   const isBare = args.length === 0 && !mayBeBare;
   if (isBare || args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(help);
+    process.stdout.write(help.includes('Exit codes:') ? help : `${help}${EXIT_CODES}`);
     process.exitCode = isBare ? 2 : 0;
     return;
   }
