@@ -72,16 +72,14 @@ export async function assertEnginesOfService(
     if (service) for (const engine of engines) await assertOf(service, config, engine);
     return undefined;
   } catch (error) {
-    if (!isServiceUnknown(error)) throw error;
+    if (!isServiceUnknown(error) && !(error instanceof NotPermitted)) throw error;
     return `Whether a service runs on ${config.dataDir}, and on what, could not be asked: ${error.message}`;
   }
 }
 
-/** Whether the error leaves it unknown if a service runs. */
-function isServiceUnknown(error: unknown): error is Error {
-  return [NotPermitted, OperatorFileDamaged, ServiceNotResponding, OperatorRefusal].some(
-    (kind) => error instanceof kind,
-  );
+/** Whether the error leaves it unknown what the service does, if one runs. */
+export function isServiceUnknown(error: unknown): error is Error {
+  return [OperatorFileDamaged, ServiceNotResponding, OperatorRefusal].some((kind) => error instanceof kind);
 }
 
 function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): string | undefined {

@@ -11,8 +11,6 @@ const SCHEMA = `
     is_missing INTEGER NOT NULL DEFAULT 1, failure TEXT
   ) STRICT, WITHOUT ROWID;
 `;
-/** SQLite stores a database without a name in a temporary file, which is removed with the process at the latest. */
-const TEMPORARY = '';
 const PAGE = 500;
 const CONDITIONS = { all: 'TRUE', missing: 'is_missing' } as const;
 
@@ -21,31 +19,20 @@ const CONDITIONS = { all: 'TRUE', missing: 'is_missing' } as const;
  * with their number.
  */
 export class ObjectTable implements Disposable {
-  readonly #database = new DatabaseSync(TEMPORARY);
-  readonly #add;
-  readonly #addNamed;
-  readonly #find;
-  readonly #setLength;
-  readonly #setFailure;
-  readonly #remove;
-  readonly #has;
-
-  constructor() {
-    this.#database.exec(SCHEMA);
-    const prepare = (sql: string) => this.#database.prepare(sql);
-    this.#add = prepare('INSERT OR IGNORE INTO objects (sha256, length, is_named) VALUES (?, ?, 0)');
-    this.#addNamed = prepare(
-      'INSERT INTO objects (sha256, is_named) VALUES (?, 1) ON CONFLICT DO UPDATE SET is_named = 1',
-    );
-    this.#find = prepare(
-      'UPDATE objects SET length = ?2, is_missing = 0 WHERE sha256 = ?1 AND ifnull(length, ?2) = ?2',
-    );
-    this.#setLength = prepare('UPDATE objects SET length = ?2 WHERE sha256 = ?1');
-    this.#setFailure = prepare('UPDATE objects SET failure = ?2 WHERE sha256 = ?1');
-    this.#remove = prepare('DELETE FROM objects WHERE sha256 = ?');
-    this.#has = prepare('SELECT is_named FROM objects WHERE sha256 = ?');
-    this.#database.exec('BEGIN'); // one transaction: others would write each changed page
-  }
+  readonly #database = emptyDatabase();
+  readonly #add = this.#database.prepare(
+    'INSERT OR IGNORE INTO objects (sha256, length, is_named) VALUES (?, ?, 0)',
+  );
+  readonly #addNamed = this.#database.prepare(
+    'INSERT INTO objects (sha256, is_named) VALUES (?, 1) ON CONFLICT DO UPDATE SET is_named = 1',
+  );
+  readonly #find = this.#database.prepare(
+    'UPDATE objects SET length = ?2, is_missing = 0 WHERE sha256 = ?1 AND ifnull(length, ?2) = ?2',
+  );
+  readonly #setLength = this.#database.prepare('UPDATE objects SET length = ?2 WHERE sha256 = ?1');
+  readonly #setFailure = this.#database.prepare('UPDATE objects SET failure = ?2 WHERE sha256 = ?1');
+  readonly #remove = this.#database.prepare('DELETE FROM objects WHERE sha256 = ?');
+  readonly #has = this.#database.prepare('SELECT is_named FROM objects WHERE sha256 = ?');
 
   [Symbol.dispose](): void {
     this.#database.close();
@@ -140,6 +127,13 @@ export class ObjectTable implements Disposable {
         reason: String(row['failure']),
       }));
   }
+}
+
+function emptyDatabase(): DatabaseSync {
+  const database = new DatabaseSync(''); // a temporary file, which is removed with the process at the latest
+  database.exec(SCHEMA);
+  database.exec('BEGIN'); // one transaction: others would write each changed page
+  return database;
 }
 
 function bytesOf(sha256: string): Buffer {

@@ -13,17 +13,12 @@ import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
 import { openView, type StoredView } from '../../service/backends/open-backends.ts';
 import { type askLogServer, openDeliveries } from '../../service/backends/open-event-log.ts';
-import {
-  ControlClient,
-  OperatorRefusal,
-  ServiceNotResponding,
-  type ServiceState,
-} from '../../service/operator-port/control-client.ts';
-import { OperatorFileDamaged } from '../../service/operator-port/control-file.ts';
+import { ControlClient, type ServiceState } from '../../service/operator-port/control-client.ts';
 import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 import { refused } from '../command/command.ts';
+import { isServiceUnknown } from '../command/service-engines.ts';
 
 /** Time limit for counting the objects of the store; those of a large store are counted only in part. */
 const COUNTING_TIME_MS = 1500;
@@ -83,11 +78,8 @@ async function asked({
     const service = await ControlClient.find(dataDir);
     return { state: await service?.stateWhenFound(), silence: null };
   } catch (error) {
-    const isOfAsking = [OperatorFileDamaged, ServiceNotResponding, OperatorRefusal].some(
-      (kind) => error instanceof kind,
-    );
-    if (!isOfAsking) throw error;
-    return { state: undefined, silence: (error as Error).message };
+    if (!isServiceUnknown(error)) throw error;
+    return { state: undefined, silence: error.message };
   }
 }
 
