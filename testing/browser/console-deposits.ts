@@ -21,29 +21,45 @@ export const HOSTILE_TEXTS = [
   '\u202Egpj.exe\u202C',
 ];
 
+export type MadeDeposit = {
+  readonly title?: string;
+  readonly author?: string;
+  readonly filename?: string;
+  readonly collection?: string;
+  readonly status?: 'done' | 'rejected' | 'partial' | 'deposited';
+  /** The archive, in place of a zip. */
+  readonly tar?: Buffer;
+  /** Further elements of the entry. */
+  readonly more?: string;
+};
+
 /** Makes a deposit, and resolves to its id once its status is the one that is expected. */
 export async function depositOf(
   client: TestClient,
   {
     title = 'Paint',
+    author = title,
     filename = 'paint.zip',
     collection = 'software',
     status = 'done',
-  }: {
-    readonly title?: string;
-    readonly filename?: string;
-    readonly collection?: string;
-    readonly status?: 'done' | 'rejected' | 'partial' | 'deposited';
-  } = {},
+    tar,
+    more = '',
+  }: MadeDeposit = {},
 ): Promise<number> {
-  const safe = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const entry = entryXml(`<title>${safe}</title><author><name>${safe}</name></author>`);
-  const form = formOf([archivePart(undefined, filename), entryPart(entry)]);
+  const entry = entryXml(
+    `<title>${escaped(title)}</title><author><name>${escaped(author)}</name></author>${more}`,
+  );
+  const archive = archivePart(tar, filename, tar && 'application/x-tar');
+  const form = formOf([archive, entryPart(entry)]);
   const progress = status === 'partial' ? partial : final;
-  const answer = await client.post(`/1/${collection}/`, form, { ...formType, ...progress });
+  const answer = await client.post(`/1/${collection}/`, new Uint8Array(form), { ...formType, ...progress });
   const body = await answer.text();
   if (answer.status !== 201) throw new Error(`The deposit was refused: ${answer.status} ${body}`);
   const id = Number(/<deposit_id>(\d+)</.exec(body)?.[1]);
   await client.waitFor(`/1/${collection}/${id}/status/`, status);
   return id;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -6,27 +6,14 @@ import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { tarOf } from '../archives/archive-builders.ts';
 import { createDeposit } from '../domain/example-deposits.ts';
-import {
-  archivePart,
-  entryPart,
-  entryXml,
-  final,
-  formOf,
-  formType,
-  partial,
-} from '../http/deposit-bodies.ts';
 import type { RunningService, TestClient } from '../service/running-service.ts';
+import { depositOf, type MadeDeposit } from './console-deposits.ts';
 
 /** A deposit for a picture. */
-type Pictured = {
-  readonly title: string;
-  readonly author?: string;
-  readonly collection?: string;
-  readonly file?: string;
+type Pictured = MadeDeposit & {
   readonly members?: Readonly<Record<string, string>>;
   /** Origin of all versions, and whether this is the first one. */
   readonly origin?: readonly ['create_origin' | 'add_to_origin', string];
-  readonly status?: 'done' | 'rejected' | 'partial';
 };
 
 const PALETTE = `def mix(a, b):
@@ -63,41 +50,23 @@ export async function makePicturedDeposits(service: RunningService): Promise<num
   await deposited(carol, { title: 'Street lamps of Leiden', collection: 'papers', status: 'rejected' });
   await deposited(carol, { title: 'Chairs', collection: 'papers', status: 'rejected' });
   await deposited(alice, { title: 'Paint', members: FIRST, origin: ['create_origin', ORIGIN] });
-  await deposited(alice, { title: 'Weather station firmware', status: 'partial', file: 'station.tar' });
+  await deposited(alice, { title: 'Weather station firmware', status: 'partial', filename: 'station.tar' });
   await deposited(alice, { title: 'invoice\u202Efdp.exe', collection: 'papers', author: 'Mallory' });
   const shown = await deposited(alice, {
     title: 'Paint',
     members: SECOND,
     origin: ['add_to_origin', ORIGIN],
-    file: 'paint-1.1.tar',
+    filename: 'paint-1.1.tar',
   });
   await appendFailedDeposit(service, shown + 1, shown); // this service reserves no further id
   return shown;
 }
 
-async function deposited(
-  client: TestClient,
-  {
-    title,
-    author = 'Alice',
-    collection = 'software',
-    file = 'source.tar',
-    members = FIRST,
-    origin,
-    status = 'done',
-  }: Pictured,
-): Promise<number> {
-  const archive = tarOf(Object.entries(members).map(([name, data]) => ({ name, data })));
-  const asked =
-    origin && `<d:deposit><d:${origin[0]}><d:origin url="${origin[1]}"/></d:${origin[0]}></d:deposit>`;
-  const entry = entryXml(`<title>${title}</title><author><name>${author}</name></author>${asked ?? ''}`);
-  const form = formOf([archivePart(archive, file, 'application/x-tar'), entryPart(entry)]);
-  const progress = status === 'partial' ? partial : final;
-  const answer = await client.post(`/1/${collection}/`, new Uint8Array(form), { ...formType, ...progress });
-  const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
-  if (!id) throw new Error(`The deposit was refused: ${answer.status} ${await answer.text()}`);
-  await client.waitFor(`/1/${collection}/${id}/status/`, status);
-  return id;
+function deposited(client: TestClient, { members = FIRST, origin, ...made }: Pictured): Promise<number> {
+  const tar = tarOf(Object.entries(members).map(([name, data]) => ({ name, data })));
+  const [verb, url] = origin ?? [];
+  const more = origin ? `<d:deposit><d:${verb}><d:origin url="${url}"/></d:${verb}></d:deposit>` : '';
+  return depositOf(client, { author: 'Alice', filename: 'source.tar', tar, more, ...made });
 }
 
 /** Appends a deposit whose load failed, with the archives of another one that is done. */
