@@ -1,6 +1,7 @@
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { resetAfter } from './fault-proxy.ts';
+import { LocalServer } from './local-server.ts';
 
 export type Answer = {
   readonly status: number;
@@ -31,10 +32,9 @@ export type AlteringOptions = {
 export class AlteringProxy implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly #target: URL;
-  readonly #server: Server;
+  readonly #server = new LocalServer((request, response) => this.#pass(request, response));
   readonly #alter: Alteration;
   readonly #options: AlteringOptions;
-  #port = 0;
 
   static async start(
     target: string,
@@ -42,8 +42,7 @@ export class AlteringProxy implements AsyncDisposable {
     options: AlteringOptions = {},
   ): Promise<AlteringProxy> {
     const proxy = new AlteringProxy(target, alter, options);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
-    proxy.#port = (proxy.#server.address() as AddressInfo).port;
+    await proxy.#server.listen();
     return proxy;
   }
 
@@ -51,16 +50,14 @@ export class AlteringProxy implements AsyncDisposable {
     this.#target = new URL(target);
     this.#alter = alter;
     this.#options = options;
-    this.#server = http.createServer((request, response) => this.#pass(request, response));
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#server.url;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
@@ -86,7 +83,7 @@ export class AlteringProxy implements AsyncDisposable {
     onward.on('error', () => response.destroy());
     request.on('close', () => request.complete || onward.destroy());
     const limit = this.#options.breaksAfter?.(line);
-    if (limit !== undefined) breakAfter(request, limit);
+    if (limit !== undefined) resetAfter(request, limit);
     request.pipe(onward);
   }
 
@@ -111,12 +108,4 @@ export class AlteringProxy implements AsyncDisposable {
     if (altered.breaks) response.write(altered.body, () => response.destroy());
     else response.end(altered.body);
   }
-}
-
-function breakAfter(request: IncomingMessage, limit: number): void {
-  let passed = 0;
-  request.on('data', (chunk: Buffer) => {
-    passed += chunk.length;
-    if (passed >= limit) request.socket.resetAndDestroy();
-  });
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { freePort } from '../processes/free-port.ts';
+import { LocalServer } from './local-server.ts';
 
 export type Fault =
   /** The connection breaks after this number of bytes of the request's body. */
@@ -37,24 +36,21 @@ export class FaultProxy implements AsyncDisposable {
   /** Number of requests whose answer has neither ended nor broken. */
   open = 0;
   readonly #target: number;
-  readonly #server: Server;
-  readonly #port: number;
+  readonly #server = new LocalServer((request, response) => this.#pass(request, response));
   #injected: Injected | undefined;
 
   static async start(target: number): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target, await freePort());
+    const proxy = new FaultProxy(target);
     await proxy.accept();
     return proxy;
   }
 
-  private constructor(target: number, port: number) {
+  private constructor(target: number) {
     this.#target = target;
-    this.#port = port;
-    this.#server = http.createServer((request, response) => this.#pass(request, response));
   }
 
   get port(): number {
-    return this.#port;
+    return this.#server.port;
   }
 
   /** Injects the fault into every matching request, or only into the first few. */
@@ -67,21 +63,17 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /** Breaks open connections and refuses new ones. */
-  async refuse(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+  refuse(): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 
   /** Accepts connections again, on the same port. */
-  async accept(): Promise<void> {
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
+  accept(): Promise<void> {
+    return this.#server.listen();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
@@ -119,7 +111,8 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-function resetAfter(request: IncomingMessage, bytes: number): void {
+/** Breaks the connection after this number of bytes of the request's body. */
+export function resetAfter(request: IncomingMessage, bytes: number): void {
   let passed = 0;
   request.on('data', (chunk: Buffer) => {
     passed += chunk.length;

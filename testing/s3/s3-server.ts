@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { LocalServer } from '../http/local-server.ts';
 import { type Exchange, refuse, respond, type S3Kind } from './s3-answers.ts';
 import { S3Bucket } from './s3-bucket.ts';
 import { pageOf, uploadsOf } from './s3-listing.ts';
@@ -43,12 +42,11 @@ export class S3Server implements AsyncDisposable {
   readonly #listable: string;
   readonly #region: string | undefined;
   readonly #folder: string;
-  readonly #server: Server;
+  readonly #server = new LocalServer((request, response) => void this.#answer(request, response));
 
   static async start(options: S3ServerOptions = {}): Promise<S3Server> {
     const server = new S3Server(await mkdtemp(path.join(tmpdir(), 's3-server-')), options);
-    server.#server.listen(0, '127.0.0.1');
-    await once(server.#server, 'listening');
+    await server.#server.listen();
     return server;
   }
 
@@ -58,11 +56,10 @@ export class S3Server implements AsyncDisposable {
     this.#listable = listable;
     this.#region = region;
     this.#folder = folder;
-    this.#server = http.createServer((request, response) => void this.#answer(request, response));
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port; // it listens on a port, not a pipe
+    return this.#server.port;
   }
 
   makeBucket(name: string): S3Bucket {
@@ -82,13 +79,12 @@ export class S3Server implements AsyncDisposable {
 
   /** Loses one object as {@link S3Bucket.cutPower} does, and breaks every connection. Returns its key. */
   cutPower(bucket: S3Bucket, key?: string): string | undefined {
-    this.#server.closeAllConnections();
+    this.#server.breakConnections();
     return bucket.cutPower(key);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
+    await this.#server[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
   }
 

@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { LocalServer } from '../http/local-server.ts';
 
 type Value = { readonly stringValue?: string; readonly intValue?: number | string };
 type Attribute = { readonly key: string; readonly value: Value };
@@ -26,29 +25,22 @@ type TracesRequest = {
 export class TraceCollector implements AsyncDisposable {
   readonly spans: ReceivedSpan[] = [];
   readonly resource = new Map<string, string | undefined>();
-  readonly #server: Server;
+  readonly #server = new LocalServer((req, res) => {
+    if (req.method !== 'POST' || req.url !== '/v1/traces') res.writeHead(404).end();
+    else
+      void json(req)
+        .then((request) => this.#take(request as TracesRequest), String)
+        .then(() => res.end('{}'));
+  });
 
   static async start(): Promise<TraceCollector> {
     const collector = new TraceCollector();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    collector.#server.listen(0, '127.0.0.1', resolve);
-    await promise;
+    await collector.#server.listen();
     return collector;
   }
 
-  private constructor() {
-    this.#server = createServer((req, res) => {
-      if (req.method !== 'POST' || req.url !== '/v1/traces') res.writeHead(404).end();
-      else
-        void json(req)
-          .then((request) => this.#take(request as TracesRequest), String)
-          .then(() => res.end('{}'));
-    });
-  }
-
   get url(): string {
-    const { port } = this.#server.address() as AddressInfo; // it listens on TCP
-    return `http://127.0.0.1:${port}`;
+    return this.#server.url;
   }
 
   /** Returns the single span of this name. */
@@ -56,11 +48,8 @@ export class TraceCollector implements AsyncDisposable {
     return this.spans.find((span) => span.name === name);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
-    this.#server.closeAllConnections();
-    await promise;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 
   #take({ resourceSpans }: TracesRequest): void {

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { freePort } from '../processes/free-port.ts';
+import { LocalServer } from '../http/local-server.ts';
 
 export type Received = {
   readonly id: string;
@@ -35,40 +34,29 @@ export class WebhookReceiver implements AsyncDisposable {
   delay = 0;
   /** Sent with every refusal. */
   retryAfter: string | undefined;
-  readonly #host: string;
-  readonly #port: number;
-  #server: Server | undefined;
+  readonly #server: LocalServer;
 
   /** By default on a free port. */
   static async start({ host = '127.0.0.1', port = 0 } = {}): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver(host, port === 0 ? await freePort() : port);
-    await receiver.up();
+    const receiver = new WebhookReceiver(host);
+    await receiver.#server.listen(port);
     return receiver;
   }
 
-  private constructor(host: string, port: number) {
-    this.#host = host;
-    this.#port = port;
+  private constructor(host: string) {
+    this.#server = new LocalServer((req, res) => void this.#take(req, res), host);
   }
 
   get url(): string {
-    return `http://${this.#host}:${this.#port}/hook`;
+    return `${this.#server.url}/hook`;
   }
 
-  async up(): Promise<void> {
-    this.#server = createServer((req, res) => void this.#take(req, res));
-    this.#server.listen(this.#port, this.#host);
-    await once(this.#server, 'listening');
+  up(): Promise<void> {
+    return this.#server.listen();
   }
 
-  async down(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    if (!server) return;
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
+  down(): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 
   /** Status words of a deposit in the order in which they first came; `gone` for the last of a deleted one. */
