@@ -110,10 +110,7 @@ type Facts = {
   readonly differences: number;
   /** A sentence for each view that could not be compared, which need not be a fault. */
   readonly notCompared: readonly string[];
-  /**
-   * Milliseconds that the switch took in the service. Empty if the views are used from the next start on, `null` after
-   * `--check`.
-   */
+  /** Milliseconds of the switch in the service; empty: used from the next start on, `null`: after `--check`. */
   readonly switched: { readonly views?: number } | null;
 };
 

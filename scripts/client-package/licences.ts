@@ -14,10 +14,7 @@ Contains walloc, copyright (c) 2020 Igalia, S.L., https://github.com/wingo/wallo
 Contains xz-embedded by Lasse Collin and Igor Pavlov, public domain, https://tukaani.org/xz/embedded.html`,
 };
 
-/**
- * Returns name, version and licence text of each package that is in a bundle.
- * @throws {Error} a package has no licence text.
- */
+/** Returns name, version and licence text of each package in a bundle. @throws {Error} a text is missing. */
 export function licenceTexts(folders: Iterable<string>): string {
   const all = new Set<string>();
   for (const folder of folders) addWithDependencies(folder, all);

@@ -61,9 +61,7 @@ function licenceOf(
   return types.length === 0 ? undefined : types.join(' OR ');
 }
 
-/**
- * Whether the licences allow one choice of an SPDX expression, read without brackets: AND binds more tightly than OR.
- */
+/** Whether the licences allow one choice of an SPDX expression without brackets: AND binds before OR. */
 export function isAllowed(expression: string): boolean {
   // (A OR B) AND C would be misread: a person must decide about such an expression.
   if (/\([^)]*\bOR\b[^)]*\)\s*AND|AND\s*\([^)]*\bOR\b/.test(expression)) return false;

@@ -6,10 +6,7 @@ const NAME = 'vulnerabilities';
 const AUDIT_TIMEOUT_MS = 60_000;
 const ASK = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=15000'];
 
-/**
- * Resolves to the known vulnerabilities of the packages that the service uses. Failing to reach the registry is not a
- * problem.
- */
+/** Resolves to the known vulnerabilities of the service's packages. No answer is not a problem. */
 export async function askAudit(): Promise<Check> {
   const { error, stdout } = await new Promise<{ error: Error | null; stdout: string }>((resolve) => {
     const options = {

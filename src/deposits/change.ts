@@ -64,10 +64,7 @@ export function removeDeposit(parts: DepositParts, depositId: number, write: Cli
   return changeDeposit(parts, depositId, write, () => ({ type: 'DeleteDeposit', depositId, reason }));
 }
 
-/**
- * Changes a deposit by a command that is made of the content of the request. A refused request leaves its idempotency
- * key unused.
- */
+/** Changes a deposit by a command made of the request's content. A refusal leaves its idempotency key unused. */
 async function changeDeposit(
   parts: DepositParts,
   depositId: number,

@@ -114,10 +114,7 @@ export async function awaitViews({ projector }: DepositParts, position: Position
   await projector.passed(position, VIEW_TIMEOUT_MS);
 }
 
-/**
- * Returns the deposit as a write has left it, or as it is since.
- * @throws {EventLogUnavailable} only what is older can be read.
- */
+/** Returns the deposit as a write has left it, or later. @throws {EventLogUnavailable} only older reads are possible */
 export async function writtenDeposit(
   { queries }: Pick<DepositParts, 'queries'>,
   { depositId, revision, isRepeatable, retries }: Written,

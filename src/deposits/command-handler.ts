@@ -166,10 +166,7 @@ function decideAll<State, Command, Event extends { type: string; data: object }>
   return { events, state, unsealed };
 }
 
-/**
- * Checks commands without appending. @throws what {@link handleCommand} would throw for the first command that is not
- * possible.
- */
+/** Checks commands without appending. @throws the refusal of the first that {@link handleCommand} refuses. */
 export async function assertPossible<State, Command, Event>(
   log: EventLog,
   aggregate: Aggregate<State, Command, Event>,

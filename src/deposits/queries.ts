@@ -164,10 +164,7 @@ export class DepositQueries {
     return executed?.events.flatMap(({ data }) => ('archive' in data ? [data.archive] : []))[0];
   }
 
-  /**
-   * Returns the deposit that a request changed after the given event. Searches the whole log if the log does not
-   * contain that event.
-   */
+  /** Returns the deposit that a request changed after the event, or in the whole log if it lacks the event. */
   async findByCorrelation(requestId: string, after: SeenEvent | undefined): Promise<number | undefined> {
     const isKnown = after !== undefined && (await this.#projector.knows(after));
     const query = { after: isKnown ? after.position : undefined, streamPrefixes: [deposits.prefix] };

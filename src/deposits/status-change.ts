@@ -79,10 +79,7 @@ export class StatusChangeReader {
   }
 }
 
-/**
- * Returns all status events of a deposit up to a revision, oldest first.
- * @throws {EventLogUnavailable} the read is stale
- */
+/** Returns the status events of a deposit up to a revision, in order. @throws {EventLogUnavailable} a stale read */
 export async function statusChangesUpTo(
   log: Pick<EventLog, 'readStream'>,
   depositId: number,

@@ -79,10 +79,7 @@ type NewEntry = {
   readonly slug: string | null;
 };
 
-/**
- * Resolves to the target of a reference.
- * @throws {SwordError} 400: this client has not deposited it.
- */
+/** Resolves to the target of a reference. @throws {SwordError} 400: this client has not deposited it. */
 export async function targetOf(
   reference: Reference,
   requester: Requester,

@@ -35,9 +35,7 @@ export type RouteName = keyof typeof ROUTES;
 
 const HEALTH = /^\/health\/(?:live|ready)(?=\/?$)/;
 
-/**
- * Returns the pattern of the route that a request matched, which contains no text of clients; `none` without a route.
- */
+/** Returns the pattern of the matched route, which contains no text of clients; `none` without a route. */
 export function routeOf(ctx: ServiceContext): string {
   // Set by @koa/router. Always a string, since every route here is one.
   const { _matchedRoute: matched } = ctx as { _matchedRoute?: string };

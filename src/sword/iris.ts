@@ -1,7 +1,4 @@
-/**
- * Builds all absolute IRIs, with a trailing slash: `{base_url}` and the paths of the interface. `baseUrl` is
- * configuration, never the Host of a request.
- */
+/** Builds all absolute IRIs, with a trailing slash. The base is configuration, never the Host of a request. */
 export class Iris {
   readonly base: string;
 

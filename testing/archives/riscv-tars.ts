@@ -39,9 +39,7 @@ function mixedInstructions(): Buffer[] {
   });
 }
 
-/**
- * Returns more than 64 KiB of AUIPC and JALR, all of which call address 0, with an instruction of 16 bits after each.
- */
+/** Returns over 64 KiB of AUIPC and JALR that call address 0, each followed by an instruction of 16 bits. */
 function farCalls(start: number): Buffer[] {
   return Array.from({ length: 7000 }, (_, index) => {
     const distance = -(start + 10 * index);

@@ -1,10 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import type { Decider } from '../../src/domain/decider.ts';
 
-/**
- * Returns a test of a decider: given these events, when this command comes, then these events follow, or the refusal
- * of this code.
- */
+/** Returns a test of a decider: after these events, this command gives these events or this refusal. */
 export function scenario<State, Command, Event>(decider: Decider<State, Command, Event>) {
   return (t: ExecutionContext, ...past: readonly Event[]) => ({
     when: (command: Command) => {

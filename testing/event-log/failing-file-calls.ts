@@ -6,10 +6,7 @@ type Call = 'read' | 'writev' | 'write' | 'datasync' | 'sync' | 'truncate';
 /** Returns whether the call with this number, from 1, fails. */
 type Fails = (count: number) => boolean;
 
-/**
- * Makes calls of file handles of this process fail with EIO until the test ends or `works` is called. A test that
- * uses this has to be serial.
- */
+/** Makes calls of file handles fail with EIO until the test ends or `works` is called. Tests must be serial. */
 export async function failFileCalls(
   t: ExecutionContext,
   call: Call,

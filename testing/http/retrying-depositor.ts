@@ -113,10 +113,7 @@ export class RetryingDepositor implements Answered {
     }
   }
 
-  /**
-   * Sends the last request of a deposit. One that was answered 503 may have been executed: then its repetition is
-   * refused.
-   */
+  /** Sends the last request of a deposit; one answered 503 may have been executed, and is then refused. */
   async #complete(
     node: string,
     other: string,

@@ -26,10 +26,7 @@ export function pageOf({ name, bucket }: ListedBucket, query: URLSearchParams, p
   return xmlOf(tag('ListBucketResult', about + next + contents.join('')));
 }
 
-/**
- * Returns the uploads to a key, ordered by their beginnings. Without a key MinIO lists those that this process has
- * seen begin.
- */
+/** Returns the uploads to a key by their beginnings; without a key, as MinIO, those begun in this process. */
 export function uploadsOf(bucket: S3Bucket, query: URLSearchParams, kind: S3Kind): string {
   const key = query.get('prefix') ?? '';
   const all = [...bucket.uploads].filter(([, upload]) => key === '' || upload.key === key);

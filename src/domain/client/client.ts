@@ -148,10 +148,7 @@ function acceptedProviderUrl(wanted: string | null): string | null {
   return wanted?.replace(/\/+$/, '') ?? null;
 }
 
-/**
- * Whether the text is an absolute http(s) URL without credentials, query and fragment. Origins append a slash and a
- * name to it.
- */
+/** Whether the text is an absolute http(s) URL without credentials, query and fragment, which origins extend. */
 function isProviderUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\?#@\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return false;
   return new URL(text).hostname !== '';

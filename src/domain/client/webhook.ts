@@ -10,9 +10,7 @@ export type SealedSecret = {
 
 const MAX_URL_LENGTH = 2000;
 
-/**
- * Returns the normalized address, or the problem with it. Addresses are stored in clear: they contain no credentials.
- */
+/** Returns the normalized address, or the problem with it: addresses are stored in clear, so without credentials. */
 export function webhookUrl(text: string): { readonly url: string } | { readonly problem: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {

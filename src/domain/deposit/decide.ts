@@ -93,10 +93,7 @@ const DECISIONS: {
     return [{ type: 'CopyUnreadable', data: { depositId, ...copy } }];
   },
 
-  /**
-   * Starts a new check. A check still running becomes outdated: its outcome names the earlier attempt and changes
-   * nothing.
-   */
+  /** Starts a new check. The outcome of one still running names the earlier attempt, and changes nothing. */
   RetryChecks({ depositId }, deposit) {
     assertExists(depositId, deposit);
     if (deposit.status !== 'rejected' && deposit.status !== 'deposited') {

@@ -19,9 +19,7 @@ export type DepositEvent = EventsOf<{
   ArchiveAdded: { depositId: number; archive: Archive };
   ArchivesReplaced: { depositId: number; archive: Archive };
   ArchivesRemoved: { depositId: number };
-  /**
-   * Replaces one archive, named by its number among all archives ever added, from 1. The new archive gets that number.
-   */
+  /** Replaces the archive with this number, counted from 1 among all ever added; the new one gets the number. */
   ArchiveReplaced: { depositId: number; number: number; archive: Archive };
   ArchiveRemoved: { depositId: number; number: number };
   MetadataAdded: { depositId: number; entry: MetadataEntry };

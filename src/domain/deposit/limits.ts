@@ -17,9 +17,7 @@ export function assertEntries(count: number): void {
   assertWithin('TOO_MANY_ENTRIES', 'metadata entries', count, MAX_ENTRIES);
 }
 
-/**
- * Refuses a deposit that is still partial after `changes` changes. Each event except the first counts as one change.
- */
+/** Refuses a deposit that is still partial after `changes` changes: each event except the first. */
 export function assertChangeLimit(depositId: number, changes: number): void {
   if (changes <= MAX_CHANGES) return;
   throw new DepositRefusal(

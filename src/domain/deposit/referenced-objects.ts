@@ -1,8 +1,6 @@
 import type { DepositEvent } from './events.ts';
 
-/**
- * Returns the digests of the store objects that an event references. They must exist for as long as the event counts.
- */
+/** Returns the digests of the store objects that an event references, which must exist as long as it counts. */
 export function referencedObjects(event: DepositEvent): readonly string[] {
   switch (event.type) {
     case 'ArchiveAdded':

@@ -31,9 +31,6 @@ export type HeldData = {
   revision: number;
   heldAt: string;
   reason: string;
-  /**
-   * Earliest time of the next attempt, unless others wait already; `null` for at once. Absent in events of older
-   * releases.
-   */
+  /** Earliest time of the next attempt, if no others wait; `null`: at once. Older releases omit it. */
   nextTryAt?: string | null;
 };

@@ -26,10 +26,7 @@ export function depositResource<Shown extends OwnedDeposit>(
   return resource<Shown>({ find: (ctx) => findDeposit(ctx, read), handlers, possible });
 }
 
-/**
- * Returns the deposit that the path names.
- * @throws {SwordError} 404
- */
+/** Returns the deposit that the path names. @throws {SwordError} 404 */
 export async function findDeposit<Shown extends OwnedDeposit>(
   ctx: ServiceContext,
   read: (depositId: number, client: string) => Promise<Shown | undefined>,
@@ -65,10 +62,7 @@ type Params = {
   readonly upload: string;
 };
 
-/**
- * Returns the collection that the path names.
- * @throws {SwordError} 404: the collection is not granted to the client.
- */
+/** Returns the collection that the path names. @throws {SwordError} 404: not granted to the client. */
 export function grantedCollection(ctx: ServiceContext): string {
   const { collection } = paramsOf(ctx);
   assertGranted(ctx.state.login, collection);

@@ -90,10 +90,7 @@ export class Credentials {
     return this.#refused;
   }
 
-  /**
-   * Returns the login that the header belongs to.
-   * @throws {SwordError} 401, identical for an unknown name and a wrong password; 429; 503
-   */
+  /** Returns the login of the header. @throws {SwordError} 401, equal for unknown name and wrong password; 429; 503 */
   async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
     const sent = parseBasic(authorization);
     if (!sent) throw unauthorized(authorization !== undefined);
@@ -127,9 +124,7 @@ export class Credentials {
     return sent && this.#cached(this.#fingerprintOf(sent), address);
   }
 
-  /**
-   * Returns the current login, or `undefined` if the password changed or the client was disabled since it was verified.
-   */
+  /** Returns the current login; `undefined` if since the check the password changed or the client was disabled. */
   currentLogin({ client, credentialRevision }: Verified): ClientLogin | undefined {
     const login = this.#logins.get(client);
     return login?.disabled === false && login.credentialRevision === credentialRevision ? login : undefined;
@@ -240,9 +235,7 @@ export function authenticate(credentials: Credentials, trustProxy: boolean): Ser
   };
 }
 
-/**
- * Returns the client's address. Behind a trusted proxy it is the last one in `X-Forwarded-For`, which the proxy added.
- */
+/** Returns the client's address; behind a trusted proxy, the one that it added last to `X-Forwarded-For`. */
 export function addressOf({ req }: Pick<ServiceContext, 'req'>, trustProxy: boolean): string {
   const forwarded = trustProxy
     ? String(req.headers['x-forwarded-for'] ?? '')

@@ -4,16 +4,10 @@ import type { ServiceMiddleware } from '../service-context.ts';
 
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-/**
- * Share of the concurrent writes that one client may use, of those that others leave: however slow its bodies are, others
- * are served.
- */
+/** Share of the concurrent writes left by others that one client may use, however slow its bodies are. */
 const SHARE_PER_CLIENT = 3 / 4;
 
-/**
- * Limits concurrent writes, since each needs memory for its body. Refuses further ones with 503 before their body is
- * received.
- */
+/** Limits concurrent writes, since bodies need memory. Others get 503 before their body is received. */
 export function limitWrites(limit: number): ServiceMiddleware {
   const semaphore = new FairSemaphore({
     limit,

@@ -10,10 +10,7 @@ export const PAGE_SIZE = 100;
 /** Maximum page size; larger requests get this, since existing clients follow the links in any case. */
 export const MAX_PAGE_SIZE = 1000;
 
-/**
- * Parses the query of a collection's list; unknown parameters are ignored.
- * @throws {SwordError} 400
- */
+/** Parses the query of a collection's list; unknown parameters are ignored. @throws {SwordError} 400 */
 export function depositQueryIn({ query, state }: ServiceContext, collection: string): DepositQuery {
   const parameters = query as Parameters;
   const pageSize = wholeNumber(parameters, 'page_size') ?? PAGE_SIZE;

@@ -36,10 +36,7 @@ export type DepositRequest = {
   readonly declaredLength: number | null;
 };
 
-/**
- * Parses the headers of a write.
- * @throws {SwordError} 400 or 412: a header is malformed.
- */
+/** Parses the headers of a write. @throws {SwordError} 400 or 412: a header is malformed. */
 export function parseDepositRequest({ req }: Context): DepositRequest {
   const { headers, method } = req;
   refuseTransferCodings(headers['transfer-encoding']);
@@ -65,18 +62,12 @@ function partialPut(range: string): SwordError {
   );
 }
 
-/**
- * Returns the digests of a body that is deposited as it is.
- * @throws {SwordError} 412: they contradict each other.
- */
+/** Returns the digests of a body that is deposited as it is. @throws {SwordError} 412: they contradict each other. */
 export function digestsOf({ digests: { content, repr } }: Pick<DepositRequest, 'digests'>): Digests {
   return bothDigests(content, repr);
 }
 
-/**
- * Returns whether the query has `dry-run=true`.
- * @throws {SwordError} 400: the value is neither true nor false.
- */
+/** Returns whether the query has `dry-run=true`. @throws {SwordError} 400: the value is neither true nor false. */
 export function isDryRun({ query }: Context): boolean {
   const value = query['dry-run'];
   if (value === undefined || value === 'false') return false;
@@ -112,10 +103,7 @@ export type Accepted = {
   readonly inMultipart?: Pick<Accepted, 'archives' | 'entry'>;
 };
 
-/**
- * Classifies the body of a request.
- * @throws {SwordError} 415: not accepted here; 400: an archive without a name.
- */
+/** Classifies the body of a request. @throws {SwordError} 415: not accepted here; 400: an archive without a name. */
 export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   const { headers } = ctx.req;
   const named = namedUpload(ctx);
@@ -175,10 +163,7 @@ function largerText(bytes: number, limit: number): string {
   return `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
 }
 
-/**
- * Refuses bodies in another coding than identity.
- * @throws {SwordError} 400, 415
- */
+/** Refuses bodies in another coding than identity. @throws {SwordError} 400, 415 */
 export function refuseCodings(headers: Context['req']['headers']): void {
   refuseTransferCodings(headers['transfer-encoding']);
   refuseContentCodings(headers['content-encoding']);

@@ -7,9 +7,7 @@ export type Part = {
   readonly body: AsyncIterable<Buffer>;
 };
 
-/**
- * Limits: the number of parts, the bytes of one part's headers, and the bytes of preamble and epilogue (`gapBytes`).
- */
+/** Limits: parts, bytes of one part's headers, and bytes of preamble and epilogue (`gapBytes`). */
 export type MultipartLimits = {
   readonly parts: number;
   readonly headerBytes: number;

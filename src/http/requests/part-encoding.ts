@@ -10,10 +10,7 @@ export function contentOf({ headers, body }: Part): AsyncIterable<Uint8Array> {
   throw new SwordError('ErrorContent', text);
 }
 
-/**
- * Like {@link contentOf}, for an archive. Without the header it also detects base64, which a client library sends
- * undeclared.
- */
+/** Like {@link contentOf}, for an archive: also detects base64, which a client library sends undeclared. */
 export function archiveOf(part: Part, isArchive: (head: Uint8Array) => boolean): AsyncIterable<Uint8Array> {
   const isDeclared = part.headers.has('content-transfer-encoding');
   return isDeclared ? contentOf(part) : decodeIfBase64(part.body, isArchive);

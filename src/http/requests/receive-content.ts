@@ -49,10 +49,7 @@ function maxBodyBytes(
   return Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
 }
 
-/**
- * Receives the body, whatever its kind. `judge` sees the facts of an entry before anything is stored and may
- * refuse it.
- */
+/** Receives the body of any kind. `judge` may refuse the facts of an entry before anything is stored. */
 export async function receiveContent(
   write: BodyOfWrite,
   judge: EntryValidator,

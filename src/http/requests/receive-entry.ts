@@ -70,10 +70,7 @@ export async function receiveEntryBytes(
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
 }
 
-/**
- * Compares the MD5 of the bytes with the promised one.
- * @throws {SwordError} 412: they differ.
- */
+/** Compares the MD5 of the bytes with the promised one. @throws {SwordError} 412: they differ. */
 export function assertMd5(bytes: Uint8Array, promised: string | null): void {
   if (promised === null) return;
   const found = hash('md5', bytes);
@@ -82,10 +79,7 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
   throw checksumMismatch(text);
 }
 
-/**
- * Parses an Atom entry.
- * @throws {SwordError} the bytes are no Atom entry.
- */
+/** Parses an Atom entry. @throws {SwordError} the bytes are no Atom entry. */
 export async function understandEntry(
   bytes: Uint8Array,
   charset: string | undefined,

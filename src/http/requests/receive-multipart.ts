@@ -82,10 +82,7 @@ export async function receiveMultipart(
   return { archive, entry: parts.entry ? await storeEntry(parts.entry, options) : null };
 }
 
-/**
- * Yields the parts with their media types. The root of a `multipart/related` body may have none: the whole declares it
- * (RFC 2387).
- */
+/** Yields the parts with their media types; for the root of `multipart/related`, the whole states it (RFC 2387). */
 async function* typedParts(
   parts: AsyncIterable<Part>,
   { type: whole, parameters }: MediaType,

@@ -56,9 +56,7 @@ const EMPTY_BODY_TIMEOUT_MS = 5000;
 /** Longest time between two counts of the time that a body has taken. */
 const LONGEST_TICK_MS = 1000;
 
-/**
- * Time limits of a body: a base (ms) plus its size at the minimum rate (bytes per ms), and a limit for idle time (ms).
- */
+/** Time limits of a body: a base (ms) plus its size at a minimum rate (bytes per ms), and idle time (ms). */
 export type BodyTimeouts = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
 
 /**
@@ -188,10 +186,7 @@ export function waitsToContinue({ req, res }: Pick<Context, 'req' | 'res'>): boo
 
 const continued = new WeakSet<object>();
 
-/**
- * Returns whether the request expects `100 Continue`. HTTP/1.0 has no interim responses: its clients would read one as
- * the final response.
- */
+/** Returns whether the request expects `100 Continue`, which HTTP/1.0 would read as the final response. */
 function awaitsContinue({ headers, httpVersion }: Context['req']): boolean {
   return httpVersion === '1.1' && headers.expect?.trim().toLowerCase() === '100-continue';
 }

@@ -5,10 +5,7 @@ import { checksumMismatch } from '../../sword/sword-error.ts';
 const NAMES = { sha256: 'SHA-256', sha512: 'SHA-512' } as const;
 const ALGORITHMS = ['sha256', 'sha512'] as const;
 
-/**
- * Passes the bytes on; rejects at their end if they do not have the promised digests.
- * @throws {SwordError} 412
- */
+/** Passes the bytes on; rejects at their end if they do not have the promised digests. @throws {SwordError} 412 */
 export function verifyingBytes(
   body: AsyncIterable<Uint8Array>,
   promised: Digests,
@@ -18,10 +15,7 @@ export function verifyingBytes(
     : body;
 }
 
-/**
- * Compares bytes in memory with the promised digests.
- * @throws {SwordError} 412: they differ.
- */
+/** Compares bytes in memory with the promised digests. @throws {SwordError} 412: they differ. */
 export function assertDigests(bytes: Uint8Array, promised: Digests): void {
   for (const algorithm of ALGORITHMS) {
     if (promised[algorithm] !== null) assertDigest(algorithm, promised[algorithm], hash(algorithm, bytes));

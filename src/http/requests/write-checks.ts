@@ -57,10 +57,7 @@ type WriteCheckParts = {
   readonly receive: ReceiveOptions;
 };
 
-/**
- * Runs the checks that a write must pass before its body is received. `validatorOf` makes the validator of the entry, if
- * the body has one.
- */
+/** Runs the checks before a body is received. `validatorOf` makes the validator of an entry. */
 export type PassChecks = (
   asked: AskedWrite,
   validatorOf?: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator,

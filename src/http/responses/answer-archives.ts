@@ -19,10 +19,7 @@ import { streamChunks } from './stream-response.ts';
 /** Where archives come from, and the limits of answers with them. */
 export type Downloads = { readonly store: ObjectStore; readonly answers: LongAnswers };
 
-/**
- * Answers with a single archive byte for byte, or with a zip of several. A single archive is zipped only if the client
- * requires a zip.
- */
+/** Answers with a single archive as it is, or with a zip of several, or of one if the client requires it. */
 export async function answerArchives(
   ctx: ServiceContext,
   deposit: DepositContentView,
@@ -119,11 +116,7 @@ async function answerZip(
   await streamChunks(ctx, zipOf(archives, store));
 }
 
-/**
- * Asserts that the store has the archive in full length.
- * @throws {ObjectMissing}
- * @throws {ObjectCorrupt}
- */
+/** Asserts that the store has the archive in full length. @throws {ObjectMissing} @throws {ObjectCorrupt} */
 async function assertThere(archive: Archive, store: ObjectStore): Promise<void> {
   const found = await store.stat(archive.sha256);
   if (!found) throw new ObjectMissing(archive.sha256);

@@ -70,11 +70,7 @@ export class LongAnswers {
     });
   }
 
-  /**
-   * Waits for a permit, which the answer holds until it has ended.
-   * @throws {SwordError} 503
-   * @throws {ClientGone}
-   */
+  /** Waits for a permit, which the answer holds until it has ended. @throws {SwordError} 503 @throws {ClientGone} */
   async begin({ res, state: { login } }: ServiceContext): Promise<void> {
     const [ended, held] = [new AbortController(), new DisposableStack()];
     res.once('close', () => {

@@ -29,10 +29,7 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<voi
 
 /** Milliseconds after which idle connections are closed; `IDLE_TIMEOUT_MS` applies to unresponsive clients. */
 const KEEP_ALIVE_TIMEOUT_MS = 10_000;
-/**
- * Like `KEEP_ALIVE_TIMEOUT_MS`, for proxies. They must close first: a request that meets a closing connection is lost,
- * and its client gets 502.
- */
+/** Like `KEEP_ALIVE_TIMEOUT_MS`, for proxies: they must close first, or their clients get 502. */
 const PROXY_KEEP_ALIVE_TIMEOUT_MS = 130_000;
 /** Milliseconds added to the announced timeout: timers of a busy client are late, and its requests would be lost. */
 const KEEP_ALIVE_LEEWAY_MS = 10_000;
@@ -193,10 +190,7 @@ export class Server {
     await withTimeout(Promise.allSettled(this.#running), ABORT_GRACE_MS);
   }
 
-  /**
-   * Returns whether any connection has unsent bytes. Node regards a connection as idle as soon as its response is
-   * written, even if most of it is unsent.
-   */
+  /** Whether any connection has unsent bytes: Node regards it as idle once its response is written. */
   #isSending(): boolean {
     return this.#connections.values().some(({ writableLength }) => writableLength > 0);
   }

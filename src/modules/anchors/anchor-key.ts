@@ -5,10 +5,7 @@ import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
 /** Thrown when a key file has no Ed25519 key. */
 export class BadAnchorKey extends errorsOfCode('BAD_ANCHOR_KEY') {}
 
-/**
- * Returns the private key that signs anchors. Creates it, durable and readable by its owner only, if the file does not
- * exist.
- */
+/** Returns the private key that signs anchors. A missing one is created, durable and for its owner only. */
 export async function anchorKey(file: string): Promise<KeyObject> {
   if ((await readKeyFile(file)) === undefined) {
     const { privateKey } = generateKeyPairSync('ed25519');

@@ -74,10 +74,7 @@ export function anchorLine(anchor: Anchor): string {
   return canonicalJson(anchor);
 }
 
-/**
- * Parses a line of an anchor file.
- * @throws {NoAnchor}
- */
+/** Parses a line of an anchor file. @throws {NoAnchor} */
 export function anchorIn(line: string): Anchor {
   let value: unknown;
   try {
@@ -90,10 +87,7 @@ export function anchorIn(line: string): Anchor {
   return anchor;
 }
 
-/**
- * Validates an anchor.
- * @throws {NoAnchor}
- */
+/** Validates an anchor. @throws {NoAnchor} */
 export function asAnchor(value: unknown): Anchor {
   const found = Object(value) as Record<string, unknown>; // checked property by property
   const wrong = Object.entries(SHAPE).find(([name, isRight]) => !isRight(found[name]));

@@ -123,10 +123,7 @@ export class Anchorer {
   }
 }
 
-/**
- * Parses an anchor event.
- * @throws {NoAnchor}
- */
+/** Parses an anchor event. @throws {NoAnchor} */
 function anchorOf({ data, revision }: RecordedEvent): Anchor {
   try {
     return asAnchor(data);

@@ -78,10 +78,7 @@ export class ResumableUploads implements AsyncDisposable {
     this.#sweeping = clock.setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
-  /**
-   * Creates an upload.
-   * @throws {SwordError} 429: the client has too many; 503: there is no room, or a write failed.
-   */
+  /** Creates an upload. @throws {SwordError} 429: the client has too many; 503: there is no room, or a write failed. */
   async create({ client, collection, length, metadata }: NewUpload): Promise<Upload> {
     this.#assertFewEnough(client);
     this.#assertRoom(client, length);
@@ -190,9 +187,7 @@ export class ResumableUploads implements AsyncDisposable {
       .toArray();
   }
 
-  /**
-   * Interrupts remaining senders after a grace period, before the service stops; they can continue after its restart.
-   */
+  /** Interrupts remaining senders after a grace period of the stop; they can continue after the restart. */
   hurry(): void {
     clock.setTimeout(() => this.#locks.interruptAll(), STOP_GRACE_MS).unref();
   }

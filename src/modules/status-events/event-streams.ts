@@ -43,10 +43,7 @@ export class EventStreams implements Disposable {
     return { open: this.#streams.size };
   }
 
-  /**
-   * Opens a stream, which the caller must dispose of.
-   * @throws {SwordError} 429, 503
-   */
+  /** Opens a stream, which the caller must dispose of. @throws {SwordError} 429, 503 */
   open(client: string, subscription: Subscription): OpenStream & Disposable {
     if (this.#isOver) throw stopping();
     const permit = this.#semaphore.acquireNow(client);

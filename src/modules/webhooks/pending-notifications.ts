@@ -55,10 +55,7 @@ export class PendingNotifications {
     this.#parts = parts;
   }
 
-  /**
-   * Delivers with an acquired permit of the circuit breaker, in a trace of its own. Resolves to the position of the
-   * outcome in the log.
-   */
+  /** Delivers with an acquired permit, in a trace of its own. Resolves to the position of the outcome. */
   deliver(
     depositId: number,
     webhook: ClientWebhook,
@@ -134,10 +131,7 @@ export class PendingNotifications {
     return { revisions };
   }
 
-  /**
-   * Resolves to the change to send and the reason not to send it. Resolves to the error for an event of a newer
-   * release, which this one cannot read.
-   */
+  /** Resolves to the change to send, the reason not to, or the error for an event of a newer release. */
   async #find(depositId: number, revision: number): Promise<Found | UnreadableEvent> {
     try {
       const change = await statusChangeAt(this.#parts.log, depositId, revision);

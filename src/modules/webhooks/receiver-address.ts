@@ -9,10 +9,7 @@ export class ReceiverRefused extends errorsOfCode('RECEIVER_REFUSED') {}
 /** Whether webhooks may be in private networks and use plain http. */
 export type ReceiverRules = { readonly allowPrivate: boolean };
 
-/**
- * Checks the rules that need no resolver; every connection checks them again.
- * @throws {ReceiverRefused}
- */
+/** Checks the rules that need no resolver; every connection checks them again. @throws {ReceiverRefused} */
 export function assertMayBeReceiver({ protocol, hostname }: URL, { allowPrivate }: ReceiverRules): void {
   if (allowPrivate) return;
   if (protocol !== 'https:') {
@@ -23,10 +20,7 @@ export function assertMayBeReceiver({ protocol, hostname }: URL, { allowPrivate 
   if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(hostname, address);
 }
 
-/**
- * Checks a new webhook, including its DNS name.
- * @throws {ReceiverRefused}
- */
+/** Checks a new webhook, including its DNS name. @throws {ReceiverRefused} */
 export async function assertReachable(url: URL, rules: ReceiverRules): Promise<void> {
   assertMayBeReceiver(url, rules);
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return;

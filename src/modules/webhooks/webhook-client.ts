@@ -41,10 +41,7 @@ export class WebhookClient implements Disposable {
     this.#userAgent = userAgent;
   }
 
-  /**
-   * Sends one notification.
-   * @throws only when `signal` aborts
-   */
+  /** Sends one notification. @throws only when `signal` aborts */
   async post(
     address: string,
     body: string,

@@ -8,10 +8,7 @@ import { random } from '../../tools/random.ts';
 /** Thrown when the key is missing, malformed, or not the one that sealed the secret. */
 export class WebhookKeyProblem extends errorsOfCode('WEBHOOK_KEY') {}
 
-/**
- * Seals the secrets of webhooks. The event log never contains them in plain text, and each opens only for its own
- * client.
- */
+/** Seals the secrets of webhooks, so that the log has none in plain text; each opens for its client only. */
 export class WebhookKey {
   readonly #key: Buffer;
   readonly #id: string;
@@ -23,10 +20,7 @@ export class WebhookKey {
     return WebhookKey.read(file);
   }
 
-  /**
-   * Reads the key.
-   * @throws {WebhookKeyProblem}
-   */
+  /** Reads the key. @throws {WebhookKeyProblem} */
   static async read(file: string): Promise<WebhookKey> {
     const text = await textIn(file);
     if (text === undefined) throw new WebhookKeyProblem(`The key of webhooks, ${file}, is missing.`);
@@ -51,10 +45,7 @@ export class WebhookKey {
     };
   }
 
-  /**
-   * Opens a sealed secret.
-   * @throws {WebhookKeyProblem}
-   */
+  /** Opens a sealed secret. @throws {WebhookKeyProblem} */
   open({ keyId, iv, ciphertext, tag }: SealedSecret, client: string): string {
     if (keyId !== this.#id) {
       const text = `The webhook secret of ${client} was sealed with the key ${keyId}, not with ${this.#id}.`;

@@ -54,10 +54,7 @@ export class WebhookSender {
     return breaker;
   }
 
-  /**
-   * Delivers with an acquired permit of the circuit breaker.
-   * @throws only when `signal` aborts
-   */
+  /** Delivers with an acquired permit of the circuit breaker. @throws only when `signal` aborts */
   async deliver(
     webhook: ClientWebhook,
     breaker: CircuitBreaker,

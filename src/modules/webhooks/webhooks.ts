@@ -33,9 +33,7 @@ export class Webhooks {
     });
   }
 
-  /**
-   * Returns whether any client may have a webhook at this position of the log, which the view may not have reached yet.
-   */
+  /** Whether any client may have a webhook at this position, which the view may not have reached yet. */
   mayBeAnyAt(position: Position): boolean {
     if (!this.#hasSeen(position)) return true;
     this.#isAny ??= this.oldest !== undefined;
@@ -57,9 +55,7 @@ export class Webhooks {
     return this.#view.find({ orderBy: 'since', limit: 1 })[0];
   }
 
-  /**
-   * Resolves to the client's webhook at the event or later; `undefined` if it has none or got it only after the event.
-   */
+  /** Resolves to the client's webhook at the event or later; `undefined` if it had none at the event. */
   async at(client: string, position: Position): Promise<ClientWebhook | undefined> {
     const webhook = this.#hasSeen(position) ? this.#view.get(client) : await this.#read(client);
     return webhook && webhook.since < position ? webhook : undefined;

@@ -7,10 +7,7 @@ import { files } from '../../tools/files.ts';
 
 type KeyPlaces = Pick<Config, 'dataDir' | 'anchorKeyFile' | 'webhooks'>;
 
-/**
- * Copies the keys in use, and all others in the folder of keys. Resolves to their names. Requires that no other process
- * does so.
- */
+/** Copies the keys in use and all others in their folder, in one process at a time. Resolves to their names. */
 export async function backUpKeys(config: KeyPlaces, backup: string): Promise<readonly string[]> {
   await removeUnfinished(path.join(backup, 'keys'));
   const keys = await filesIn(path.join(config.dataDir, 'keys'));
@@ -41,10 +38,7 @@ export async function restoreKeys(backup: string, config: KeyPlaces): Promise<re
   return problems;
 }
 
-/**
- * Returns the keys in use by their names in a backup, which are those in a data folder, wherever the settings place
- * them.
- */
+/** Returns the keys in use by their names in a backup: those of a data folder, wherever settings place them. */
 function keysInUse({ anchorKeyFile, webhooks }: KeyPlaces): ReadonlyMap<string, string> {
   return new Map([
     ['anchor-ed25519.pem', anchorKeyFile],

@@ -17,10 +17,7 @@ export function settings(client: string, { domain, 'provider-url': providerUrl }
   ];
 }
 
-/**
- * Checks all commands beforehand without appending, so that either all of them are executed or none.
- * @throws {Refusal} of the first command on the client, or on a collection for it, that would be refused.
- */
+/** Checks all commands before any is executed. @throws {Refusal} of the first one that would be refused. */
 export async function assertAccepted(
   log: EventLog,
   client: string,

@@ -71,10 +71,7 @@ async function remove(administration: AdminCommands, client: string): Promise<vo
   say(changed ? `${client} is no longer notified.` : `${client} has no webhook.`);
 }
 
-/**
- * Returns the deposits of the client with notifications that wait or were given up, according to the views in this
- * folder.
- */
+/** Returns the client's deposits with waiting or expired notifications, by the views in this folder. */
 function undelivered(config: Config, client: string): readonly UndeliveredNotifications[] {
   using view = openView(config, undeliveredNotifications);
   return [...depositsOfView<UndeliveredNotifications>(view, { equal: { client } })].toReversed();

@@ -31,9 +31,7 @@ export async function openServiceLog(config: Config): Promise<EventLog> {
   return await openExistingLog(config);
 }
 
-/**
- * Opens the log for commands that only read. If the service cannot be asked, prints why and opens the log nevertheless.
- */
+/** Opens the log for commands that only read, with a warning if the service cannot be asked. */
 export async function openLogReadOnly(config: Config): Promise<EventLog> {
   const note = await assertEnginesOfService(config, 'eventLog');
   if (note !== undefined) warn(note);

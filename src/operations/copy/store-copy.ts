@@ -51,10 +51,7 @@ class StoreCopyWrong extends errorsOfCode('STORE_COPY_WRONG') {}
 class TemporaryDiskFailed extends errorsOfCode('TEMPORARY_DISK_FAILED') {}
 
 const MAX_CONCURRENT = 8;
-/**
- * Maximum number of consecutive unreadable objects. A single one may be a bad sector; this many mean that the store is
- * gone.
- */
+/** Maximum number of consecutive unreadable objects: one may be a bad sector, this many mean a lost store. */
 const MAX_CONSECUTIVE_FAULTS = 2 * MAX_CONCURRENT;
 
 /**

@@ -29,10 +29,7 @@ export type AnchorSources = AnchorKeys & {
   readonly file: string | undefined;
 };
 
-/**
- * Returns all signed anchors to compare with the log, without duplicates. Sorted by the number of events covered; for
- * equal numbers, those of the file first.
- */
+/** Returns all signed anchors, without duplicates, by the number of events; equal ones of the file first. */
 export async function anchorsToCompare(
   log: Pick<LogAudit, 'stream'>,
   { file, ...keys }: AnchorSources,

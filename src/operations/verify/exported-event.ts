@@ -7,10 +7,7 @@ import { AuditExport, ExportTally, type ExportTrailer, exportEnd } from './expor
 import { type Line, readLines } from './read-lines.ts';
 import { isRedacted } from './redacted-event.ts';
 
-/**
- * Formats an event as a line of an export, without its line feed. Canonical JSON gives the same line for the same
- * event.
- */
+/** Formats an event as a line of an export, without line feed: canonical JSON, so always the same line. */
 export function exportedEvent(event: RecordedEvent): string {
   return canonicalJson(event satisfies Json);
 }

@@ -186,10 +186,7 @@ function logChecks(report: Report, log: LogAudit, order: { readonly alongLog: bo
   ];
 }
 
-/**
- * Lifts the limits on archives: an archive that was accepted is not refused under today's limits. Only the time stays
- * limited.
- */
+/** Lifts today's limits on archives except for the time: an archive that was accepted is not refused. */
 function withoutLimits(limits: ArchiveLimits): ArchiveLimits {
   const most = Number.MAX_SAFE_INTEGER;
   return {

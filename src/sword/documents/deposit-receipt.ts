@@ -118,9 +118,7 @@ function archiveObject(archive: ReceivedArchive, { collection, depositId }: Rece
   return { href, type, filename, length, sha256, ...(md5 !== null && { md5 }) };
 }
 
-/**
- * Returns the content, with the summary that Atom requires if the content is external (RFC 4287, section 4.1.2).
- */
+/** Returns the content, with the summary that Atom requires if the content is external (RFC 4287, section 4.1.2). */
 function contentFact(receipt: Receipt, iris: Iris): Fact {
   const { archive, collection, depositId } = receipt;
   if (!archive) return { name: 'content', value: null };

@@ -18,10 +18,7 @@ export type ObjectDocument = {
   /** SWHID with the qualifiers of the request. */
   readonly asked: string;
   readonly objectType: 'content' | 'directory' | 'revision' | 'snapshot';
-  /**
-   * Path from the root of a deposit's directory, percent-encoded as in SWHIDs; `null` for objects outside of a
-   * directory.
-   */
+  /** Path in a deposit's directory, percent-encoded as in SWHIDs; `null` for objects outside of it. */
   readonly path: string | null;
   /** Number of bytes of a content; `null` for other objects. */
   readonly length: number | null;

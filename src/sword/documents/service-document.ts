@@ -31,10 +31,7 @@ type ServedCollection = {
   readonly treatment: string;
 };
 
-/**
- * Media type of entries, which every collection accepts. It comes last, since clients use the first type for their
- * archive.
- */
+/** Media type of entries, accepted everywhere. It is last, since clients use the first type for archives. */
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 export const SWORD_VERSION = '2.0';
 

@@ -16,10 +16,7 @@ type EntryOptions = {
   readonly limits?: XmlLimits;
 };
 
-/**
- * Parses an Atom entry.
- * @throws {SwordError} 400: it is not one, with the reason.
- */
+/** Parses an Atom entry. @throws {SwordError} 400: it is not one, with the reason. */
 export function* readEntry(bytes: Uint8Array, { charset, limits }: EntryOptions = {}): Steps<EntryDocument> {
   if (bytes.length === 0) throw badRequest('The metadata entry is empty.');
   const { text, encoding } = decodeXml(bytes, charset);

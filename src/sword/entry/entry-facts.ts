@@ -79,9 +79,7 @@ function* singleFacts(root: XmlElement, depositNamespace: string): Steps<SingleF
   };
 }
 
-/**
- * Returns the reference and the provenance. An entry has an origin (with software) or a reference (without), not both.
- */
+/** Returns reference and provenance. An entry with software has an origin, one without has a reference. */
 function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick<EntryFacts, 'origin'>) {
   const reference = namedReference(root, depositNamespace);
   if (reference && origin) {

@@ -115,10 +115,7 @@ function* termFaults(element: XmlElement, vocabulary: Vocabulary): Generator<Fie
   yield { ...faultOf('term', element, element, local), vocabulary: vocabulary.name, hint };
 }
 
-/**
- * Checks that an element without children is a URL. One with children is an object of its own, such as a license with a
- * name and a URL.
- */
+/** Checks that an element is a URL, unless it has children, such as a license with a name and a URL. */
 function* urlFaults(element: XmlElement, { name }: Vocabulary): Generator<FieldFault> {
   // Nested elements each repeat the text of those inside.
   if (element.children.length > 0 || entryUrl(element.text.trim())) return;

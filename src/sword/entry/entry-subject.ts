@@ -75,10 +75,7 @@ export function namedReference(root: XmlElement, depositNamespace: string): Refe
   return reference;
 }
 
-/**
- * Returns the URL in `metadata-provenance`, trimmed: the source of the metadata. Returns `null` when the entry names
- * none.
- */
+/** Returns the URL in `metadata-provenance`, the source of the metadata; `null` if the entry names none. */
 export function namedProvenance(root: XmlElement, depositNamespace: string): string | null {
   const urls = elementsNamed(root, depositNamespace, 'metadata-provenance').flatMap(({ children }) =>
     children.filter(({ ns, local }) => local === 'url' && SCHEMA_ORG.includes(ns)),

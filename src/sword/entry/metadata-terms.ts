@@ -42,9 +42,7 @@ export const URL_TERMS =
 export const DATE_TERMS = ['dateCreated', 'datePublished', 'dateModified', 'embargoDate', 'embargoEndDate'];
 export const PERSON_TERMS = ['author', 'contributor', 'maintainer'];
 
-/**
- * Returns the term that was probably meant: the one with the smallest edit distance, or `null` if all differ too much.
- */
+/** Returns the term that was probably meant, by the edit distance; `null` if all differ too much. */
 export function nearestTerm(written: string, { terms }: Vocabulary): string | null {
   if (written.length > MAX_TERM) return null;
   const lower = written.toLowerCase();

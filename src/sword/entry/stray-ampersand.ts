@@ -9,10 +9,7 @@ const PLAIN: ReadonlyMap<string, string> = new Map([
   ['<?', '?>'],
 ]);
 
-/**
- * Returns the line of the first `&` before `end` that begins no reference. A parser looks for its semicolon and reports
- * an error far after the mistake.
- */
+/** Returns the line of the first `&` before `end` that begins no reference; parsers report it far behind. */
 export function strayAmpersand(text: string, end: number): number | undefined {
   const signs = /&|<!--|<!\[CDATA\[|<\?/g;
   for (let sign = signs.exec(text); sign !== null && sign.index < end; sign = signs.exec(text)) {

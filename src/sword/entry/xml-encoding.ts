@@ -97,10 +97,7 @@ function strictDecoder(encoding: string): TextDecoder {
   return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 }
 
-/**
- * Returns the text before the first invalid byte. `TextDecoder` does not report its position: this finds the chunk,
- * then the byte.
- */
+/** Returns the text before the first invalid byte, which is searched for: `TextDecoder` does not report it. */
 function longestValidStart(encoding: string, bytes: Uint8Array): string {
   const { length } = validStart(encoding, bytes, 0, CHUNK_BYTES);
   return validStart(encoding, bytes, length, 1).text;

@@ -2,10 +2,7 @@ import { quoted, SwordError } from '../sword-error.ts';
 import { PACKAGINGS, type Packaging } from './packaging.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/**
- * Returns the packaging that `Accept-Packaging` prefers by q-value; `null` when it requires none.
- * @throws {SwordError} 406
- */
+/** Returns the preferred packaging by q-value; `null` when any is accepted. @throws {SwordError} 406 */
 export function parseAcceptPackaging(raw: RawHeader): Packaging | null {
   const text = headerText(raw) ?? '';
   if (text === '') return null;

@@ -36,20 +36,14 @@ export function attachment(filename: string): string {
   return isAscii(filename) ? plain : `${plain}; filename*=UTF-8''${encodeExtValue(filename)}`;
 }
 
-/**
- * Returns the file name of an upload.
- * @throws {SwordError} 400: the header names no file.
- */
+/** Returns the file name of an upload. @throws {SwordError} 400: the header names no file. */
 export function requireFilename(raw: RawHeader, origin: 'request' | 'part' = 'request'): string {
   const { filename } = parseContentDisposition(raw, origin);
   if (filename !== null) return filename;
   throw badRequest('The upload has no file name: send Content-Disposition: attachment; filename=<filename>.');
 }
 
-/**
- * Pattern of one parameter, at the beginning or after `;`: its name, then a quoted value or all text up to the next
- * `;`.
- */
+/** Pattern of a parameter, at the beginning or after `;`: name, then a quoted value or text up to the next `;`. */
 const PARAMETER = /[\s;]*([^=;"\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"\s*|([^";\s][^;]*)?)(?:;|$)/y;
 const DISPOSITION_TYPE = /^\s*[^=;"]*(?:;|$)/;
 

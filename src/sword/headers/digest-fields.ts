@@ -20,10 +20,7 @@ export function parseDigestField(name: DigestField, raw: RawHeader): Digests {
   return { sha256: found.get('sha-256') ?? null, sha512: found.get('sha-512') ?? null };
 }
 
-/**
- * Merges the digests of two fields for the same bytes.
- * @throws {SwordError} 412: they contradict each other.
- */
+/** Merges the digests of two fields for the same bytes. @throws {SwordError} 412: they contradict each other. */
 export function bothDigests(one: Digests, other: Digests): Digests {
   const agreed = (algorithm: keyof Digests): string | null => {
     const [a, b] = [one[algorithm], other[algorithm]];

@@ -4,10 +4,7 @@ import { headerText, type RawHeader } from './raw-header.ts';
 /** A parsed media type. `type` is `type/subtype` in lower case; parameter names are lower case, values verbatim. */
 export type MediaType = { readonly type: string; readonly parameters: ReadonlyMap<string, string> };
 
-/**
- * Parses the `Content-Type` of `what`.
- * @throws {SwordError} 415: it is missing or malformed.
- */
+/** Parses the `Content-Type` of `what`. @throws {SwordError} 415: it is missing or malformed. */
 export function parseMediaType(raw: RawHeader, what = 'The body of the request'): MediaType {
   const text = headerText(raw) ?? '';
   if (text === '') throw new SwordError('ErrorContent', `${what} has no Content-Type: send its media type.`);
@@ -49,10 +46,7 @@ export const UNSPECIFIC_TYPES: readonly string[] = [
   'application/x-gtar-compressed',
 ];
 
-/**
- * Returns whether a collection with this `accept` list accepts archives of the type; compressed tars are accepted with
- * tars.
- */
+/** Returns whether a collection with this `accept` list takes the type; tars include compressed ones. */
 export function isArchiveType(type: string, accept: readonly string[]): boolean {
   if (UNSPECIFIC_TYPES.includes(type)) return accept.length > 0;
   return accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes(TAR_TYPE));

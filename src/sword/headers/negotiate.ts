@@ -35,10 +35,7 @@ export const FACTS_OFFERS: Offers<'json' | 'html'> = [
 /** Media type of a feed, as opposed to an entry. */
 export const FEED_TYPE = 'application/atom+xml;type=feed';
 
-/**
- * Chooses the representation for an `Accept` header: by q-value, then specificity, then order in the header. A client
- * that accepts none gets the first one, never 406.
- */
+/** Chooses the representation by q-value, then specificity, then order in the header; never 406, but the first. */
 export function negotiate(accept: RawHeader): Representation {
   return negotiateAmong(DOCUMENT_OFFERS, accept);
 }

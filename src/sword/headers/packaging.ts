@@ -13,10 +13,7 @@ export function packagingOf({ mediaType }: { readonly mediaType: string }): Pack
   return mediaType === ZIP_TYPE ? SIMPLE_ZIP : BINARY;
 }
 
-/**
- * Validates the `Packaging` of an upload, if present.
- * @throws {SwordError} 415
- */
+/** Validates the `Packaging` of an upload, if present. @throws {SwordError} 415 */
 export function assertPackaging(raw: RawHeader): void {
   const value = headerText(raw);
   if (value === undefined || PACKAGINGS.some((packaging) => packaging === value)) return;

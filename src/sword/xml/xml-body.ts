@@ -1,9 +1,6 @@
 import { ATOM, DCTERMS, SWORD } from '../namespaces.ts';
 
-/**
- * An element of a document of this service. The prefix of `name` is one of `atom`, `sword`, `dcterms`, `depositns`, or
- * none.
- */
+/** An element with a name without prefix, or with one of `atom`, `sword`, `dcterms` and `depositns`. */
 export type BodyElement = {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -42,10 +39,7 @@ export function escapedValue(value: string): string {
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-/**
- * Escapes every `&`. xmlbuilder2 escapes `<`, `>` and `"`, but leaves texts that look like a reference (`&#1;`,
- * `&nbsp;`): with each `&` escaped, none does.
- */
+/** Escapes every `&`: xmlbuilder2 leaves texts that look like a reference, as `&#1;` or `&nbsp;`. */
 export function escaped(text: string): string {
   // A literal CR would be read as a line feed.
   return text.toWellFormed().replace(FORBIDDEN, '\ufffd').replaceAll('&', '&amp;').replaceAll('\r', '&#13;');

@@ -1,9 +1,6 @@
 import type { EntryFacts, MetadataEntry } from '../events.ts';
 
-/**
- * Merges the facts of all entries: lists are combined, a single-valued field has the first value. Returns `undefined`
- * if there is no entry.
- */
+/** Merges the facts of all entries: all values of lists, the first of other fields; `undefined` without entries. */
 export function mergeFacts(entries: readonly Pick<MetadataEntry, 'facts'>[]): EntryFacts | undefined {
   const facts = entries.map((entry) => entry.facts);
   if (facts.length === 0) return undefined;

@@ -12,10 +12,7 @@ export const NO_METADATA: Reason = {
   fields: ['metadata'],
 };
 
-/**
- * Validates all entries together. Only what Software Heritage rejects is a reason to reject; other deviations from Atom
- * and CodeMeta are warnings.
- */
+/** Validates all entries together. Only what Software Heritage rejects is a reason; all else is a warning. */
 export function validateMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[]): MetadataFindings {
   const facts = mergeFacts(entries);
   if (!facts) return { reasons: [NO_METADATA], warnings: [] };

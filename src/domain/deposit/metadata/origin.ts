@@ -36,9 +36,7 @@ export function assertProvenanceAllowed(
   );
 }
 
-/**
- * Returns the origin to which the entry adds a version. It must be the origin of a deposit of this client that is done.
- */
+/** Returns the origin to which the entry adds a version: that of a deposit of this client that is done. */
 export function originAddedTo({ origin }: Pick<EntryFacts, 'origin'>): string | null {
   return origin?.relation === 'add' ? origin.url : null;
 }
@@ -50,10 +48,7 @@ export function unknownOrigin(url: string): DepositRefusal {
   );
 }
 
-/**
- * Returns the origin of a deposit: the first one that an entry names, else the one assigned when the deposit was
- * created.
- */
+/** Returns the origin of a deposit: the first that an entry names, else the one assigned at its creation. */
 export function originOf(entries: readonly MetadataEntry[], fallbackOrigin: string): string {
   return entries.find(({ facts }) => facts.origin)?.facts.origin?.url ?? fallbackOrigin;
 }

@@ -25,10 +25,7 @@ const [DIGEST_BYTES, MD5_BYTES] = [32, 16];
 /** Milliseconds, and consecutive unreadable objects, after which the store counts as unavailable. */
 const [STORE_TIMEOUT_MS, MAX_CONSECUTIVE_FAULTS] = [60_000, 20];
 
-/**
- * Records which objects were read and hashed, and what was wrong with some. Remembers 32 bytes per object, 48 more for
- * one with an MD5.
- */
+/** Records the objects that were read, and their faults, in 32 bytes for each, 48 more with an MD5. */
 export class ObjectProofs {
   readonly #store: Pick<StoreAudit, 'get'>;
   readonly #report: Report;
@@ -55,10 +52,7 @@ export class ObjectProofs {
     this.#known.add(Buffer.from(sha256, 'hex'));
   }
 
-  /**
-   * Returns the fault of an object that was read. For objects beyond the limit of the report, only the code is
-   * remembered.
-   */
+  /** Returns the fault of an object that was read; only its code, if it is beyond the limit of the report. */
   faultOf(sha256: string): ObjectFault | undefined {
     const reported = this.#faults.get(sha256);
     if (reported) return reported;

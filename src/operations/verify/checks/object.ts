@@ -13,10 +13,7 @@ const MAX_CONCURRENT = 8;
 type StatedFacts = { readonly length?: number; readonly md5?: string | null };
 type Need = { readonly event: RecordedEvent; readonly stated: StatedFacts };
 
-/**
- * Verifies every object that an event references: reads and hashes it, and compares length and MD5 if the event states
- * them.
- */
+/** Reads and hashes every object that an event references, and compares its stated length and MD5. */
 export function objectCheck(
   report: Report,
   store: Pick<StoreAudit, 'stat'>,

@@ -5,9 +5,7 @@ import type { ObjectProofs } from './object-proofs.ts';
 
 const MAX_CONCURRENT = 8;
 
-/**
- * Checks every object of the store that no event references. Its existence is not a fault, but its bytes must be right.
- */
+/** Checks the bytes of every object that no event references; its existence is not a fault. */
 export function orphanObjects(
   store: Pick<StoreAudit, 'list'>,
   proofs: ObjectProofs,

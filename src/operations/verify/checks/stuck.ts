@@ -22,9 +22,7 @@ const ENDS = new Set([
   'MetadataDeposited',
 ]);
 
-/**
- * Notes the deposits that wait for checks or loading and have not changed for longer than `stuckAfter` milliseconds.
- */
+/** Notes the deposits whose checks or loading have waited for longer than `stuckAfter` milliseconds. */
 export function stuckCheck(report: Report, stuckAfter: number, now = clock.now()): LogCheck {
   const waiting = new Map<string, number>();
   return {
