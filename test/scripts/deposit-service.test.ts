@@ -82,7 +82,8 @@ test('a command ended by a signal exits accordingly', async (t) => {
 /** A command that stops at a signal, and then needs its standard input to end. */
 const STOPPABLE = `
   import { once } from 'node:events';
-  import { runCommand, say, stopSignal } from '${path.join(root, 'src/operations/command/command.ts')}';
+  import { runCommand, stopSignal } from '${path.join(root, 'src/operations/command/command.ts')}';
+  import { say } from '${path.join(root, 'src/operations/command/output.ts')}';
   await runCommand('', async () => {
     const signal = stopSignal('Stopped.');
     const end = once(process.stdin.resume(), 'end');
