@@ -1,8 +1,6 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { CollectionView } from '../../projections/collections.ts';
-import type { ObjectReader } from '../contents/object-reader.ts';
-import type { Resolver } from '../contents/resolver.ts';
 import type { DepositParts } from '../deposits/client-write.ts';
 import { loadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -10,7 +8,7 @@ import { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { View } from '../views/view.ts';
-import type { HttpModule } from './http-module.ts';
+import type { HttpModule, PageParts } from './http-module.ts';
 import type { HttpObserver } from './http-observer.ts';
 import type { HttpSettings } from './http-settings.ts';
 import { collectionHandler } from './iris/collection.ts';
@@ -24,7 +22,7 @@ import { collectionServiceHandler, serviceDocumentHandler } from './iris/service
 import { STATEMENT_RDF_OFFERS, statementHandler } from './iris/statement.ts';
 import { statusHandler } from './iris/status.ts';
 import { answerErrors, type ErrorOptions } from './middleware/answer-errors.ts';
-import { authenticate, type Credentials } from './middleware/credentials.ts';
+import { authenticate } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, unavailable } from './middleware/health.ts';
 import { landingPage, noIcon, robots } from './middleware/landing-page.ts';
 import { limitUnsent } from './middleware/limit-unsent.ts';
@@ -54,17 +52,14 @@ export type AppOptions = {
 } & ErrorOptions;
 
 /** The parts and settings of a node that serves clients. */
-export type ClientOptions = HttpSettings & {
-  readonly deposits: DepositParts;
-  readonly store: ObjectStore;
-  readonly credentials: Credentials;
-  readonly collections: View<CollectionView>;
-  readonly resolver: Resolver;
-  readonly objects: ObjectReader;
-  readonly baseUrl: string;
-  /** The optional capabilities that are on. */
-  readonly modules: readonly HttpModule[];
-};
+export type ClientOptions = HttpSettings &
+  Omit<PageParts, 'queries' | 'isReady'> & {
+    readonly deposits: DepositParts;
+    readonly store: ObjectStore;
+    readonly collections: View<CollectionView>;
+    /** The optional capabilities that are on. */
+    readonly modules: readonly HttpModule[];
+  };
 
 /** Returns the handler of all requests. Without `clients` the node answers questions about its health only. */
 export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {

@@ -5,12 +5,11 @@ import type { EventLog } from '../event-log/event-log.ts';
 import type { HttpModule } from '../http/http-module.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { EventLogParking } from '../reactors/parking.ts';
-import type { Reactor } from '../reactors/reactor.ts';
 import type { NotificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { Projector } from '../views/projector.ts';
 import type { Anchoring } from './anchors/anchor-scheduler.ts';
-import type { NotificationService } from './webhooks/notification-service.ts';
+import type { NotificationOptions, NotificationService } from './webhooks/notification-service.ts';
 
 /** The parts of a node that modules may use. */
 type ModuleParts = {
@@ -30,9 +29,6 @@ type ModuleParts = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Name and version of this service. */
-type Maker = { readonly name: string; readonly version: string };
-
 /**
  * An optional capability: behaviour only. Its event types, deciders and projections are in `domain` and `projections`, so
  * that stored events stay readable without it. Each function is called once, on the nodes that need it.
@@ -47,12 +43,7 @@ export type Module = {
    */
   readonly react?: (
     parts: ModuleParts,
-    about: {
-      readonly baseUrl: string;
-      readonly maker: Maker;
-      readonly ready: Promise<void>;
-      readonly observed: (reactor: Reactor) => Reactor;
-    },
+    about: Pick<NotificationOptions, 'baseUrl' | 'maker' | 'ready' | 'observed'>,
   ) => NotificationService;
   /** Starts to anchor the log, on every node. */
   readonly anchor?: (parts: ModuleParts) => Anchoring;

@@ -26,6 +26,7 @@ export type NotificationOptions = {
   readonly notified: NotificationViews;
   readonly logger: Logger;
   readonly baseUrl: string;
+  /** Name and version of this service. */
   readonly maker: { readonly name: string; readonly version: string };
   readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
   /** Resolves when the views of this node have caught up. */

@@ -1,3 +1,4 @@
+import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import type { DublinCoreTerm } from '../entry/dublin-core-terms.ts';
 import { FEED_TYPE } from '../headers/negotiate.ts';
 import { PACKAGINGS } from '../headers/packaging.ts';
@@ -24,20 +25,9 @@ export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
   /** Treatment of deposits of this collection, in a sentence. */
   readonly treatment: string;
   /** In upload order. */
-  readonly archives: readonly ReceivedArchive[];
+  readonly archives: readonly NumberedArchive[];
   /** Dublin Core terms of its metadata. */
   readonly terms: readonly DublinCoreTerm[];
-};
-
-type ReceivedArchive = {
-  readonly number: number;
-  readonly filename: string;
-  readonly mediaType: string;
-  /** Number of bytes. */
-  readonly length: number;
-  /** Hex digits; `md5` only if the client sent it. */
-  readonly sha256: string;
-  readonly md5: string | null;
 };
 
 /** Describes the deposit receipt, the response to writes and to GET on the Edit-IRI. */
@@ -100,7 +90,7 @@ function linksOf(
 }
 
 /** Returns the link to one archive, with its digests. */
-function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receipt, iris: Iris): BodyElement {
+function archiveLink(archive: NumberedArchive, { collection, depositId }: Receipt, iris: Iris): BodyElement {
   return element('link', '', {
     rel: ORIGINAL_DEPOSIT,
     href: iris.file(collection, depositId, archive.number),
@@ -112,7 +102,7 @@ function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receip
   });
 }
 
-function archiveObject(archive: ReceivedArchive, { collection, depositId }: Receipt, iris: Iris) {
+function archiveObject(archive: NumberedArchive, { collection, depositId }: Receipt, iris: Iris) {
   const { number, mediaType: type, filename, length, sha256, md5 } = archive;
   const href = iris.file(collection, depositId, number);
   return { href, type, filename, length, sha256, ...(md5 !== null && { md5 }) };

@@ -1,3 +1,4 @@
+import type { Collection } from '../../domain/collection/collection.ts';
 import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { APP } from '../namespaces.ts';
@@ -21,15 +22,7 @@ export type ServiceDocument = {
   readonly isOfCollection?: boolean;
 };
 
-type ServedCollection = {
-  readonly name: string;
-  readonly title: string;
-  /** Accepted media types of archives. */
-  readonly accept: readonly string[];
-  readonly policy: string;
-  readonly abstract: string;
-  readonly treatment: string;
-};
+type ServedCollection = Omit<Extract<Collection, { status: 'open' }>, 'status'> & { readonly name: string };
 
 /** Media type of entries, accepted everywhere. It is last, since clients use the first type for archives. */
 const ENTRY_TYPE = 'application/atom+xml;type=entry';

@@ -1,3 +1,4 @@
+import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import { FEED_TYPE } from '../headers/negotiate.ts';
 import { packagingOf } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
@@ -24,14 +25,7 @@ export type Statement = Pick<
   readonly archives: readonly StatedArchive[];
 };
 
-export type StatedArchive = {
-  /** Number within the deposit; it never changes. */
-  readonly number: number;
-  readonly filename: string;
-  readonly mediaType: string;
-  /** Number of bytes. */
-  readonly length: number;
-  readonly sha256: string;
+export type StatedArchive = Omit<NumberedArchive, 'md5'> & {
   /** RFC 3339, UTC. */
   readonly depositedOn: string;
   /** Revision of the event that added it, which is unique within the deposit. */
