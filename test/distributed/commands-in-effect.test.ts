@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
+import { type EventLog, EventLogUnavailable, type RecordedEvent } from '../../src/event-log/event-log.ts';
 import { confirmations } from '../../src/service/nodes/confirmations.ts';
 import { NodePresence } from '../../src/service/nodes/node-presence.ts';
 import { appendNodeEvent, askNodes, NODES, registeredNodes } from '../../src/service/nodes/node-stream.ts';
@@ -143,6 +144,45 @@ test('a node does not start under the name of one that runs, and starts under th
   await appendNodeEvent(log, { type: 'NodeStarted', data: { node: gone } });
   await using _presence = await startAs(gone);
   t.is(await startsOf(gone), 2);
+});
+
+test('a node whose registration was recorded without an answer registers again, and does not confirm to itself', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const { log } = (await nodes.add(['http'])).service;
+  const stop = new AbortController();
+  t.teardown(() => stop.abort());
+  const projector = {
+    follow: () => undefined,
+    listen: (see: (events: readonly RecordedEvent[]) => void) => {
+      void (async () => {
+        for await (const message of log.subscribe({ streamPrefixes: [NODES], signal: stop.signal }))
+          if (message.kind === 'events') see(message.events);
+      })();
+      return () => undefined;
+    },
+  };
+  let failures = 0;
+  const append: EventLog['append'] = async (...what) => {
+    const appended = await log.append(...what);
+    failures += 1;
+    if (failures === 1) throw new EventLogUnavailable('No answer.');
+    return appended;
+  };
+  const unanswered = Object.assign(Object.create(log) as EventLog, {
+    append,
+    readStream: log.readStream.bind(log),
+    subscribe: log.subscribe.bind(log),
+  });
+  const [node, fail] = ['new:/data', (error: unknown) => t.fail(String(error))];
+  await using _presence = await NodePresence.start({
+    log: unanswered,
+    projector,
+    logger: silentLogger,
+    node,
+    fail,
+  });
+  const events = await Array.fromAsync(log.readStream(NODES));
+  t.is(events.filter(({ type, data }) => type === 'NodeStarted' && data['node'] === node).length, 2);
 });
 
 test('a node ends when another one has started under its name, which stays registered', async (t) => {

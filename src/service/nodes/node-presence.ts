@@ -88,7 +88,9 @@ export class NodePresence implements AsyncDisposable {
     const { log, node, logger } = this.#options;
     while (!this.#stop.signal.aborted) {
       try {
-        if (await confirms(log, node, NAMESAKE_TIMEOUT_MS)) throw new NodeNameInUse(node);
+        // An append that failed may have registered this node: then it confirms itself.
+        const isFirst = this.#ownStarts.size === 0;
+        if (isFirst && (await confirms(log, node, NAMESAKE_TIMEOUT_MS))) throw new NodeNameInUse(node);
         const id = random.uuid();
         this.#ownStarts.add(id);
         const { revision } = await appendNodeEvent(log, { type: 'NodeStarted', data: { node } }, {}, id);
