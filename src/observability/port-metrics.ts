@@ -1,8 +1,10 @@
+import type { Attributes, Span } from '@opentelemetry/api';
 import type { DepositEvent, Reason } from '../domain/deposit/events.ts';
 import type { EventLog, NewEvent } from '../event-log/event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
 import type { Observer } from '../tools/observed.ts';
+import { inSpan } from '../tools/span.ts';
 import { type Metrics, secondsSince } from './metrics.ts';
 
 const APPEND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
@@ -106,8 +108,8 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** Counts and times the operations of the store. */
-export function storeMetrics(metrics: Metrics): Observer<ObjectStore> {
+/** Counts and times the operations of the store, each in a span; that of a put includes the wait for its bytes. */
+export function storeObserver(metrics: Metrics): Observer<ObjectStore> {
   const durations = metrics.histogram(
     'archive_store_operation_duration_seconds',
     'Time that the store needed: for a put without waiting for its bytes, for a get until the first byte',
@@ -135,36 +137,44 @@ export function storeMetrics(metrics: Metrics): Observer<ObjectStore> {
     for (const code of FAULTS) if (code === found) errors.inc({ operation, code });
     for (const code of BROKEN) if (code === found) brokenPromises.inc({ code });
   };
-  const measured = async <Result>(
+  const measured = <Result>(
     operation: (typeof OPERATIONS)[number],
-    work: () => Promise<Result>,
+    attributes: Attributes,
+    work: (span: Span) => Promise<Result>,
     waiting = { seconds: 0 },
-  ): Promise<Result> => {
-    const started = clock.monotonic();
-    try {
-      const result = await work();
-      durations.observe({ operation }, Math.max(0, secondsSince(started) - waiting.seconds));
-      return result;
-    } catch (error) {
-      countFault(operation, error);
-      throw error;
-    }
-  };
+  ): Promise<Result> =>
+    inSpan(`archive store ${operation}`, { attributes }, async (span) => {
+      const started = clock.monotonic();
+      try {
+        const result = await work(span);
+        durations.observe({ operation }, Math.max(0, secondsSince(started) - waiting.seconds));
+        return result;
+      } catch (error) {
+        countFault(operation, error);
+        throw error;
+      }
+    });
   return {
-    put: async (put, source, promised) => {
+    put: (put, source, promised) => {
       const waiting = { seconds: 0 };
       const timedSource = Symbol.iterator in source ? source : timed(source, waiting);
-      const stored = await measured('put', () => put(timedSource, promised), waiting);
-      bytes.inc(stored.length);
-      return stored;
+      const work = async (span: Span) => {
+        const stored = await put(timedSource, promised);
+        span.setAttributes({ 'deposit.object': stored.sha256, 'deposit.bytes': stored.length });
+        bytes.inc(stored.length);
+        return stored;
+      };
+      return measured('put', {}, work, waiting);
     },
-    get: async (get, sha256, from) => {
-      const object = await measured('get', () => get(sha256, from));
-      object.body.once('error', (error) => countFault('get', error));
-      return object;
-    },
-    stat: (stat, sha256) => measured('stat', () => stat(sha256)),
-    materialize: (materialize, sha256) => measured('check_out', () => materialize(sha256)),
+    get: (get, sha256, from) =>
+      measured('get', { 'deposit.object': sha256 }, async () => {
+        const object = await get(sha256, from);
+        object.body.once('error', (error) => countFault('get', error));
+        return object;
+      }),
+    stat: (stat, sha256) => measured('stat', { 'deposit.object': sha256 }, () => stat(sha256)),
+    materialize: (materialize, sha256) =>
+      measured('check_out', { 'deposit.object': sha256 }, () => materialize(sha256)),
   };
 }
 

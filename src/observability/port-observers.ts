@@ -1,7 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { ArchiveReader } from '../archives/inspection.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Reactor } from '../reactors/reactor.ts';
 import type { Logger } from '../tools/logger.ts';
 import { type Observer, observed } from '../tools/observed.ts';
@@ -23,28 +22,6 @@ export function logObserver(logger: Logger): Observer<EventLog> {
       });
     },
   };
-}
-
-/** Wraps each operation with objects in a span; that of a put includes the wait for its bytes. */
-export const storeObserver: Observer<ObjectStore> = {
-  put: (put, source, promised) =>
-    inSpan('archive store put', {}, async (span) => {
-      const stored = await put(source, promised);
-      span.setAttributes({ 'deposit.object': stored.sha256, 'deposit.bytes': stored.length });
-      return stored;
-    }),
-  get: (get, sha256, from) => ofObject('get', sha256, (name) => get(name, from)),
-  stat: (stat, sha256) => ofObject('stat', sha256, stat),
-  materialize: (materialize, sha256) => ofObject('check_out', sha256, materialize),
-};
-
-function ofObject<Result>(
-  operation: string,
-  sha256: string,
-  work: (sha256: string) => Promise<Result>,
-): Promise<Result> {
-  const attributes = { 'deposit.object': sha256 };
-  return inSpan(`archive store ${operation}`, { attributes }, () => work(sha256));
 }
 
 /**

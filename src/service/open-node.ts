@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts';
 import { KeptStates } from '../deposits/kept-states.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import { Metrics } from '../observability/metrics.ts';
-import { logMetrics, storeMetrics } from '../observability/port-metrics.ts';
-import { logObserver, observedReader, storeObserver } from '../observability/port-observers.ts';
+import { logMetrics, storeObserver } from '../observability/port-metrics.ts';
+import { logObserver, observedReader } from '../observability/port-observers.ts';
 import { EventLogParking } from '../reactors/parking.ts';
 import { notificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
@@ -43,7 +43,7 @@ export async function openNode(
     ...(config.roles.includes('reactors') && { recentBytes: RECENT_BYTES }),
     onLost: (reason) => logger.error({ reason }, 'the archive store lost objects'),
   });
-  const store = resources.use(observed(observed(opened, storeMetrics(metrics)), storeObserver));
+  const store = resources.use(observed(opened, storeObserver(metrics)));
   resources.use(await LeftoverSweep.start({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
   const deliveries = await openDeliveries(config, log, logger);
