@@ -78,7 +78,8 @@ async function start(
   const { log, store, parking, metrics, projector } = node;
   if (config.eventLog.kind !== 'sqlite') {
     const name = `${machineName()}:${config.dataDir}`;
-    resources.use(await NodePresence.start({ log, projector, logger, node: name, fail: failure.reject }));
+    const options = { log, projector, logger, node: name, fail: failure.reject };
+    await resources.use(new NodePresence(options)).start();
   }
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));

@@ -100,7 +100,11 @@ test('a killed node is named until it restarts under its name or an operator rem
   t.false((await confirmations(log, 100)).get(gone));
   t.false((await confirmations(log, 100)).get(gone), 'for every call');
   const asking = confirmations(log, 60_000);
-  await until(async () => (await Array.fromAsync(log.readStream(NODES))).at(-1)?.type === 'NodeConfirmed');
+  await until(async () => {
+    const events = await Array.fromAsync(log.readStream(NODES));
+    const third = events.filter(({ type }) => type === 'ConfirmationAsked')[2]?.revision ?? Infinity;
+    return events.some(({ type, data }) => type === 'NodeConfirmed' && Number(data['upTo']) >= third);
+  });
   await start();
   t.true((await asking).get(gone), 'it serves clients only with current views');
 
@@ -128,9 +132,10 @@ test('a node does not start under the name of one that runs, and starts under th
   const { log } = node.service;
   const own = await nameOf(node, node.folder);
   const projector = { follow: () => undefined, listen: () => () => undefined };
-  const startAs = (name: string) =>
-    NodePresence.start({ log, projector, logger: silentLogger, node: name, fail: () => undefined });
-  await t.throwsAsync(startAs(own), {
+  const presenceOf = (name: string) =>
+    new NodePresence({ log, projector, logger: silentLogger, node: name, fail: () => undefined });
+  const refused = presenceOf(own);
+  await t.throwsAsync(refused.start(), {
     code: 'NODE_NAME_IN_USE',
     message: `Another node called ${own} runs on this event log. Give each node a host name or a DEPOSIT_DATA_DIR of its own.`,
   });
@@ -138,11 +143,14 @@ test('a node does not start under the name of one that runs, and starts under th
     const events = await Array.fromAsync(log.readStream(NODES));
     return events.filter(({ type, data }) => type === 'NodeStarted' && data['node'] === name).length;
   };
+  await refused[Symbol.asyncDispose]();
   t.is(await startsOf(own), 1);
+  t.true((await registeredNodes(log)).nodes.includes(own), 'the one that runs stays registered');
 
   const gone = 'gone:/data';
   await appendNodeEvent(log, { type: 'NodeStarted', data: { node: gone } });
-  await using _presence = await startAs(gone);
+  await using presence = presenceOf(gone);
+  await presence.start();
   t.is(await startsOf(gone), 2);
 });
 
@@ -174,13 +182,14 @@ test('a node whose registration was recorded without an answer registers again, 
     subscribe: log.subscribe.bind(log),
   });
   const [node, fail] = ['new:/data', (error: unknown) => t.fail(String(error))];
-  await using _presence = await NodePresence.start({
+  await using presence = new NodePresence({
     log: unanswered,
     projector,
     logger: silentLogger,
     node,
     fail,
   });
+  await presence.start();
   const events = await Array.fromAsync(log.readStream(NODES));
   t.is(events.filter(({ type, data }) => type === 'NodeStarted' && data['node'] === node).length, 2);
 });

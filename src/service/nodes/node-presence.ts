@@ -54,23 +54,22 @@ export class NodePresence implements AsyncDisposable {
   /** Whether another node has started under the name of this one since. */
   #isReplaced = false;
 
+  constructor(options: PresenceOptions) {
+    this.#options = options;
+  }
+
   /**
    * Registers the node; must be called before it serves clients, so that none of them uses a node that commands do not
    * know. If the log accepts no append in time, it is registered later.
    * @throws {NodeNameInUse}
    */
-  static async start(options: PresenceOptions): Promise<NodePresence> {
-    const presence = new NodePresence(options);
-    options.projector.follow(NODES);
-    presence.#stopListening = options.projector.listen((events) => presence.#see(events));
-    const registered = presence.#register();
-    registered.catch(options.fail);
+  async start(): Promise<void> {
+    const { projector, fail } = this.#options;
+    projector.follow(NODES);
+    this.#stopListening = projector.listen((events) => this.#see(events));
+    const registered = this.#register();
+    registered.catch(fail);
     await withTimeout(registered, START_TIMEOUT_MS);
-    return presence;
-  }
-
-  private constructor(options: PresenceOptions) {
-    this.#options = options;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,7 +78,8 @@ export class NodePresence implements AsyncDisposable {
     const { log, node } = this.#options;
     const stopped = async (): Promise<void> => {
       await this.#answering; // so that the last event of the node says that it has stopped
-      if (!this.#isReplaced) await appendNodeEvent(log, { type: 'NodeStopped', data: { node } });
+      const isOwnName = this.#ownStarts.size > 0 && !this.#isReplaced;
+      if (isOwnName) await appendNodeEvent(log, { type: 'NodeStopped', data: { node } });
     };
     await withTimeout(stopped(), STOP_TIMEOUT_MS).catch(() => undefined);
   }
@@ -91,6 +91,7 @@ export class NodePresence implements AsyncDisposable {
         // An append that failed may have registered this node: then it confirms itself.
         const isFirst = this.#ownStarts.size === 0;
         if (isFirst && (await confirms(log, node, NAMESAKE_TIMEOUT_MS))) throw new NodeNameInUse(node);
+        this.#stop.signal.throwIfAborted();
         const id = random.uuid();
         this.#ownStarts.add(id);
         const { revision } = await appendNodeEvent(log, { type: 'NodeStarted', data: { node } }, {}, id);
@@ -98,6 +99,7 @@ export class NodePresence implements AsyncDisposable {
         return;
       } catch (err) {
         if (err instanceof NodeNameInUse) throw err;
+        if (this.#stop.signal.aborted) return;
         logger.warn({ err }, 'node registration failed');
         await clock.sleep(RETRY_DELAY_MS, this.#stop.signal).catch(() => undefined);
       }
