@@ -102,7 +102,7 @@ function Comparison({
     ${differences.length === 0 && html`<p class="quiet">Nothing changes.</p>`}
     ${
       differences.length > 0 &&
-      html`<table class="differences">
+      html`<table class="list differences">
         <thead><tr><th>Member</th><th>Change</th><th>Before</th><th>After</th></tr></thead>
         <tbody>${differences.map((one) => html`<${DifferenceRow} difference=${one} />`)}</tbody>
       </table>`

@@ -31,7 +31,7 @@ export function DirectoryTable(props: NodeProps): VNode {
   return html`<section aria-label="Directory">
     <${NodeHead} ...${props} />
     <${Pager} page=${page} what="Entries" />
-    <table class="tree">
+    <table class="list tree">
       <thead><tr><th>Name</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
       <tbody>
         ${node.children.slice(page.first - 1, page.last).map(

@@ -60,7 +60,7 @@ function Listing({ row, reading }: { readonly row: SummaryRow; readonly reading:
 
 function Members({ members }: { readonly members: readonly Member[] }): VNode {
   return html`
-    <table class="tree">
+    <table class="list tree">
       <thead><tr><th>Path</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
       <tbody>
         ${members.slice(0, MAX_SHOWN).map(
