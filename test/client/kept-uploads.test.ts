@@ -198,6 +198,14 @@ test('Ctrl-C prints the stored bytes and how to resume, and the next run reuses 
     interrupted.err,
     /^Interrupted\. 9\.0 of 9\.0 MB of folder are at the server\. Run the same command again to resume\.$/m,
   );
+  const uploads = path.join(depositor.configuration, 'uploads');
+  const [name = ''] = await readdir(uploads);
+  const [iri = ''] = (await readFile(path.join(uploads, name), 'utf8')).split('\n');
+  const headers = { ...authorization(depositor), 'Tus-Resumable': '1.0.0' };
+  await until(async () => {
+    const { headers: found } = await fetch(iri.replace(proxy.url, service.url), { method: 'HEAD', headers });
+    return Number(found.get('upload-offset')) >= 9e6;
+  });
   holds = false;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
