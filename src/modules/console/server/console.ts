@@ -9,12 +9,11 @@ import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';
 import { answerPage, refusalPage, seeOther, setSecurityHeaders } from './page.ts';
 import { assertFromConsole, readBody } from './request-guard.ts';
-import { ConsoleRefusal, notFoundHere, type Route, type RouteRequest, routeFinder } from './route.ts';
+import { ConsoleRefusal, notFoundHere, type RouteRequest, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
 
 /** The console of one node. */
 export class Console implements Disposable {
-  readonly routes: readonly Route[];
   readonly #parts: ConsoleParts;
   readonly #find: ReturnType<typeof routeFinder>;
 
@@ -34,8 +33,7 @@ export class Console implements Disposable {
 
   private constructor(parts: ConsoleParts) {
     this.#parts = parts;
-    this.routes = openRoutes(parts);
-    this.#find = routeFinder(this.routes);
+    this.#find = routeFinder(openRoutes(parts));
   }
 
   /** Answers a request for a path of the console. */
