@@ -47,6 +47,14 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig['optio
   }
 }
 
+/** @throws {UsageFault} the command got an argument that is no option. */
+export function assertOnlyOptions([unexpected]: readonly string[], command: string): void {
+  if (unexpected === undefined) return;
+  throw new UsageFault(
+    `Unexpected argument '${unexpected}': deposit ${command} takes only options, see --help.`,
+  );
+}
+
 /** @throws {UsageFault} */
 export async function openSession(values: SessionOptions, { ignoreKept = false } = {}): Promise<Session> {
   const output = new Output(values.json ?? false);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
+import type { parseArgs } from 'node:util';
 import { isLoopback } from '../src/config/loopback.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { reasonOf, UsageFault } from './faults.ts';
@@ -9,18 +10,13 @@ import { promptForPassword } from './password-prompt.ts';
 /** The server, and the credentials for it. */
 export type Login = { readonly server: URL; readonly user: string; readonly password: string };
 
-/** The login options of the command. */
-export type LoginOptions = {
-  readonly server?: string | undefined;
-  readonly user?: string | undefined;
-  readonly 'password-stdin'?: boolean | undefined;
-};
-
 export const LOGIN_OPTIONS = {
   server: { type: 'string' },
   user: { type: 'string' },
   'password-stdin': { type: 'boolean' },
 } as const;
+
+export type LoginOptions = ReturnType<typeof parseArgs<{ options: typeof LOGIN_OPTIONS }>>['values'];
 
 /**
  * Reads the login: from options, else the environment, else the file of `deposit login`, which `ignoreKept` skips.

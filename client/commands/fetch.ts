@@ -17,7 +17,7 @@ import { archivesIn } from '../archives/archives-in.ts';
 import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
-import { statusAt } from '../deposit/wait.ts';
+import { statusOf } from '../deposit/wait.ts';
 import { EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
 import { formatNumber } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
@@ -48,7 +48,7 @@ export async function run(args: string[]): Promise<number> {
   const { connection, output, deposit, links } = await openDeposit(wanted, values);
   if (links.media === null)
     throw new Fault(`The server does not say where the archives of deposit ${deposit} are.`);
-  const { swhid } = await statusAt(connection, { deposit, links });
+  const { swhid } = await statusOf({ deposit, links }, false, { connection, output });
 
   using folder = new TemporaryFolder();
   const file = path.join(folder.path, 'fetched');

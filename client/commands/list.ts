@@ -5,7 +5,7 @@ import { chooseCollection, fetchServiceDocument } from '../documents/service-doc
 import { textOf, type XmlElement } from '../documents/xml-tree.ts';
 import { EXIT, Fault, UsageFault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
-import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments } from '../session.ts';
+import { assertOnlyOptions, COMMON_HELP, COMMON_OPTIONS, openSession, readArguments } from '../session.ts';
 
 export const HELP = `Lists your deposits in a collection, newest first.
 
@@ -21,10 +21,7 @@ const STATUSES = ['partial', 'deposited', 'rejected', 'verified', 'loading', 'do
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, status: { type: 'string' } });
   const { status: wanted } = values;
-  if (positionals.length > 0)
-    throw new UsageFault(
-      `Unexpected argument '${positionals[0]}': deposit list takes only options, see --help.`,
-    );
+  assertOnlyOptions(positionals, 'list');
   if (wanted !== undefined && !STATUSES.includes(wanted))
     throw new UsageFault(`Unknown status '${wanted}'. Use one of ${STATUSES.join(', ')}.`);
   const { connection, output } = await openSession(values);

@@ -1,8 +1,8 @@
 import { fetchServiceDocument } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
-import { EXIT, UsageFault } from '../faults.ts';
+import { EXIT } from '../faults.ts';
 import { keepLogin } from '../kept-login.ts';
-import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments } from '../session.ts';
+import { assertOnlyOptions, COMMON_HELP, COMMON_OPTIONS, openSession, readArguments } from '../session.ts';
 
 export const HELP = `Checks server, user and password, and saves them to a file that only you can read.
 
@@ -16,10 +16,7 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable 
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  if (positionals.length > 0)
-    throw new UsageFault(
-      `Unexpected argument '${positionals[0]}': deposit login takes only options, see --help.`,
-    );
+  assertOnlyOptions(positionals, 'login');
   const { connection, output } = await openSession(values, { ignoreKept: true });
   const { collections, clientDomain } = await fetchServiceDocument(connection);
   const file = keepLogin({ ...connection.login, server: connection.server.href }, readEnvironment().folder);

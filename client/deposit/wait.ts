@@ -24,14 +24,14 @@ const [USUAL, LONGEST] = [2, 30];
 /** A deposit, and where its status is. */
 export type Asked = { readonly deposit: string; readonly links: Pick<DepositLinks, 'state' | 'statement'> };
 
-/** Resolves to the status, else to the state in the Statement of another server. */
-export async function statusAt(connection: Connection, asked: Asked): Promise<Status> {
+/** Resolves to the current status or, with `wait`, the final one; on other servers, to the state in the Statement. */
+export async function statusOf(
+  asked: Asked,
+  wait: boolean,
+  { connection, output }: Session,
+): Promise<Status> {
+  if (wait) return finalStatus(connection, asked, (text) => output.note(text));
   return (await lookAt(connection, asked)).status;
-}
-
-/** Returns the current status or, with `wait`, the final one. */
-export function statusOf(asked: Asked, wait: boolean, { connection, output }: Session): Promise<Status> {
-  return wait ? finalStatus(connection, asked, (text) => output.note(text)) : statusAt(connection, asked);
 }
 
 /** Prints the status of a deposit; with `wait`, once it is final. Resolves to the exit code. */
