@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
@@ -53,7 +52,7 @@ await runCommand(
     const storedBefore = new Date(clock.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
     const signal = stopSignal('Stopped. Run the same command again to remove the rest.');
-    const search = { log, store, storedBefore, temporaryFolder: tmpdir(), progress, signal };
+    const search = { log, store, storedBefore, progress, signal };
     using orphans = await Orphans.find(search);
     const { objects, bytes, listed } = orphans.totals;
     if (objects > 0) await assertNotEmpty(log);

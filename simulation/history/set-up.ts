@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
@@ -55,7 +54,6 @@ export async function collectGarbage(log: EventLog, store: ObjectStore): Promise
     log,
     store,
     storedBefore,
-    temporaryFolder: tmpdir(),
     progress,
     signal,
   });

@@ -20,7 +20,7 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -143,7 +143,11 @@ test('orphans are reported, and removed only on request; objects named by events
   silent.faults.set('read', { kind: 'hang' }, Number.POSITIVE_INFINITY);
   const temporary = await temporaryFolder(t);
   const env = { DEPOSIT_EVENT_LOG: silent.connectionString, TMPDIR: temporary };
-  const stopped = await runScript(service.folder, 'gc', [], { env, stopIn: temporary });
+  const gc = startScript(service.folder, 'gc', [], env);
+  const ended = outcomeOf(gc);
+  await until(async () => silent.faults.seen('read') > 1);
+  gc.kill('SIGINT');
+  const stopped = await ended;
   t.is(stopped.code, 1);
   t.regex(stopped.err, /^Stopped\. Run the same command again to remove the rest\.\n$/m);
   t.deepEqual(await readdir(temporary), []);

@@ -358,7 +358,6 @@ test('gc retains the two newest snapshots, and copies of the store have none', a
   using orphans = await Orphans.find({
     ...site,
     storedBefore: new Date(Date.now() + 60_000),
-    temporaryFolder: await temporaryFolder(t),
     progress: () => undefined,
     signal: new AbortController().signal,
   });

@@ -1,11 +1,10 @@
-import { DatabaseSync } from 'node:sqlite';
+import { temporaryDatabase } from '../../tools/sqlite/temporary-database.ts';
 
 /** An object that is missing, corrupt or unreadable in the source, or that the target does not accept. */
 export type FailedObject = { readonly sha256: string; readonly isNamed: boolean; readonly reason: string };
 
 /** `was_missing` is what `is_missing` was before the copy. */
 const SCHEMA = `
-  PRAGMA journal_mode = OFF; PRAGMA cache_size = -65536;
   CREATE TABLE objects (
     sha256 BLOB PRIMARY KEY, length INTEGER, is_named INTEGER NOT NULL, was_missing INTEGER NOT NULL DEFAULT 0,
     is_missing INTEGER NOT NULL DEFAULT 1, failure TEXT
@@ -19,7 +18,7 @@ const CONDITIONS = { all: 'TRUE', missing: 'is_missing' } as const;
  * with their number.
  */
 export class ObjectTable implements Disposable {
-  readonly #database = emptyDatabase();
+  readonly #database = temporaryDatabase(SCHEMA);
   readonly #add = this.#database.prepare(
     'INSERT OR IGNORE INTO objects (sha256, length, is_named) VALUES (?, ?, 0)',
   );
@@ -127,13 +126,6 @@ export class ObjectTable implements Disposable {
         reason: String(row['failure']),
       }));
   }
-}
-
-function emptyDatabase(): DatabaseSync {
-  const database = new DatabaseSync(''); // a temporary file, which is removed with the process at the latest
-  database.exec(SCHEMA);
-  database.exec('BEGIN'); // one transaction: others would write each changed page
-  return database;
 }
 
 function bytesOf(sha256: string): Buffer {

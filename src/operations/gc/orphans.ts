@@ -1,12 +1,10 @@
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { objectsReferenced } from '../../deposits/referenced-objects.ts';
 import { pluralize } from '../../domain/description.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { type ObjectStore, readiness } from '../../object-store/object-store.ts';
 import { assertSameStore } from '../../service/backends/store-binding.ts';
 import { codedError } from '../../tools/coded-error.ts';
-import { files } from '../../tools/files.ts';
+import { temporaryDatabase } from '../../tools/sqlite/temporary-database.ts';
 import { objectsOf, retainedSnapshots } from '../../views/snapshots/snapshot-records.ts';
 
 export type OrphanSearch = {
@@ -14,8 +12,6 @@ export type OrphanSearch = {
   readonly store: ObjectStore;
   /** Only objects stored before this time are orphans. It must be earlier than the start of any running upload. */
   readonly storedBefore: Date;
-  /** Folder for the temporary lists of objects. */
-  readonly temporaryFolder: string;
   readonly progress: (step: 'objects listed' | 'objects named', done: number) => void;
   /** Aborts the search with its reason. */
   readonly signal: AbortSignal;
@@ -24,7 +20,6 @@ export type OrphanSearch = {
 export type Orphan = { readonly sha256: string; readonly length: number };
 
 const SCHEMA = `
-  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
   CREATE TABLE named (sha256 BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TABLE listed (sha256 BLOB PRIMARY KEY, length INTEGER NOT NULL, is_old INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE VIEW orphans AS
@@ -38,15 +33,15 @@ const SCHEMA = `
  * The lists are stored on disk, so that memory does not grow with them.
  */
 export class Orphans implements Disposable {
-  readonly #folder: string;
-  readonly #database: DatabaseSync;
+  readonly #database = temporaryDatabase(SCHEMA);
+  readonly #addName = this.#database.prepare('INSERT OR IGNORE INTO named VALUES (?)');
 
   /**
    * @throws an error of one sentence if the store does not belong to the log, is not ready, or misses a referenced
    * object.
    */
   static async find(search: OrphanSearch): Promise<Orphans> {
-    const orphans = new Orphans(search.temporaryFolder);
+    const orphans = new Orphans();
     try {
       await assertSameStore(search.log, search.store, search.signal);
       const upTo = await orphans.#addNamed(search);
@@ -59,12 +54,6 @@ export class Orphans implements Disposable {
       orphans[Symbol.dispose]();
       throw error;
     }
-  }
-
-  private constructor(temporaryFolder: string) {
-    this.#folder = files.mkdtempSync(path.join(temporaryFolder, 'orphans-'));
-    this.#database = new DatabaseSync(path.join(this.#folder, 'objects.sqlite'));
-    this.#database.exec(SCHEMA);
   }
 
   get totals(): { readonly objects: number; readonly bytes: number; readonly listed: number } {
@@ -96,40 +85,34 @@ export class Orphans implements Disposable {
 
   [Symbol.dispose](): void {
     this.#database.close();
-    files.rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** Resolves to the position of the last event that references an object. */
   async #addNamed({ log, progress, signal }: OrphanSearch, after?: Position): Promise<Position | undefined> {
-    const insert = this.#database.prepare('INSERT OR IGNORE INTO named VALUES (?)');
     let [read, last] = [0, after];
-    this.#database.exec('BEGIN');
     for await (const { sha256, position } of objectsReferenced(log, { after, signal })) {
-      insert.run(Buffer.from(sha256, 'hex'));
+      this.#addName.run(Buffer.from(sha256, 'hex'));
       last = position;
       progress('objects named', (read += 1));
     }
-    this.#database.exec('COMMIT');
     return last;
   }
 
   /** Adds the snapshots of the views that new nodes may begin with. One that the store has lost is no reason to stop. */
   async #addSnapshots({ log }: OrphanSearch): Promise<void> {
-    const insert = this.#database.prepare('INSERT OR IGNORE INTO named VALUES (?)');
-    for (const sha256 of objectsOf(await retainedSnapshots(log))) insert.run(Buffer.from(sha256, 'hex'));
+    for (const sha256 of objectsOf(await retainedSnapshots(log)))
+      this.#addName.run(Buffer.from(sha256, 'hex'));
   }
 
   async #list({ store, storedBefore, progress, signal }: OrphanSearch): Promise<void> {
     const insert = this.#database.prepare('INSERT OR IGNORE INTO listed VALUES (?, ?, ?)');
     let listed = 0;
     await assertReady(store);
-    this.#database.exec('BEGIN');
     for await (const { sha256, length, storedAt } of store.list()) {
       signal.throwIfAborted();
       insert.run(Buffer.from(sha256, 'hex'), length, Number(storedAt < storedBefore));
       progress('objects listed', (listed += 1));
     }
-    this.#database.exec('COMMIT');
     await assertReady(store);
   }
 
