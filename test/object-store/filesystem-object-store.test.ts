@@ -54,6 +54,17 @@ test.serial('five hundred failed puts leave no descriptor open', async (t) => {
   t.is(await store.sweepIncoming(later(), { dryRun: true }), 0);
 });
 
+test('a store that cannot be written to when it is opened leaves no descriptor open', async (t) => {
+  const folder = await temporaryFolder(t);
+  await (await FilesystemObjectStore.open({ folder }))[Symbol.asyncDispose]();
+  {
+    using otherProcess = new DatabaseSync(path.join(folder, 'small.sqlite'));
+    otherProcess.exec('BEGIN IMMEDIATE');
+    await t.throwsAsync(FilesystemObjectStore.open({ folder }), { instanceOf: ObjectStoreUnavailable });
+  }
+  t.is(await openDescriptors(folder), 0);
+});
+
 test('large objects are files under their digest, small ones are rows', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   const { sha256 } = await store.put(inChunks(newBody(65_537)));

@@ -17,9 +17,11 @@ export class StoreWriter implements AsyncDisposable {
   /** Resolves when the database exists and can be read. */
   static async open(database: string): Promise<StoreWriter> {
     const data: StoreWriterData = { file: database };
-    const writer = new StoreWriter(data);
+    await using opened = new AsyncDisposableStack(); // else a thread would hold the database that it could not write to
+    const writer = opened.use(new StoreWriter(data));
     await writer.probe();
     data.open = openFilesOf(database); // for a thread that replaces a crashed one
+    opened.move();
     return writer;
   }
 
