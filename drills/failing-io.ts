@@ -54,7 +54,10 @@ async function drill(subjects: readonly Subject[], choice: Choice): Promise<Find
   await using scratch = await scratchFolder('failing-io');
   using io = new WatchedIo();
   const run = new FailingIoRun(scratch.path, io);
-  process.on('uncaughtException', (error) => run.broken.push(`${run.at}: not caught: ${error.stack}`));
+  const onUncaught = (error: Error): void => void run.broken.push(`${run.at}: not caught: ${error.stack}`);
+  process.on('uncaughtException', onUncaught);
+  using _watch = new DisposableStack();
+  _watch.defer(() => process.off('uncaughtException', onUncaught)); // else an error of the drill itself is not reported
   const failures = FAILURES.filter(
     ({ kind, isTorn }) => choice.kind === undefined || choice.kind === (isTorn ? `${kind}/torn` : kind),
   );
