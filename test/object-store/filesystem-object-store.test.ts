@@ -532,7 +532,7 @@ async function madeFileOf(folder: string, sha256: string): Promise<string> {
 }
 
 function inDatabase<Result>(folder: string, work: (database: DatabaseSync) => Result): Result {
-  using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  using database = new DatabaseSync(path.join(folder, 'small.sqlite'), { timeout: 5000 });
   return work(database);
 }
 
