@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
+import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { StoreFormatUnknown } from '../object-store.ts';
 
@@ -61,6 +62,7 @@ export function openToWrite(file: string): DatabaseSync {
     database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
     assertFullySynchronous(database);
     database.exec(OBJECT_SCHEMA);
+    assertWritable(database, 'small_object');
     return database;
   } catch (error) {
     database.close();

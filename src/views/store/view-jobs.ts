@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
+import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import type { ThreadPort } from '../../tools/thread-port.ts';
 import type { ViewSchema } from '../projection.ts';
@@ -47,8 +48,14 @@ export class ViewJobs {
 
 function open(file: string, checkpointPages: number) {
   const database = new DatabaseSync(file, { timeout: 5000 });
-  database.exec(
-    `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA threads = 1`,
-  );
-  return { database, writes: new ViewStatements(database) };
+  try {
+    database.exec(
+      `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA threads = 1`,
+    );
+    assertWritable(database, 'about');
+    return { database, writes: new ViewStatements(database) };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
+import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
 
@@ -8,7 +9,7 @@ export function prepareViewFile(database: DatabaseSync, origin: string): void {
   // NORMAL: a crash of the machine may lose the last commits, but does not corrupt the file. Lost changes are
   // read from the log again.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000');
-  if (hasTable(database, 'about')) return;
+  if (hasTable(database, 'about')) return assertWritable(database, 'about');
   inTransaction(database, () => {
     database.exec(`
       CREATE TABLE about (origin TEXT NOT NULL, created TEXT NOT NULL, last_seen TEXT) STRICT;
