@@ -90,7 +90,8 @@ export async function understandEntry(
   const document = await runCooperatively(readEntry(bytes, { charset, limits: xmlLimits }));
   const facts = await runCooperatively(entryFacts(document, depositNamespace, clientDomain));
   const terms = dublinCoreTerms(document);
-  return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };
+  // Copies: the texts are slices of the document, and each of them would retain it in the views and caches.
+  return { bytes: Buffer.from(bytes), encoding: document.encoding, ...structuredClone({ facts, terms }) };
 }
 
 /** Stores the entry verbatim. */
