@@ -83,10 +83,15 @@ export async function readTreePlan(
       if (!line.startsWith(start)) continue;
       const entry = decodeEntry(line);
       if (entry.mode === directoryMode) directories.push(entry.path);
-      else if (entry.archive === archive) wanted.set(entry.path, entry);
+      else if (entry.archive === archive) wanted.set(entry.path, wantedOf(entry));
     }
   }
   return { wanted, directories, below: prefix.length };
+}
+
+/** Copies what is wanted of an entry: its archive would take a third more of the memory of a reader. */
+function wantedOf({ path, mode, id, sha256, length }: WantedMember): WantedMember {
+  return { path, mode, id, sha256, length };
 }
 
 function pathAfter(start: string, line: string): string {
