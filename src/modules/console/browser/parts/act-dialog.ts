@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Filter } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { type Act, commandLine, type JobView } from '../../protocol/job.ts';
-import { ApiError, getJson, messageOf, postJson } from '../api.ts';
+import { ApiError, getJson, postJson } from '../api.ts';
 import { useAct } from './act.ts';
 import { Copyable } from './copy.ts';
 import { Dialog } from './dialog.ts';
@@ -73,10 +73,9 @@ function usePolled(job: JobView | undefined, setJob: (job: JobView) => void): vo
   useEffect(() => {
     if (job?.state !== 'running') return undefined;
     const timer = setTimeout(() => {
-      getJson<JobView>(`/console/api/jobs/${job.id}`).then(setJob, (error: unknown) => {
-        const problem = messageOf(error);
-        const isUnknown = error instanceof ApiError && error.status === 404;
-        setJob(isUnknown ? { ...job, state: 'failed', problem } : { ...job });
+      getJson<JobView>(`/console/api/jobs/${job.id}`).then(setJob, (error: Error) => {
+        const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
+        setJob(isRefused ? { ...job, state: 'failed', problem: error.message } : { ...job });
       });
     }, POLL_MS);
     return () => clearTimeout(timer);

@@ -1,5 +1,4 @@
 import { useRef, useState } from 'preact/hooks';
-import { messageOf } from '../api.ts';
 
 /** Starts acts of the person that the server does. */
 type Starter = {
@@ -23,7 +22,7 @@ export function useAct(): Starter {
     setProblem(undefined);
     act().then(
       () => end(),
-      (error: unknown) => end(messageOf(error)),
+      (error: Error) => end(error.message), // also of an answer that broke off
     );
   };
   return { run, problem };
