@@ -69,9 +69,9 @@ export class GroupConsumer {
       } catch (error) {
         if (error instanceof InvalidPosition) throw error;
         if (signal.aborted) return;
-        this.#fault = await this.#connection.lastErrorOf('The subscription of the reactors', error);
         // A client that found the leader can be used for the next session. Without a session no client was made.
         if (session && factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
+        this.#fault = await this.#connection.lastErrorOf('The subscription of the reactors', error);
         await this.#connection.pauseBackground(backoff, signal);
       }
     }
