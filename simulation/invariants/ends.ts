@@ -27,7 +27,7 @@ export function* expectedEnds(history: EndedHistory): Generator<string> {
   }
 }
 
-/** Nothing is left to an operator. It is parked only while the store has lost what it needs. */
+/** Nothing is left to an operator. Only events of deposits of which the store had lost an object were ever parked. */
 export function* parkedEvents({ log, store }: EndedHistory): Generator<string> {
   for (const { reactor, stream, revision, reason } of stillParked(log))
     yield `the ${reactor} still has ${stream}@${revision} parked: ${reason}`;

@@ -10,8 +10,12 @@ const CALLS = ['append', 'read'] as const;
 const FINAL = { ...formType, ...final };
 
 // With 32 clients the views are behind the events that the reactors get.
-test('a deposit of 4 clients on EventStoreDB stays within its limits of calls', staysWithinLimits, 4);
-test('a deposit of 32 clients on EventStoreDB stays within its limits of calls', staysWithinLimits, 32);
+test.serial('a deposit of 4 clients on EventStoreDB stays within its limits of calls', staysWithinLimits, 4);
+test.serial(
+  'a deposit of 32 clients on EventStoreDB stays within its limits of calls',
+  staysWithinLimits,
+  32,
+);
 
 /** Deposits on one node with all roles. */
 async function staysWithinLimits(t: ExecutionContext, clients: number): Promise<void> {
