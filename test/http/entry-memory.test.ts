@@ -19,7 +19,7 @@ function liveBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('what events and caches retain of an entry does not retain its document', async (t) => {
+test('the facts and terms of an entry do not retain its document', async (t) => {
   const before = liveBytes();
   const kept: unknown[] = [];
   for (let entry = 0; entry < ENTRIES; entry += 1) {

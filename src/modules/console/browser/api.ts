@@ -10,12 +10,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns what to show for an error of a request. @throws the error if it is not one */
-export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  throw error;
-}
-
 export type Reading = {
   /** Whether the page asks by itself: the session is not prolonged. */
   readonly background?: boolean;
