@@ -43,18 +43,28 @@ export async function perform(
     throw notPartial(begun);
   }
   if (isRepeated) note('Another run of this command has not finished: continuing with the same deposit.');
+  let reached: Receipt | null = null;
+  const onState = (state: Receipt): void => {
+    reached = state;
+    options.onState(state);
+  };
+  // The creation of a deposit that was deleted since is answered as before.
+  const isDeleted = async () => isRepeated && !begun && reached && (await isGone(reached, connection));
   try {
-    const state = await performAll(steps, begun, options);
-    // The creation of a deposit that was deleted since is answered as before.
-    if (isRepeated) await connection.get(state.links.edit);
-    return state;
+    const state = await performAll(steps, begun, { ...options, onState });
+    if (!(await isDeleted())) return state;
   } catch (error) {
-    const isDeleted = error instanceof Refused && [403, 404, 410].includes(error.status);
-    if (!isRepeated || begun || !isDeleted) throw error;
-    note('The deposit of the interrupted command no longer exists; starting over.');
-    stored.renew();
-    return performAll(steps, null, options);
+    if (!(error instanceof Refused) || !(await isDeleted())) throw error;
   }
+  note('The deposit of the interrupted command no longer exists; starting over.');
+  stored.renew();
+  return performAll(steps, null, options);
+}
+
+async function isGone({ links }: Receipt, connection: Connection): Promise<boolean> {
+  const headers = { Accept: 'application/xml' };
+  const { answer } = await connection.ask('GET', links.edit, { headers, repeatable: true });
+  return [404, 410].includes(answer.status);
 }
 
 async function performAll(
@@ -211,8 +221,10 @@ async function change(
     onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
-  const mayBeRecorded = [405, 412].includes(answer.status) && (repeated || stored.isShared);
-  if (!mayBeRecorded) throw new Refused(answer);
+  // The server finds the key of a recorded request before it refuses its repetition. A PUT has no key.
+  const isKeyed = !isReplacement && collection.recognisesRepeats;
+  const mayBeRecorded = !isKeyed && (repeated || stored.isShared);
+  if (!mayBeRecorded || ![405, 412].includes(answer.status)) throw new Refused(answer);
   return standingAfterRepetition(step, standing, answer, options);
 }
 

@@ -32,7 +32,8 @@ export type StoredKeyOptions = {
 
 /**
  * Derives the idempotency keys of an upload from one that is stored on disk before the first request. So a command that
- * is run again after it was killed, or by another process at the same time, continues the same deposit.
+ * is run again after it was killed, or by another process at the same time, continues the same deposit. A command with
+ * other content does not.
  */
 export class StoredKey {
   readonly #file: string;
@@ -43,7 +44,7 @@ export class StoredKey {
   /** Stores a key, or finds that of another process. */
   constructor(steps: readonly Step[], options: StoredKeyOptions) {
     const { collection, user, slug, deposit } = options;
-    const name = digestOf([collection.iri, user, slug, deposit, ...steps.slice(0, 1).map(contentOf)]);
+    const name = digestOf([collection.iri, user, slug, deposit, ...steps.map(contentOf)]);
     this.#file = path.join(readEnvironment().folder, 'requests', name);
     this.#options = options;
     this.#store();

@@ -117,6 +117,66 @@ test('repeating a replacement that was killed after it was recorded continues wi
   t.is(code, 0, err);
 });
 
+const corrected = tarOf([{ name: 'two', data: 'corrected' }]);
+for (const [what, archives, before, after, options] of [
+  ['metadata after a large archive', [], noise, noise, ['--version', '2']],
+  ['an archive under the same name', ['one.tar'], tarOf([{ name: 'two', data: '2' }]), corrected, []],
+] as const)
+  test(`a killed command that is run again with other content, ${what}, makes a deposit with it`, async (t) => {
+    const { service, home } = t.context;
+    let holds = true;
+    await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+      holds && /^GET .*\/status\/$/.test(line) ? 'held' : answer,
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    const changed = `${depositor.user}.tar`;
+    const upload = ['upload', ...archives, changed, ...described, '--wait'];
+    await writeFile(path.join(home, changed), before);
+    await killedWhen(t, depositor, upload, () => proxy.requests.some((line) => line.endsWith('/status/')));
+    holds = false;
+    await writeFile(path.join(home, changed), after);
+    const { code, err } = await depositor.run([...upload, ...options]);
+    t.is(code, 0, err);
+    t.is((await depositsOf(service, depositor)).length, 2);
+  });
+
+test('a command that did not reach a deposit, run again after its completion, is refused', async (t) => {
+  const { service, home } = t.context;
+  let loses = true;
+  const refuses = (line: string) => (loses && /^POST .*\/metadata\/$/.test(line) ? 'lost' : undefined);
+  await using proxy = await AlteringProxy.start(service.url, undefined, { refuses });
+  const depositor = await newDepositor(service, home, proxy.url);
+  await depositor.facts(['upload', 'one.tar', '--name', 'Sketch', '--author', 'Ada', '--partial']);
+  const [stream = ''] = await depositsOf(service, depositor);
+  const id = stream.replace('deposit-', '');
+  const add = ['upload', '--deposit', id, ...described];
+  const lost = await depositor.run([...add, '--timeout', '1']);
+  t.is(lost.code, 5, lost.err);
+  loses = false;
+  await depositor.facts(['complete', id]);
+  const { code, err } = await depositor.run(add);
+  t.is(code, 1, err);
+  t.regex(err, /405/);
+});
+
+test('a refusal of the metadata of a command that was killed makes no second deposit', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) => {
+    if (!/^POST .*\/metadata\/$/.test(line)) return answer;
+    return holds ? 'held' : { ...answer, status: 403, body: '' };
+  });
+  const depositor = await newDepositor(service, home, proxy.url);
+  const upload = ['upload', 'noise.tar', ...described];
+  const isSent = () => proxy.requests.some((line) => /^POST .*\/metadata\/$/.test(line));
+  await killedWhen(t, depositor, upload, isSent);
+  holds = false;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 1, err);
+  t.regex(err, /403/);
+  t.is((await depositsOf(service, depositor)).length, 1);
+});
+
 test('two processes with one home that run the same command make one deposit', async (t) => {
   const { service, home } = t.context;
   let held = 0;

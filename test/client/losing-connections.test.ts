@@ -46,11 +46,18 @@ function losing(
   options?: Parameters<typeof AlteringProxy.start>[2],
 ) {
   let lost = 0;
-  const alter: Alteration = (answer, line) => (match.test(line) && lost++ === 0 ? 'lost' : answer);
+  const alter: Alteration = (answer, line) =>
+    match.test(line) && lost++ === 0 ? 'lost' : options === NO_KEYS ? withoutKeys(answer) : answer;
   return AlteringProxy.start(t.context.service.url, alter, options);
 }
 
 const NO_KEYS = { drops: ['idempotency-key'] };
+
+/** Returns the service document of a server that does not recognise keys. */
+function withoutKeys(answer: Answer): Answer {
+  return { ...answer, body: answer.body.replaceAll(/<(\w+:)?idempotencyKey>[^<]*<[^>]*>/g, '') };
+}
+
 const CREATION = /^POST \/1\/software\/$/;
 
 test('a creation whose request was aborted is repeated, since it cannot be recorded', async (t) => {
@@ -71,10 +78,7 @@ test('a creation whose response was lost is not repeated without support for ide
   let lost = 0;
   await using proxy = await AlteringProxy.start(
     t.context.service.url,
-    (answer, line) => {
-      if (CREATION.test(line) && lost++ === 0) return 'lost';
-      return { ...answer, body: answer.body.replaceAll(/<(\w+:)?idempotencyKey>[^<]*<[^>]*>/g, '') };
-    },
+    (answer, line) => (CREATION.test(line) && lost++ === 0 ? 'lost' : withoutKeys(answer)),
     NO_KEYS,
   );
   const depositor = await newDepositor(t, proxy.url);
