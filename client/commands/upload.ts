@@ -19,7 +19,7 @@ import { statusOf } from '../deposit/wait.ts';
 import type { Receipt } from '../documents/deposit-documents.ts';
 import type { ServiceDocument } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
-import { about, EXIT, Fault, UsageFault } from '../faults.ts';
+import { about, Fault, UsageFault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
 import { type Output, pluralize } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
@@ -103,19 +103,20 @@ export async function run(args: string[]): Promise<number> {
     session.output.note('The deposit has other archives as well: its identifier cannot be computed here.');
   const { user } = session.connection.login;
   const stored = new StoredKey(steps, { collection, user, slug, deposit: existing?.links.edit, note });
+  let state: Receipt;
   try {
-    const state = await sendUpload(plan, { ...upload, stored, slug });
-    cache.forget();
-    const exitCode = await finish(state, upload, wait);
-    stored.forget();
-    return exitCode;
+    state = await sendUpload(plan, { ...upload, stored, slug });
   } catch (error) {
-    if (error instanceof Refused && error.exitCode === EXIT.failed) {
+    if (error instanceof Refused && error.isFinal) {
       cache.forget();
       stored.forget();
     }
     throw error;
   }
+  cache.forget();
+  const exitCode = await finish(state, upload, wait);
+  stored.forget();
+  return exitCode;
 }
 
 async function prepareAll(

@@ -1,7 +1,7 @@
 import { megabytes } from '../../src/tools/terminal/progress-bar.ts';
 import type { Receipt } from '../documents/deposit-documents.ts';
 import type { ServiceDocument } from '../documents/service-document.ts';
-import { EXIT, Fault } from '../faults.ts';
+import { Fault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
 import type { Session } from '../session.ts';
 import { isResumable } from './archive-limits.ts';
@@ -54,14 +54,14 @@ export async function sendUpload(
         note,
       });
     } catch (error) {
-      const limit = limitOfProxy(error, steps.slice(performed), { service, collection });
+      const limit = limitOfProxy(error, steps, performed, { service, collection });
       if (limit === null) {
-        const isRefused = error instanceof Refused && error.exitCode === EXIT.failed;
+        const isRefused = error instanceof Refused && error.isFinal;
         if (error instanceof Fault && error.deposit !== null)
           note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
         throw error;
       }
-      // Requests before the refused one are repeated with their keys, which changes nothing.
+      // Requests before the refused one are the same in the new plan: repeated with their keys, they change nothing.
       note('A proxy refuses requests of this size: sending smaller ones.');
       service = { ...service, maxUploadSize: limit };
     }
@@ -70,19 +70,21 @@ export async function sendUpload(
 
 /**
  * Returns the largest size below that of the remaining archives, if a proxy, which sends no SWORD document, has refused
- * one of them as too large, and it can be sent in chunks.
+ * one of them as too large, and it can be sent in chunks; `null` if requests that are performed would change.
  */
 function limitOfProxy(
   error: unknown,
   steps: readonly Step[],
+  performed: number,
   { service, collection }: Pick<Target, 'service' | 'collection'>,
 ): number | null {
   const isOfProxy = error instanceof Refused && error.status === 413 && error.refusal.title === null;
   if (!isOfProxy || !collection.recognisesRepeats || collection.resumableUploads === null) return null;
-  const sizes = steps.flatMap(({ archive }) =>
-    archive && !isResumable(archive, service, collection) ? [archive.length] : [],
+  const sizes = steps.map(({ archive }) =>
+    archive && !isResumable(archive, service, collection) ? archive.length : 0,
   );
-  return sizes.length === 0 ? null : Math.max(...sizes) - 1;
+  const largest = Math.max(...sizes.slice(performed));
+  return largest > 0 && sizes.slice(0, performed).every((size) => size < largest) ? largest - 1 : null;
 }
 
 /** How far an upload is: the deposit, if it exists, and the request in progress. */

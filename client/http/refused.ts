@@ -28,6 +28,11 @@ export class Refused extends Fault {
     this.refusal = refusal;
   }
 
+  /** Whether the request is certainly not recorded, and would be refused again; after 5xx it may be recorded. */
+  get isFinal(): boolean {
+    return this.exitCode === EXIT.failed && this.status < 500;
+  }
+
   override facts(): Readonly<Record<string, unknown>> {
     return { ...super.facts(), status: this.status, iri: this.iri, ...this.refusal };
   }

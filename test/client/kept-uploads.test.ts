@@ -177,6 +177,26 @@ test('a refusal of the metadata of a command that was killed makes no second dep
   t.is((await depositsOf(service, depositor)).length, 1);
 });
 
+for (const [what, line, status] of [
+  ['its creation was answered with 500', CREATION, 500],
+  ['its status was refused', /^GET \/1\/software\/\d+\//, 401],
+] as const)
+  test(`a command that failed because ${what} continues with the same deposit when it is run again`, async (t) => {
+    const { service, home } = t.context;
+    let fails = true;
+    await using proxy = await AlteringProxy.start(service.url, (answer, request) =>
+      fails && line.test(request) ? { ...answer, status, body: '' } : answer,
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    const upload = ['upload', 'one.tar', ...described, '--wait'];
+    const failed = await depositor.run(upload);
+    t.is(failed.code, 1, failed.err);
+    fails = false;
+    const { code, err } = await depositor.run(upload);
+    t.is(code, 0, err);
+    t.is((await depositsOf(service, depositor)).length, 1);
+  });
+
 test('two processes with one home that run the same command make one deposit', async (t) => {
   const { service, home } = t.context;
   let held = 0;
