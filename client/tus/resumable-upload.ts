@@ -94,13 +94,14 @@ async function sendRest(
   for (let offset: number | undefined = from; offset < archive.length; ) {
     const start: number = offset;
     const end = Math.min(start + size, archive.length);
-    let [sent, isTooLarge] = [0, false];
+    let [sent, isTooLarge, mayBeTooLong] = [0, false, true];
     const onPart = (bytes: number): void => onSent(start + (sent = bytes));
     try {
       const answer = await sendChunk(upload, [start, end], archive, { connection, retries, onSent: onPart });
       if (isSuccess(answer)) offset = offsetIn(answer);
       else {
         isTooLarge = answer.status === 413 && end - start > MIN_CHUNK_BYTES;
+        mayBeTooLong = [413, 504].includes(answer.status);
         const mayResume = isTooLarge || isTransient(answer) || [404, 409, 410, 423].includes(answer.status);
         if (!mayResume) throw new Refused(answer);
         if (!isTooLarge && !(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);
@@ -115,7 +116,7 @@ async function sendRest(
     }
     if (offset === undefined) return false;
     // A proxy may limit the size or the time of a request. One loss may be seen before the server has stored the bytes.
-    if (offset === start && sent > 0) misses += 1;
+    if (offset === start && sent > 0 && mayBeTooLong) misses += 1;
     else misses = 0;
     if (isTooLarge || misses > 1) size = Math.max(Math.ceil((end - start) / 2), MIN_CHUNK_BYTES);
     if (offset > furthest) retries.reset();

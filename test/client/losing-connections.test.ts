@@ -239,6 +239,17 @@ test('a chunk of which nothing arrives is followed by smaller ones', async (t) =
   t.is(chunks, 2 + 1 + 4, 'the whole is lost twice, then a half; the others have a quarter');
 });
 
+test('a server that is not ready for a time gets no smaller chunks', async (t) => {
+  let refusals = 3;
+  await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
+    refuses: (line) => (line.startsWith('PATCH') && refusals-- > 0 ? 503 : undefined),
+  });
+  const depositor = await newDepositor(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial']);
+  t.is(code, 0, err);
+  t.is(proxy.requests.filter((line) => line.startsWith('PATCH')).length, 3 + 1);
+});
+
 test('an upload that the server has lost starts again', async (t) => {
   let refusals = 2;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>

@@ -19,8 +19,11 @@ export type Alteration = (answer: Answer, request: string) => Altered | Promise<
 export type AlteringOptions = {
   /** Headers that do not reach the service. */
   readonly drops?: readonly string[];
-  /** Answers 413 to a request with a body of this length, as proxies do, or loses it before it arrives. */
-  readonly refuses?: (request: string, bytes: number) => 413 | 'lost' | undefined;
+  /**
+   * Answers 413 to a request with a body of this length, as proxies do. Answers 503 after the whole body, which does not
+   * reach the service, or loses it.
+   */
+  readonly refuses?: (request: string, bytes: number) => 413 | 503 | 'lost' | undefined;
   /** Number of bytes of its body after which the connection of a request breaks; `undefined`: never. */
   readonly breaksAfter?: (request: string) => number | undefined;
 };
@@ -65,8 +68,11 @@ export class AlteringProxy implements AsyncDisposable {
     const line = `${method} ${url}`;
     this.requests.push(line);
     const refused = this.#options.refuses?.(line, Number(request.headers['content-length'] ?? 0));
-    if (refused === 'lost') {
-      request.resume().once('end', () => response.destroy());
+    if (refused === 'lost' || refused === 503) {
+      request.resume().once('end', () => {
+        if (refused === 503) response.writeHead(refused).end();
+        else response.destroy();
+      });
       return;
     }
     if (refused !== undefined) {
