@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   copyFileSync,
@@ -84,19 +85,22 @@ function assertFree(target: string, force: boolean): void {
   throw new Fault(`${target} already exists: choose another --output, or overwrite it with --force.`);
 }
 
-/** Copies the file to the target. A part of it never has that name. */
+/** Copies the file to the target, which keeps its mode if it exists. A part of the file never has that name. */
 async function place(file: string, target: string, force: boolean): Promise<void> {
   if (target === '-') return pipeline(createReadStream(file), process.stdout, { end: false });
   assertFree(target, force);
   try {
-    if (existsSync(target) && !statSync(target).isFile())
+    const existing = existsSync(target) ? statSync(target) : undefined;
+    if (existing && !existing.isFile())
       // such as a pipe
       return await pipeline(createReadStream(file), createWriteStream(target));
-    const incoming = `${target}.${random.uuid()}`;
+    const real = existing ? realpathSync(target) : target;
+    const incoming = path.join(path.dirname(real), `.${random.uuid()}`);
     try {
+      if (existing) chmodSync(file, existing.mode); // the copy has it from its first byte
       copyFileSync(file, incoming, constants.COPYFILE_EXCL);
       if (!force) closeSync(openSync(target, 'wx'));
-      renameSync(incoming, existsSync(target) ? realpathSync(target) : target);
+      renameSync(incoming, real);
     } finally {
       removeFile(incoming);
     }

@@ -164,6 +164,20 @@ test('fetch overwrites the file behind a link, and writes into a pipe', async (t
   t.regex(empty.err, /^--output needs the name of a file/m);
 });
 
+test('fetch keeps the mode of an overwritten file, and writes a file with a long name', async (t) => {
+  const { depositor, alice, home } = t.context;
+  const id = await depositDone(alice, helloTar, 'kept.tar');
+  const secret = path.join(home, 'secret.tar');
+  await writeFile(secret, 'old', { mode: 0o600 });
+  t.is((await depositor.run(['fetch', id, '--output', 'secret.tar', '--force'])).code, 0);
+  t.deepEqual(await readFile(secret), helloTar);
+  t.is((await stat(secret)).mode & 0o777, 0o600);
+  const long = `${'n'.repeat(251)}.tar`;
+  const { code, err } = await depositor.run(['fetch', id, '--output', long]);
+  t.is(code, 0, err);
+  t.deepEqual(await readFile(path.join(home, long)), helloTar);
+});
+
 test('an archive that is named - is fetched to a file, not to standard output', async (t) => {
   const { depositor, home } = t.context;
   const id = await depositDone(t.context.alice, helloTar, '-');
