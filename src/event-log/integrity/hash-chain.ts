@@ -45,7 +45,7 @@ function inKeyOrder(value: Json): Json {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(inKeyOrder);
   const object = value as JsonObject;
-  const keys = sorted(Object.keys(object));
+  const keys = Object.keys(object).sort();
   if (keys.some(isOrderedByEngine)) {
     const copy = Object.fromEntries(keys.map((key) => [key, inKeyOrder(object[key] as Json)]));
     return new Proxy(copy, { ownKeys: () => keys });
@@ -58,21 +58,6 @@ function inKeyOrder(value: Json): Json {
 /** Whether assigning the key would not add it at the end: whole numbers come first, `__proto__` is no key at all. */
 function isOrderedByEngine(key: string): boolean {
   return (key >= '0' && key < ':') || key === '__proto__';
-}
-
-/** Maximum length of lists that are sorted by insertion: faster for a few keys, and without garbage. */
-const FEW_KEYS = 32;
-
-/** Sorts the list in place, in UTF-16 order. */
-function sorted(keys: string[]): string[] {
-  if (keys.length > FEW_KEYS) return keys.sort();
-  for (let end = 1; end < keys.length; end += 1) {
-    const key = keys[end] as string;
-    let at = end;
-    for (; at > 0 && (keys[at - 1] as string) > key; at -= 1) keys[at] = keys[at - 1] as string;
-    keys[at] = key;
-  }
-  return keys;
 }
 
 /**
