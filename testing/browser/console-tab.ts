@@ -9,6 +9,8 @@ export type TabOptions = {
   readonly contrast?: 'more' | 'forced';
   /** Name and password that the browser sends with each request, as for pages of the HTTP interface. */
   readonly httpCredentials?: { readonly username: string; readonly password: string };
+  /** False for a browser whose scripts are switched off. */
+  readonly javaScriptEnabled?: boolean;
 };
 
 /** A tab of a browser on the service. It notes everything that a page must not do. */
@@ -19,13 +21,21 @@ export class ConsoleTab implements AsyncDisposable {
   readonly faults: string[] = [];
 
   static async open(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
-    const { width = 1280, height = 900, scheme = 'light', contrast, httpCredentials } = options;
+    const {
+      width = 1280,
+      height = 900,
+      scheme = 'light',
+      contrast,
+      httpCredentials,
+      javaScriptEnabled = true,
+    } = options;
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: scheme,
       baseURL: url,
       reducedMotion: 'reduce',
       acceptDownloads: true,
+      javaScriptEnabled,
       ...(httpCredentials && { httpCredentials }),
       ...(contrast === 'more' && { contrast }),
       ...(contrast === 'forced' && { forcedColors: 'active' }),

@@ -22,6 +22,8 @@ export type OpenTab = (
     readonly client?: string;
     /** Another service than that of the test. */
     readonly service?: RunningService;
+    /** The address of a proxy before the service. */
+    readonly url?: string;
   },
 ) => Promise<ConsoleTab>;
 
@@ -57,8 +59,8 @@ export function consoleTests<Name extends string>(
       const tabs: ConsoleTab[] = [];
       const { service: own } = t.context;
       const running = browser;
-      await run(t, async ({ role, client, service = own, ...options } = {}) => {
-        const tab = stack.use(await ConsoleTab.open(running, service.url, options));
+      await run(t, async ({ role, client, service = own, url = service.url, ...options } = {}) => {
+        const tab = stack.use(await ConsoleTab.open(running, url, options));
         tabs.push(tab);
         tab.page.setDefaultTimeout(60_000);
         if (options.httpCredentials) return tab;

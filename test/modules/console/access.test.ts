@@ -266,7 +266,7 @@ async function policiesOf(t: ExecutionContext, url: string): Promise<void> {
   t.regex(policy, /require-trusted-types-for 'script'/);
   t.notRegex(policy, /unsafe/);
   t.is(headers.get('Cache-Control'), 'no-store');
-  t.is(headers.get('Referrer-Policy'), 'no-referrer');
+  t.is(headers.get('Referrer-Policy'), 'same-origin');
 }
 
 test.serial('a body that is too large is refused, and the service continues', async (t) => {

@@ -4,7 +4,7 @@ import { html } from '../protocol/html.ts';
 import { permissionsOf } from '../protocol/permissions.ts';
 import { SCREENS } from '../protocol/screens.ts';
 import type { ConsoleParts } from './console-parts.ts';
-import { answerPage } from './page.ts';
+import { answerPage, signOutForm } from './page.ts';
 import { notFoundHere, type Route, type RouteRequest } from './route.ts';
 
 /** The script of all pages. The one of a deposit is loaded by it when it is opened, and fetched here at once. */
@@ -17,7 +17,8 @@ export function pageRoutes({ assets, baseUrl }: ConsoleParts): readonly Route[] 
       method: 'GET',
       path,
       permission,
-      answer: ({ ctx, params, viewer: { name, role, scope, kind } }) => {
+      answer: ({ ctx, params, viewer }) => {
+        const { name, role, scope, kind } = viewer;
         const boot: Boot = {
           viewer: { kind, name, role, client: scope?.client ?? null, permissions: permissionsOf(role) },
           service: { ...packageInfo(), url: baseUrl },
@@ -26,7 +27,10 @@ export function pageRoutes({ assets, baseUrl }: ConsoleParts): readonly Route[] 
           <header><span class="brand">Deposits</span></header>
           <main>
             <h1>${[title, ...Object.values(params)].join(' ')}</h1>
-            <noscript>The console needs JavaScript. The pages of a deposit do not.</noscript>
+            <noscript>
+              <p>The console needs JavaScript. The pages of a deposit do not.</p>
+              ${signOutForm(viewer)}
+            </noscript>
           </main>
         </div>`;
         const scripts = path === '/console/deposits/:id' ? [MAIN, 'deposit/deposit-screen.ts'] : [MAIN];

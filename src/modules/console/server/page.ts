@@ -34,7 +34,7 @@ export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Asse
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
-    'Referrer-Policy': 'no-referrer',
+    'Referrer-Policy': 'same-origin', // with no-referrer, browsers send forms with `Origin: null`
   });
 }
 
@@ -99,9 +99,17 @@ export function refusalPage({ status, message }: ConsoleRefusal, viewer: Viewer 
       <h2>${title}</h2>
       <p class="problem">${message}</p>
       ${mayEnter && html`<p><a href="/console/">To the overview</a></p>`}
-      ${viewer && html`<form method="post" action="/console/api/sign-out"><p>You are signed in as ${viewer.name}, ${viewer.role}.</p><button>Sign out</button></form>`}
+      ${viewer && signOutForm(viewer)}
     `),
   };
+}
+
+/** Returns the form by which a viewer leaves a page that works without scripts. */
+export function signOutForm({ name, role }: Viewer): ComponentChild {
+  return html`<form method="post" action="/console/api/sign-out">
+    <p>You are signed in as ${name}, ${role}.</p>
+    <button>Sign out</button>
+  </form>`;
 }
 
 /** Leads the browser to another page of the console. */

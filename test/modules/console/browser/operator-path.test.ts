@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { visibleParts } from '../../../../src/modules/console/browser/parts/visible.ts';
 import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { withoutFetchMetadata } from '../../../../testing/browser/without-fetch-metadata.ts';
 
 const PARKED = { reactor: 'notifier', stream: 'deposit-1', revision: 0, reason: 'It always fails.' };
 
@@ -252,3 +253,19 @@ test('a depositor signs in with the password of the client, and sees only its de
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Depositors' }).waitFor();
 });
+
+for (const javaScriptEnabled of [true, false])
+  test(`the forms work in a browser without Sec-Fetch-Site, ${javaScriptEnabled ? 'with' : 'without'} scripts`, async (t, open) => {
+    await using proxy = await withoutFetchMetadata(t.context.service.url);
+    const { page } = await open({ url: proxy.url, javaScriptEnabled });
+    await page.getByLabel('Client').fill('alice');
+    await page.getByLabel('Password').fill('secret');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(/\/console\/$/);
+    if (javaScriptEnabled) await page.getByRole('button', { name: 'alice depositor' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/console\/sign-in$/);
+    await page.goto('/console/deposits');
+    await page.waitForURL(/sign-in\?to=%2Fconsole%2Fdeposits$/);
+    t.is((await page.context().cookies()).filter(({ value }) => value !== '').length, 0);
+  });
