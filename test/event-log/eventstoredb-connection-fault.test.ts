@@ -4,10 +4,12 @@ import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
+import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { eventually } from './log-on-double.ts';
 
 const PASSWORD = 'changeit';
 const USER = `admin:${PASSWORD}@`;
@@ -75,6 +77,40 @@ test('a server that can be reached, but refuses for now, has no other reason', a
   double.faults.set('read', { kind: 'refuse', code: 14 }, Infinity);
   await failsWith(t, double.connectionString, 'the server cannot be reached');
 });
+
+test('a stop does not wait for the reason of an outage', async (t) => {
+  const { connectionString, probed } = await silentServer(t);
+  const log = await EventStoreDbEventLog.open({ connectionString });
+  const stop = new AbortController();
+  const next = log.subscribe({ signal: stop.signal })[Symbol.asyncIterator]().next();
+  const deliveries = new EventStoreDbDeliveries(log, { connectionString, receivers: ['checker'] });
+  const received = deliveries.receive('checker', 'deposit-', stop.signal)[Symbol.asyncIterator]().next();
+  await eventually(() => probed() === 2); // each of the two connections looks for the reason
+  const begun = performance.now();
+  stop.abort();
+  await Promise.all([next, received]);
+  await deliveries[Symbol.asyncDispose]();
+  await log[Symbol.asyncDispose]();
+  const took = performance.now() - begun;
+  t.true(took < 1500, `${took} ms, less than one server may take`);
+  await eventually(() => probed() === 0);
+  t.true(performance.now() - begun < 1800, 'the search has ended, too');
+});
+
+/** A server that refuses calls of the log, and is silent to the search for the reason. */
+async function silentServer(t: ExecutionContext) {
+  const silent = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      if (bytes.toString().startsWith('PRI * HTTP/2.0')) socket.resetAndDestroy();
+      else silent.add(socket.on('close', () => silent.delete(socket)));
+    });
+  });
+  t.teardown(() => server.close());
+  const connectionString = `esdb://localhost:${await portOf(server)}?tls=false`;
+  return { connectionString, probed: () => silent.size };
+}
 
 async function failsWith(t: ExecutionContext, connectionString: string, reason: string): Promise<void> {
   await using log = await EventStoreDbEventLog.open({ connectionString, retryTimeout: 300 });

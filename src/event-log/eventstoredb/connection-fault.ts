@@ -12,6 +12,9 @@ type Server = {
   readonly ca: string | readonly string[];
 };
 
+/** A server to connect to, until `closed` aborts. */
+type Probe = Server & { readonly closed: AbortSignal };
+
 type ConnectionError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 /** Milliseconds for one server. */
@@ -19,10 +22,16 @@ const TIMEOUT_MS = 2000;
 
 /**
  * Resolves to the reason why no server of a connection string accepts connections, which errors of the client do not
- * have. Resolves to `undefined` if one accepts them. The reason names no server, since clients may read it.
+ * have. Resolves to `undefined` if one accepts them. The reason names no server, since clients may read it. It is not
+ * known if `closed` aborts meanwhile.
  */
-export async function connectionFault(connectionString: string): Promise<string | undefined> {
-  const faults = await Promise.all(serversOf(connectionString).map(faultOf));
+export async function connectionFault(
+  connectionString: string,
+  closed: AbortSignal,
+): Promise<string | undefined> {
+  const faults = await Promise.all(
+    serversOf(connectionString).map((server) => faultOf({ ...server, closed })),
+  );
   if (faults.includes(undefined)) return undefined;
   return [...new Set(faults)].join('; ');
 }
@@ -38,7 +47,7 @@ function serversOf(connectionString: string): readonly Server[] {
   });
 }
 
-async function faultOf(server: Server): Promise<string | undefined> {
+async function faultOf(server: Probe): Promise<string | undefined> {
   if (server.tls && isIP(server.host) !== 0) return TLS_WITHOUT_NAME;
   const error = await errorOf(server);
   if (error === undefined || error.rawPacket?.[0] === HTTP2_SETTINGS) return undefined;
@@ -76,14 +85,17 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-async function acceptsTls(server: Server): Promise<boolean> {
+async function acceptsTls(server: Probe): Promise<boolean> {
   return (await errorOf({ ...server, tls: true }, { rejectUnauthorized: false })) === undefined;
 }
 
 /** Resolves to the error of a connection; `undefined` once TLS is established, or there is a response without it. */
-async function errorOf({ host, port, tls, ca }: Server, trust = {}): Promise<ConnectionError | undefined> {
+async function errorOf(
+  { host, port, tls, ca, closed }: Probe,
+  trust = {},
+): Promise<ConnectionError | undefined> {
   const { promise, resolve } = Promise.withResolvers<ConnectionError | undefined>();
-  const signal = clock.timeoutSignal(TIMEOUT_MS);
+  const signal = AbortSignal.any([closed, clock.timeoutSignal(TIMEOUT_MS)]);
   const secured = tls
     ? { ca, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['h2'], ...trust }
     : {};

@@ -120,7 +120,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
         signal?.throwIfAborted();
         const pause = backoff.next();
         const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
-        if (isOver || !isTransient(error)) throw await this.#toLogError(what, error);
+        if (isOver || !isTransient(error)) throw await this.#toLogError(what, error, signal);
         await clock
           .sleep(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]))
           .catch(() => undefined);
@@ -137,15 +137,15 @@ export class EventStoreDbConnection implements AsyncDisposable {
     }
   }
 
-  /** Returns the error of the log for a failed call, with the reason why there is no connection. */
-  async #toLogError(what: string, error: unknown): Promise<unknown> {
+  /** Returns the error of the log for a failed call, with the reason why there is no connection, unless aborted. */
+  async #toLogError(what: string, error: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.#closed.signal.aborted || !isDisconnected(error)) return toLogError(what, error);
-    return toLogError(what, error, await this.#connectionFault());
+    return toLogError(what, error, await this.#connectionFault(signal));
   }
 
-  /** Returns the message of that error. */
-  async lastErrorOf(what: string, error: unknown): Promise<string> {
-    const { message } = (await this.#toLogError(what, error)) as Partial<Error>;
+  /** Resolves to the message of that error; without its reason as soon as `signal` aborts. */
+  async lastErrorOf(what: string, error: unknown, signal: AbortSignal): Promise<string> {
+    const { message } = (await this.#toLogError(what, error, signal)) as Partial<Error>;
     return message ?? String(error);
   }
 
@@ -171,12 +171,15 @@ export class EventStoreDbConnection implements AsyncDisposable {
   }
 
   /** Looks for the reason once for all calls that fail during an outage of some seconds. */
-  #connectionFault(): Promise<string | undefined> {
+  #connectionFault(signal?: AbortSignal): Promise<string | undefined> {
+    const { signal: closed } = this.#closed;
     if (!this.#found || this.#found.until < clock.monotonic()) {
-      const reason = connectionFault(this.#options.connectionString).catch(() => undefined);
+      const reason = connectionFault(this.#options.connectionString, closed).catch(() => undefined);
       this.#found = { reason, until: clock.monotonic() + FAULT_CACHE_MS };
     }
-    return this.#found.reason;
+    const { reason } = this.#found;
+    const signals = signal ? [closed, signal] : [closed];
+    return withDeadline(this.#callTimeout, signals, () => reason).catch(() => undefined);
   }
 
   assertOpen(): void {

@@ -65,7 +65,7 @@ export class EventStoreDbSubscription {
         if (error instanceof InvalidPosition) throw error;
         // After any other error the subscription resumes from its position: faults of the server are
         // transient.
-        const reason = await this.#connection.lastErrorOf('Following the event log', error);
+        const reason = await this.#connection.lastErrorOf('Following the event log', error, this.#signal);
         if (!this.#signal.aborted) this.#onLastError(reason);
       }
       if (!this.#signal.aborted) await this.#connection.pauseBackground(this.#backoff, this.#signal);

@@ -71,7 +71,7 @@ export class GroupConsumer {
         if (signal.aborted) return;
         // A client that found the leader can be used for the next session. Without a session no client was made.
         if (session && factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
-        this.#fault = await this.#connection.lastErrorOf('The subscription of the reactors', error);
+        this.#fault = await this.#connection.lastErrorOf('The subscription of the reactors', error, signal);
         await this.#connection.pauseBackground(backoff, signal);
       }
     }
