@@ -11,7 +11,7 @@ import type { ServiceState } from '../src/http/service-context.ts';
 import { httpMetrics } from '../src/observability/http-metrics.ts';
 import { Metrics } from '../src/observability/metrics.ts';
 import { logMetrics } from '../src/observability/port-metrics.ts';
-import { openEventLog } from '../src/service/backends/open-event-log.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { SWORD_ERRORS } from '../src/sword/documents/error-document.ts';
 import { silentLogger } from '../src/tools/logger.ts';
 import { observed } from '../src/tools/observed.ts';
@@ -27,7 +27,7 @@ const pairs = Number(process.argv[2] ?? 7);
 const metrics = new Metrics(silentLogger);
 const folder = await mkdtemp(path.join(tmpdir(), 'deposit-bench-'));
 try {
-  await using plain = await openEventLog({ kind: 'sqlite', file: path.join(folder, 'log.sqlite') });
+  await using plain = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
   const measured = observed(plain, logMetrics(metrics));
   for (const writers of [1, 64]) {
     await compare(

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog, openStore } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
+import { openStore } from '../src/service/backends/open-store.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { TestClient } from '../testing/service/running-service.ts';
 
 /** A password that is used nowhere else: the scan for secrets searches for it in all files that drills leave behind. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { UsageError } from '../src/operations/command/command.ts';
-import { openStore } from '../src/service/backends/open-backends.ts';
+import { openStore } from '../src/service/backends/open-store.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';

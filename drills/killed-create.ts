@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../testing/service/running-service.ts';
 import { newTar } from './answered-deposits.ts';

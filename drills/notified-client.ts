@@ -1,7 +1,7 @@
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import type { WebhookReceiver } from '../testing/service/webhook-receiver.ts';
 import { DRILL_PASSWORD, registerIn } from './drilled-service.ts';
 

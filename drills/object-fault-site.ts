@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { type EventLog, occurredAt } from '../src/event-log/event-log.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { Exposition } from '../testing/service/exposition.ts';

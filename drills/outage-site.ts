@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { WebhookReceiver } from '../testing/service/webhook-receiver.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
 import { openDeposits, scratchFolder, unsettled } from './drilled-service.ts';

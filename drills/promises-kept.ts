@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readConfig } from '../src/config/read-config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { referencedObjects } from '../src/domain/deposit/referenced-objects.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import type { TestClient } from '../testing/service/running-service.ts';
 import { unsettled } from './drilled-service.ts';
 import type { Ledger, WatchedDeposit } from './watched-deposit.ts';

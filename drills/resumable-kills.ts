@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archiveHeaders, partial } from '../testing/http/deposit-bodies.ts';
 import { checksumOf, TusUploads } from '../testing/http/tus-uploads.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { depositHistories, judge } from '../testing/http/deposit-histories.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { minioProgram } from '../testing/s3/minio-process.ts';

@@ -3,7 +3,7 @@ import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { contentId } from '../src/swhid/content.ts';
 import { type Directory, directoryId } from '../src/swhid/directory.ts';
 import { tarOf } from '../testing/archives/archive-builders.ts';

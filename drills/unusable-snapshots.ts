@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readConfig } from '../src/config/read-config.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
 import { scratchFolder } from './drilled-service.ts';
 import { ServiceProcess } from './service-process.ts';

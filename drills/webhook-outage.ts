@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { WebhookReceiver } from '../testing/service/webhook-receiver.ts';

@@ -21,7 +21,8 @@ import { openServiceLog, openServiceStore } from '../src/operations/command/serv
 import { copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
 import { recordSuccess } from '../src/service/backends/last-success.ts';
-import { openLog, openStore } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
+import { openStore } from '../src/service/backends/open-store.ts';
 import { assertSameStore } from '../src/service/backends/store-binding.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { makeDirectory } from '../src/tools/files/make-directory.ts';

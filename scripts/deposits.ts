@@ -5,7 +5,7 @@ import { beginningOf, limitOf, readOptions } from '../src/operations/command/arg
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
-import { openView } from '../src/service/backends/open-backends.ts';
+import { openView } from '../src/service/backends/open-view.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
 import { columnsOf, wrapLines } from '../src/tools/terminal/wrap-lines.ts';
 

@@ -9,7 +9,7 @@ import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { type AbandonedDeposit, abandonedDeposits } from '../src/operations/deposits/abandoned-deposits.ts';
-import { openView } from '../src/service/backends/open-backends.ts';
+import { openView } from '../src/service/backends/open-view.ts';
 import { clock } from '../src/tools/clock.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 

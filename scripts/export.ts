@@ -12,7 +12,7 @@ import { type ExportedPart, ExportTally } from '../src/operations/verify/export-
 import { exportedEvent } from '../src/operations/verify/exported-event.ts';
 import { redactedEvent } from '../src/operations/verify/redacted-event.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
-import { openLogAudit } from '../src/service/backends/open-event-log.ts';
+import { openLogAudit } from '../src/service/backends/open-audits.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Writes the event log as NDJSON: one self-contained event per line, in the order of the log.

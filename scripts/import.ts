@@ -6,7 +6,7 @@ import { refused, runCommand, stopSignal, UsageError } from '../src/operations/c
 import { say } from '../src/operations/command/output.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { exportedEvents } from '../src/operations/verify/exported-event.ts';
-import { openLog } from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
 import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';

@@ -11,12 +11,8 @@ import { jsonLine, say } from '../src/operations/command/output.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
-import {
-  openExistingLog,
-  openExistingStore,
-  openLog,
-  openStore,
-} from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
+import { openStore } from '../src/service/backends/open-store.ts';
 import { assertSameId, assertSameStore } from '../src/service/backends/store-binding.ts';
 import { assertNoUnfinishedCopy, beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
@@ -89,7 +85,7 @@ type Outcome = {
 };
 
 async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: AbortSignal): Promise<Outcome> {
-  await using source = await opened('--from', openExistingLog({ eventLog: from }));
+  await using source = await opened('--from', openLog({ eventLog: from }, { mustExist: true }));
   await assertNoUnfinishedCopy(from);
   using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
   await using target = await opened('--to', openLog({ eventLog: to }));
@@ -118,8 +114,8 @@ async function migrateStore(
   to: StorePlace,
   { log: place, signal, verify }: StoreOptions,
 ): Promise<Outcome> {
-  await using log = await opened('--log', openExistingLog(place, { readOnly: true }));
-  await using source = await openExistingStore(from);
+  await using log = await opened('--log', openLog(place, { readOnly: true, mustExist: true }));
+  await using source = await openStore(from, { mustExist: true });
   await assertSameStore(log, source);
   await using target = await openStore(to);
   const [id, there] = [await source.id(), await target.id()];

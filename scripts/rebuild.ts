@@ -10,7 +10,7 @@ import { readArguments } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
-import { viewDirectory } from '../src/service/backends/open-backends.ts';
+import { viewDirectory } from '../src/service/backends/view-directory.ts';
 import type { ControlClient } from '../src/service/operator-port/control-client.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';

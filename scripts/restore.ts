@@ -20,12 +20,8 @@ import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
-import {
-  openExistingLog,
-  openExistingStore,
-  openLog,
-  openStore,
-} from '../src/service/backends/open-backends.ts';
+import { openLog } from '../src/service/backends/open-log.ts';
+import { openStore } from '../src/service/backends/open-store.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
 import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
@@ -71,7 +67,7 @@ await runCommand(HELP, async (args) => {
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();
-  await using source = await openExistingLog(backupPlaces(folder));
+  await using source = await openLog(backupPlaces(folder), { mustExist: true });
   const total = await eventsToRestore(source, { folder, backup, ...values });
   await using target = await openLog(config);
   await using store = await openStore(config);
@@ -90,7 +86,7 @@ await runCommand(HELP, async (args) => {
   });
   await beginCopy(config.eventLog, 'restore'); // the log may have had all events, but not the objects and keys
   if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
-  await using sourceStore = await openExistingStore(backupPlaces(folder));
+  await using sourceStore = await openStore(backupPlaces(folder), { mustExist: true });
   const objects = await copyStore(sourceStore, store, {
     named: objectsReferenced(target, { signal }),
     leftOut: await snapshotObjects(target),

@@ -7,8 +7,8 @@ import { assertEnginesOfService } from '../src/operations/command/service-engine
 import { statusFacts } from '../src/operations/status/status-facts.ts';
 import { withRates } from '../src/operations/status/status-rates.ts';
 import { statusScreen } from '../src/operations/status/status-screen.ts';
-import { openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
-import { askLogServer } from '../src/service/backends/open-event-log.ts';
+import { askLogServer, openLog } from '../src/service/backends/open-log.ts';
+import { openStore } from '../src/service/backends/open-store.ts';
 import { clock } from '../src/tools/clock.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
 
@@ -36,12 +36,12 @@ await runCommand(
     const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
     await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
-    await using log = await openExistingLog(config);
+    await using log = await openLog(config, { mustExist: true });
     await using opened = new AsyncDisposableStack();
     let store: ObjectStore | undefined;
-    const openStore = async () => (store ??= opened.use(await openExistingStore(config)));
+    const storeOnce = async () => (store ??= opened.use(await openStore(config, { mustExist: true })));
     const server = await askLogServer(config.eventLog);
-    const look = () => statusFacts(config, log, openStore, server);
+    const look = () => statusFacts(config, log, storeOnce, server);
     let before = await look();
     let facts = before;
     if (before.service) {

@@ -3,7 +3,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
-import { openView } from '../src/service/backends/open-backends.ts';
+import { openView } from '../src/service/backends/open-view.ts';
 
 const names = everyView.map(({ name }) => name);
 const HELP = `Prints a view of this node: a line of JSON for each entry. Credentials and secrets are not shown.

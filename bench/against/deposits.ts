@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LogProcess } from '../../drills/log-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { MinioProcess, minioProgram } from '../../testing/s3/minio-process.ts';
 import { atLeast, atMost, type Bench, type Comparison, type Goal } from '../frame/goal.ts';

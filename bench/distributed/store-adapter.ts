@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openObjectStore } from '../../src/service/backends/open-object-store.ts';
+import { openStore } from '../../src/service/backends/open-store.ts';
 import type { Bench, Comparison, Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';
 import { signedPut } from './signed-put.ts';
@@ -18,7 +18,7 @@ export const storeAdapter: Goal = {
   async measure(bench) {
     await using engines = await EngineProcesses.start();
     const config = readConfig({ ...engines.settings, DEPOSIT_DATA_DIR: bench.folder });
-    await using store = await openObjectStore(config.archiveStore, bench.folder);
+    await using store = await openStore(config);
     if (config.archiveStore.kind !== 's3') throw new Error('The engines keep archives in S3.');
     const { accessKey, secretKey } = config.archiveStore;
     const [, host] = /^s3:\/\/([^/]+)\//.exec(engines.settings['DEPOSIT_ARCHIVE_STORE'] ?? '') ?? [];

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { DRILL_PASSWORD, registerIn, scratchFolder } from '../drilled-service.ts';
 import { EngineProcesses } from '../engine-processes.ts';
 import { ServiceCluster } from '../service-cluster.ts';

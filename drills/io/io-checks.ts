@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import { Report } from '../../src/operations/verify/report.ts';
 import { verifyService } from '../../src/operations/verify/verify-service.ts';
-import { openLog, viewDirectory } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
+import { viewDirectory } from '../../src/service/backends/view-directory.ts';
 import { lostOf } from '../answered-deposits.ts';
 import { configOf, type Promised } from './io-scene.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { logFault } from '../../src/service/process/start-errors.ts';
 import { type Service, startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';

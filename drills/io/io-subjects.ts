@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { mustPass, runScript } from '../../testing/processes/run-script.ts';
 import { faultsOf, leftovers, notProven } from './io-checks.ts';
 import {

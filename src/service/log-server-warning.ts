@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { clock } from '../tools/clock.ts';
 import type { Logger } from '../tools/logger.ts';
-import { askLogServer } from './backends/open-event-log.ts';
+import { askLogServer } from './backends/open-log.ts';
 
 const RETRY_MS = 60_000;
 

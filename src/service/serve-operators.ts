@@ -4,11 +4,11 @@ import type { Position } from '../event-log/event-log.ts';
 import type { OperatorRoute } from '../http/http-module.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
-import { enginePlaces } from './backends/open-backends.ts';
+import { enginePlaces } from './backends/engine-places.ts';
 import { CONFIRM_TIMEOUT_MS } from './nodes/confirmations.ts';
 import type { NodeResources } from './open-node.ts';
-import type { ServiceState } from './operator-port/control-client.ts';
 import { identityOf } from './operator-port/directory-id.ts';
+import type { NodeState } from './operator-port/node-state.ts';
 import { OperatorServer } from './operator-port/operator-server.ts';
 import type { startReactors } from './start-reactors.ts';
 
@@ -31,7 +31,7 @@ export async function serveOperators(node: NodeResources, url: string, parts: Pa
   const startedAt = clock.date().toISOString();
   const routes = {
     ...parts.moduleRoutes,
-    'GET /state': async (): Promise<ServiceState> => {
+    'GET /state': async (): Promise<NodeState> => {
       return { ...about(node, url), startedAt, ...(await stateOf(node, parts)) };
     },
     'POST /applied': async (wanted: unknown) => {

@@ -9,7 +9,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';
 import { Server } from '../../src/http/server/server.ts';
-import { logIdentity } from '../../src/service/backends/view-directory.ts';
+import { logIdentity } from '../../src/service/backends/engine-places.ts';
 import {
   assertTlsFiles,
   listenFault,

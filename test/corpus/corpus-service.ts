@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { type FormPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { TestClient } from '../../testing/service/running-service.ts';

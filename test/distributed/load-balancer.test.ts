@@ -9,7 +9,7 @@ import { ServiceProcess } from '../../drills/service-process.ts';
 import { StoreProcess } from '../../drills/store-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { installed } from '../../testing/processes/installed.ts';

@@ -11,7 +11,7 @@ import {
   ObjectUnreadable,
 } from '../../src/object-store/object-store.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { openStoreAudit } from '../../src/service/backends/open-object-store.ts';
+import { openStoreAudit } from '../../src/service/backends/open-audits.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';

@@ -14,7 +14,7 @@ import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
 import { startTracing } from '../../src/observability/start-tracing.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import type { Logger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';

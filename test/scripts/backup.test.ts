@@ -3,7 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { readBackup } from '../../src/operations/backup/backup-folder.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';

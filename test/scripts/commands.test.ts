@@ -5,7 +5,7 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { assertAccepted, settings, type Wanted } from '../../src/operations/clients/client-settings.ts';
 import { abandonedDeposits } from '../../src/operations/deposits/abandoned-deposits.ts';
 import { depositsOfView } from '../../src/operations/deposits/deposits-of-view.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';

@@ -8,7 +8,8 @@ import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
-import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
+import { openStore } from '../../src/service/backends/open-store.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import {

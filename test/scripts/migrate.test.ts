@@ -11,7 +11,8 @@ import type { EventLogConfig } from '../../src/config/config.ts';
 import type { EventLog, NewEvent } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
-import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
+import { openStore } from '../../src/service/backends/open-store.ts';
 import { lockFile } from '../../src/tools/files/lock-file.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import {

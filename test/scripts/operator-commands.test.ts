@@ -10,7 +10,8 @@ import { beginningOf, momentOf, wholeNumber } from '../../src/operations/command
 import type { StatusFacts } from '../../src/operations/status/status-facts.ts';
 import { withRates } from '../../src/operations/status/status-rates.ts';
 import { statusScreen } from '../../src/operations/status/status-screen.ts';
-import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
+import { openStore } from '../../src/service/backends/open-store.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import {
   archivePart,

@@ -9,7 +9,7 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { duration } from '../../src/operations/command/arguments.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
 import { isInside } from '../../src/operations/command/is-inside.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';

@@ -8,13 +8,10 @@ import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { assertEnginesOfService, openServiceStore } from '../../src/operations/command/service-engines.ts';
 import { printHistory } from '../../src/operations/history/print-history.ts';
-import {
-  enginePlaces,
-  openExistingStore,
-  openLog,
-  openStore,
-} from '../../src/service/backends/open-backends.ts';
-import { openStoreAudit } from '../../src/service/backends/open-object-store.ts';
+import { enginePlaces } from '../../src/service/backends/engine-places.ts';
+import { openStoreAudit } from '../../src/service/backends/open-audits.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
+import { openStore } from '../../src/service/backends/open-store.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
 import { identityOf } from '../../src/service/operator-port/directory-id.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
@@ -88,7 +85,9 @@ test('commands open existing engines; only those meant to create one may do so',
   const scripts = path.join(import.meta.dirname, '../../scripts');
   const names = readdirSync(scripts).filter((name) => name.endsWith('.ts'));
   const makers = names.filter((name) =>
-    /\bopen(Log|Store)\((?!.*readOnly: true)/.test(readFileSync(path.join(scripts, name), 'utf8')),
+    /\bopen(Log|Store)\((?!.*(?:readOnly|mustExist): true)/.test(
+      readFileSync(path.join(scripts, name), 'utf8'),
+    ),
   );
   t.deepEqual(makers.toSorted(), ['backup.ts', 'import.ts', 'migrate.ts', 'restore.ts']);
 });
@@ -294,11 +293,15 @@ test('a missing bucket is not created by commands that expect objects in it', as
     DEPOSIT_S3_ACCESS_KEY: s3.options.accessKey,
     DEPOSIT_S3_SECRET_KEY: s3.options.secretKey,
   });
-  for (const open of [openServiceStore, openExistingStore, auditedStore]) {
+  for (const open of [openServiceStore, existingStore, auditedStore]) {
     await t.throwsAsync(open(config), { message: /cannot use the bucket mistyped .* does not exist/ });
   }
   t.is(s3.buckets.size, 0);
 });
+
+function existingStore(config: Config) {
+  return openStore(config, { mustExist: true });
+}
 
 function auditedStore({ archiveStore, dataDir }: Config) {
   return openStoreAudit(archiveStore, dataDir);

@@ -6,7 +6,7 @@ import test from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';

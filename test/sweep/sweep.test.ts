@@ -9,7 +9,7 @@ import { ObjectMissing, ObjectStoreUnavailable } from '../../src/object-store/ob
 import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import { Sweep } from '../../src/reactors/sweep/sweep.ts';
-import { openDeliveries } from '../../src/service/backends/open-event-log.ts';
+import { openDeliveries } from '../../src/service/backends/open-log.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openView } from '../../src/service/backends/open-backends.ts';
+import { openView } from '../../src/service/backends/open-view.ts';
 import { canBeUnprivileged } from '../../testing/processes/other-user.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { auditedService } from './audited-service.ts';

@@ -21,7 +21,7 @@ import { readLines } from '../../src/operations/verify/read-lines.ts';
 import { redactedEvent } from '../../src/operations/verify/redacted-event.ts';
 import { Report } from '../../src/operations/verify/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/operations/verify/resume-point.ts';
-import { openLog } from '../../src/service/backends/open-backends.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import {
   deleteLastEvent,

@@ -18,7 +18,7 @@ import { eventIdCheck } from '../../src/operations/verify/checks/event-id.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { summaryText } from '../../src/operations/verify/verification-summary.ts';
-import { openObjectStore } from '../../src/service/backends/open-object-store.ts';
+import { openStore } from '../../src/service/backends/open-store.ts';
 import { DigestSet } from '../../src/tools/digest-set.ts';
 import { logicalContent } from '../../testing/event-log/logical-content.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
@@ -110,7 +110,7 @@ test('a corrupt object that no event names is reported, an intact one is not', a
   const folder = await service.copy(t);
   const { archiveStore, dataDir } = configOf(folder);
   {
-    await using store = await openObjectStore(archiveStore, dataDir);
+    await using store = await openStore({ archiveStore, dataDir });
     for (const fill of ['a', 'b']) await store.put(chunks(Buffer.alloc(100_000, fill)));
   }
   t.deepEqual(codesOf(await verified(folder)), []);
@@ -143,7 +143,7 @@ test('unexpected files of the store are named, and are no objects', async (t) =>
   t.true(misplaced.every(({ code, text }) => code === 'FILE_DAMAGED' && text.includes('is never read')));
   t.true(findings.some(({ code, object }) => code === 'OBJECT_MISSING' && object === sha256));
   const { archiveStore, dataDir } = configOf(folder);
-  await using store = await openObjectStore(archiveStore, dataDir);
+  await using store = await openStore({ archiveStore, dataDir });
   for await (const object of store.list()) t.not(object.sha256, sha256);
 });
 
@@ -207,7 +207,7 @@ test('a length or an MD5 that does not match the bytes is found even with a vali
   );
   const { archive } = JSON.parse(String(added?.['data']));
   const { archiveStore, dataDir } = configOf(folder);
-  await using store = await openObjectStore(archiveStore, dataDir);
+  await using store = await openStore({ archiveStore, dataDir });
   const md5 = createHash('md5')
     .update(await buffer((await store.get(archive.sha256)).body))
     .digest('hex');

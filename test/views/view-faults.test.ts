@@ -5,7 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openView } from '../../src/service/backends/open-backends.ts';
+import { openView } from '../../src/service/backends/open-view.ts';
 import type { ViewSchema } from '../../src/views/projection.ts';
 import { removeFilesPerView } from '../../src/views/store/files-per-view.ts';
 import { FlushScheduler } from '../../src/views/store/flush-scheduler.ts';

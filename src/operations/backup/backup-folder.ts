@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { enginePlaces } from '../../service/backends/open-backends.ts';
+import { enginePlaces } from '../../service/backends/engine-places.ts';
 import { clock } from '../../tools/clock.ts';
 import { exists } from '../../tools/files/access.ts';
 import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';

@@ -8,7 +8,7 @@ import type { AdminCommands } from '../../deposits/admin-commands.ts';
 import { assertReachable } from '../../modules/webhooks/receiver-address.ts';
 import { generateSecret, isSecret } from '../../modules/webhooks/signature.ts';
 import { WebhookKey } from '../../modules/webhooks/webhook-key.ts';
-import { openView } from '../../service/backends/open-backends.ts';
+import { openView } from '../../service/backends/open-view.ts';
 import { clock } from '../../tools/clock.ts';
 import { refused, UsageError } from '../command/command.ts';
 import { isInside } from '../command/is-inside.ts';

@@ -1,7 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import { enginePlaces, openExistingLog, openExistingStore } from '../../service/backends/open-backends.ts';
+import { enginePlaces } from '../../service/backends/engine-places.ts';
+import { openLog } from '../../service/backends/open-log.ts';
+import { openStore } from '../../service/backends/open-store.ts';
 import { assertNoUnfinishedCopy } from '../../service/backends/unfinished-copy.ts';
 import {
   ControlClient,
@@ -28,21 +30,21 @@ export async function openServiceLog(config: Config): Promise<EventLog> {
   await assertNoUnfinishedCopy(config.eventLog);
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'eventLog');
-  return await openExistingLog(config);
+  return await openLog(config, { mustExist: true });
 }
 
 /** Opens the log for commands that only read, with a warning if the service cannot be asked. */
 export async function openLogReadOnly(config: Config): Promise<EventLog> {
   const note = await assertEnginesOfService(config, 'eventLog');
   if (note !== undefined) warn(note);
-  return await openExistingLog(config, { readOnly: true });
+  return await openLog(config, { readOnly: true, mustExist: true });
 }
 
 /** Opens the archive store of the service, with the same checks as for the log. */
 export async function openServiceStore(config: Config): Promise<ObjectStore> {
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'archiveStore');
-  return await openExistingStore(config);
+  return await openStore(config, { mustExist: true });
 }
 
 const SETTING = { eventLog: 'DEPOSIT_EVENT_LOG', archiveStore: 'DEPOSIT_ARCHIVE_STORE' } as const;

@@ -1,5 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { StoredView } from '../../service/backends/open-backends.ts';
+import type { StoredView } from '../../service/backends/open-view.ts';
 
 export type AbandonedDeposit = Pick<DepositStatusView, 'depositId' | 'revision' | 'updatedAt'>;
 

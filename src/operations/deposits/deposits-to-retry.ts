@@ -5,7 +5,7 @@ import { deposits } from '../../domain/aggregates.ts';
 import type { Deposit } from '../../domain/deposit/state.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { AWAITED } from '../../reactors/sweep/stuck-deposits.ts';
-import { openView } from '../../service/backends/open-backends.ts';
+import { openView } from '../../service/backends/open-view.ts';
 import { clock } from '../../tools/clock.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 

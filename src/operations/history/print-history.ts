@@ -1,5 +1,5 @@
 import type { EventLog } from '../../event-log/event-log.ts';
-import { openExistingLog } from '../../service/backends/open-backends.ts';
+import { openLog } from '../../service/backends/open-log.ts';
 import { momentOf, onlyPositional, readArguments, wholeNumber } from '../command/arguments.ts';
 import { refused, UsageError } from '../command/command.ts';
 import { assertEnginesOfService, type EngineSettings } from '../command/service-engines.ts';
@@ -30,7 +30,7 @@ export async function printHistory(args: string[], config: EngineSettings, outpu
   const moment = values.at === undefined ? undefined : momentIn(values.at);
   const note = await assertEnginesOfService(config, 'eventLog', ...(term ? (['archiveStore'] as const) : []));
   if (note !== undefined) output.warn(note);
-  await using log = await openExistingLog(config, { readOnly: true });
+  await using log = await openLog(config, { readOnly: true, mustExist: true });
   const ids = term ? await depositsWith(log, config, term) : [];
   const subjects = named ? [named] : ids.map((id) => depositSubject(`${id}`));
   if (subjects.length === 0) throw refused('NO_HISTORY', `No deposit has ${what}.`);

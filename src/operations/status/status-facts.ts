@@ -11,9 +11,10 @@ import { parkedEvents } from '../../reactors/parking.ts';
 import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
-import { openView, type StoredView } from '../../service/backends/open-backends.ts';
-import { type askLogServer, openDeliveries } from '../../service/backends/open-event-log.ts';
-import { ControlClient, type ServiceState } from '../../service/operator-port/control-client.ts';
+import { type askLogServer, openDeliveries } from '../../service/backends/open-log.ts';
+import { openView, type StoredView } from '../../service/backends/open-view.ts';
+import { ControlClient } from '../../service/operator-port/control-client.ts';
+import type { NodeState } from '../../service/operator-port/node-state.ts';
 import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
@@ -71,9 +72,7 @@ export async function statusFacts(
   };
 }
 
-async function asked({
-  dataDir,
-}: Config): Promise<{ state: ServiceState | undefined; silence: string | null }> {
+async function asked({ dataDir }: Config): Promise<{ state: NodeState | undefined; silence: string | null }> {
   try {
     const service = await ControlClient.find(dataDir);
     return { state: await service?.stateWhenFound(), silence: null };
@@ -89,28 +88,22 @@ function serverFacts(server: Awaited<ReturnType<typeof askLogServer>>) {
 }
 
 /** Returns the views of the running node or, without one, all that a node may have. */
-function viewsOf(state: ServiceState | undefined): typeof everyView {
+function viewsOf(state: NodeState | undefined): typeof everyView {
   return state ? everyView.filter(({ name }) => state.views.some((view) => view.name === name)) : everyView;
 }
 
-function serviceFacts({ version, pid, url, roles, startedAt, following }: ServiceState) {
+function serviceFacts({ version, pid, url, roles, startedAt, following }: NodeState) {
   return { version, pid, url, roles, startedAt, following };
 }
 
-async function viewFacts(
-  views: StoredViews,
-  log: EventLog,
-  name: string,
-  prefix: string,
-  state?: ServiceState,
-) {
+async function viewFacts(views: StoredViews, log: EventLog, name: string, prefix: string, state?: NodeState) {
   const shown = state?.views.find((view) => view.name === name);
   const position = (state ? shown?.position : views.read(name, (view) => view.position)) ?? null;
   const { count, oldest } = await lagAfter(log, position ?? undefined, prefix);
   return { name, position, ...lagOf(count, oldest), done: shown?.events ?? null };
 }
 
-async function reactorFacts(config: Config, log: EventLog, state?: ServiceState) {
+async function reactorFacts(config: Config, log: EventLog, state?: NodeState) {
   if (state && state.reactors.length > 0) {
     return state.reactors.map(({ delivery, ...standing }) => {
       if (!delivery) throw refused('EVENT_LOG_UNAVAILABLE', UNTOLD);
@@ -163,7 +156,7 @@ function depositsIn(view: StoredView, stuckAfter: number) {
 }
 
 /** Counts the deposits with waiting notifications, on any node, and the notifications of this node. */
-function notificationFacts(views: StoredViews, state?: ServiceState) {
+function notificationFacts(views: StoredViews, state?: NodeState) {
   if (state?.notifications) {
     const { waiting, taken, failed, tooOld, keyProblem } = state.notifications;
     return { waiting, taken, failed, tooOld, keyProblem };

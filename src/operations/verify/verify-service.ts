@@ -7,8 +7,7 @@ import type { AuditedRecord, LogAudit } from '../../event-log/integrity/log-audi
 import { StreamHeads } from '../../event-log/integrity/stream-heads.ts';
 import { publicKeyOf } from '../../modules/anchors/anchor.ts';
 import type { StoreAudit } from '../../object-store/object-store.ts';
-import { openLogAudit } from '../../service/backends/open-event-log.ts';
-import { openStoreAudit } from '../../service/backends/open-object-store.ts';
+import { openLogAudit, openStoreAudit } from '../../service/backends/open-audits.ts';
 import { anchorsToCompare } from './anchor-sources.ts';
 import { anchorCheck } from './checks/anchor.ts';
 import { chainCheck } from './checks/chain.ts';

@@ -5,8 +5,7 @@ import { type ObjectStore, ObjectStoreUnavailable, readiness } from '../../objec
 import { DigestSet } from '../../tools/digest-set.ts';
 import { exists } from '../../tools/files/access.ts';
 import { random } from '../../tools/random.ts';
-import { openExistingStore, openStore } from './open-backends.ts';
-import type { OpeningOptions } from './open-object-store.ts';
+import { openStore, type StoreOptions } from './open-store.ts';
 import { appendBinding, assertSameId, boundStore, OtherStore } from './store-binding.ts';
 
 /** Minimum share of the objects named by events that a store must have to be accepted as the store of the log. */
@@ -22,11 +21,11 @@ const DIGEST_BYTES = 32;
 export async function openBoundStore(
   config: Pick<Config, 'archiveStore' | 'dataDir'>,
   log: EventLog,
-  options: Pick<OpeningOptions, 'onLost' | 'recentBytes'> = {},
+  options: Omit<StoreOptions, 'mustExist'> = {},
 ): Promise<ObjectStore> {
   const mustExist = (await boundStore(log)) !== undefined || (await namesObjects(log));
   if (mustExist) assertFolder(config);
-  const store = await (mustExist ? openExistingStore(config, options) : openStore(config, options));
+  const store = await openStore(config, { ...options, mustExist });
   try {
     await bind(log, store);
     return store;

@@ -6,7 +6,7 @@ import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 import type { Logger } from '../../tools/logger.ts';
-import { logIdentity } from './view-directory.ts';
+import { logIdentity } from './engine-places.ts';
 
 /** A log has a part of what was to be copied into it: a service would append to it, and the rest no longer fits. */
 class CopyUnfinished extends errorsOfCode('COPY_UNFINISHED') {}

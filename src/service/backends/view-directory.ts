@@ -1,78 +1,7 @@
 import path from 'node:path';
-import type { Config, EventLogConfig } from '../../config/config.ts';
-import { exists } from '../../tools/files/access.ts';
-import { isDamage } from '../../tools/sqlite/codes.ts';
-import { ViewFile } from '../../views/store/view-file.ts';
-import { ViewFolder } from '../../views/store/view-folder.ts';
-import type { CountQuery, ViewQuery } from '../../views/view.ts';
-import { ViewUnavailable } from '../../views/view-unavailable.ts';
-
-/** A view as a process other than the service reads it. Reading a corrupt page throws {@link ViewUnavailable}. */
-export type StoredView = ReturnType<typeof storedView>;
+import type { Config } from '../../config/config.ts';
 
 /** Returns the folder of the views, and the engine of the log that their positions belong to. */
 export function viewDirectory({ dataDir, eventLog }: Config): [folder: string, origin: string] {
   return [path.join(dataDir, 'views'), eventLog.kind];
-}
-
-/**
- * Opens a view of this node read-only, for commands.
- * @throws when the node has no such view.
- * @throws {ViewUnavailable} it is corrupt, here or when it is read.
- * @throws {NotPermitted}
- */
-export function openView(config: Config, { name }: { readonly name: string }): StoredView {
-  const [folder] = viewDirectory(config);
-  const views = new ViewFolder(folder);
-  const path = views.fileOf(views.current);
-  if (!exists(path)) throw noView(name, folder);
-  let file: ViewFile | undefined;
-  try {
-    file = new ViewFile(path);
-    if (file.versions().has(name)) return storedView(file, name);
-  } catch (cause) {
-    file?.[Symbol.dispose]();
-    if (!isDamage(cause)) throw noView(name, folder, cause);
-    throw new ViewUnavailable(
-      `The views in ${path} are corrupt: "deposit-service rebuild --all" repairs them.`,
-      {
-        cause,
-      },
-    );
-  }
-  file[Symbol.dispose]();
-  throw noView(name, folder);
-}
-
-function storedView(file: ViewFile, name: string) {
-  return {
-    position: file.lastSeen?.position,
-    /** Yields all keys with their values. */
-    entries: () =>
-      Iterator.from(file.table(name).rows()).map(([key, view]) => [key, JSON.parse(view) as object] as const),
-    /** Returns the key with its value, or nothing. */
-    entryOf: (key: string) => {
-      const value = file.read(name, (table) => table.get(key));
-      return value === undefined ? [] : [[key, value as object]]; // views are objects
-    },
-    find: (query: ViewQuery) => file.read(name, (table) => table.find(query)),
-    count: (query: CountQuery) => file.read(name, (table) => table.count(query)),
-    counts: (equal?: Readonly<Record<string, string>>) => file.read(name, (table) => table.counts(equal)),
-    /** Starts a read transaction: until it is disposed of, all reads see one state. */
-    snapshot: () => file.snapshot(),
-    [Symbol.dispose]: () => file[Symbol.dispose](),
-  };
-}
-
-function noView(name: string, folder: string, cause?: unknown): Error {
-  const text = `View ${name} not found in ${folder}: the service builds it when it starts, and so does "deposit-service rebuild".`;
-  return Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
-}
-
-/** Returns the place of a log, for comparison and display. */
-export function logIdentity(eventLog: EventLogConfig): string {
-  if (eventLog.kind === 'sqlite') return 'sqlite';
-  // The credentials end at the first @, and may have a slash. A refused string has another before its hosts.
-  const [, hosts] = /^[^/]*\/\/(?:[^:@]+:[^@]+@)?(?:[^?]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
-  return `eventstoredb ${hosts}`;
 }

@@ -1,15 +1,10 @@
-import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log/event-log.ts';
-import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
-import type { RunnerStatus } from '../../reactors/reactor-runner.ts';
-import type { Sweep } from '../../reactors/sweep/sweep.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { outgoing } from '../../tools/outgoing.ts';
-import type { Projector } from '../../views/projector.ts';
-import type { EnginePlaces } from '../backends/open-backends.ts';
 import { controlFile, readOperatorFile } from './control-file.ts';
 import { type DirectoryId, identityOf } from './directory-id.ts';
+import type { NodeState } from './node-state.ts';
 
 /** The service that runs on the data folder refused a command, or failed to execute it. */
 export class OperatorRefusal extends errorsOfCode('OPERATOR_REFUSED') {
@@ -34,35 +29,13 @@ const [STATE_TIMEOUT_MS, APPLIED_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 10_000, 
 const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';
 const MAY_GO_ON = 'It may still execute the command; run it again later.';
 
-/** The state that a running service reports. Over the port, what is `undefined` is absent. */
-export type ServiceState = {
-  readonly version: string;
-  readonly pid: number;
-  readonly url: string;
-  readonly roles: readonly string[];
-  readonly engines: EnginePlaces;
-  /** Absent in older releases. */
-  readonly dataFolder?: DirectoryId;
-  /** RFC 3339. */
-  readonly startedAt: string;
-  readonly views: Projector['reached'];
-  /** The reason why the views get no events at the moment. */
-  readonly following: string | null;
-  /** `null` on a node that sends no notifications. */
-  readonly notifications: NotificationStatus | null;
-  /** `null` on a node that does not check and load; absent in older releases. */
-  readonly sweep?: Pick<Sweep, 'begun' | 'unrecorded'> | null;
-  /** `delivery` is `null` while the log does not answer. */
-  readonly reactors: readonly (RunnerStatus & { readonly delivery: GroupStatus | null })[];
-};
-
 /** Client of the service that runs on a data folder, for commands. */
 export class ControlClient {
   readonly #url: string;
   readonly #token: string;
   /** Path of the control file of the service, for messages. */
   readonly #file: string;
-  #stateWhenFound: Promise<ServiceState> | undefined;
+  #stateWhenFound: Promise<NodeState> | undefined;
 
   /**
    * Resolves to a client, or to `undefined` when no service runs there.
@@ -91,14 +64,14 @@ export class ControlClient {
   }
 
   /** Resolves to the state at the time the service was found. */
-  stateWhenFound(): Promise<ServiceState> {
+  stateWhenFound(): Promise<NodeState> {
     this.#stateWhenFound ??= this.state();
     return this.#stateWhenFound;
   }
 
   /** Resolves to the present state. */
-  state(): Promise<ServiceState> {
-    return this.#ask('GET', '/state', STATE_TIMEOUT_MS) as Promise<ServiceState>;
+  state(): Promise<NodeState> {
+    return this.#ask('GET', '/state', STATE_TIMEOUT_MS) as Promise<NodeState>;
   }
 
   /** Resolves to a link by which the person signs in to the console, once, within a minute. */

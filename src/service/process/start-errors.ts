@@ -8,7 +8,7 @@ import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { makeFolderPrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
-import { logIdentity } from '../backends/view-directory.ts';
+import { logIdentity } from '../backends/engine-places.ts';
 
 /** Another process listens on the port, or a name has no address at present: a later start may succeed. */
 class CannotListen extends errorsOfCode('CANNOT_LISTEN') {}

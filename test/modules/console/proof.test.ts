@@ -21,7 +21,8 @@ import { LogTree, merkleTree, rootOfPath } from '../../../src/modules/console/pr
 import { prove } from '../../../src/modules/console/proof/prove.ts';
 import { NOT_PROVEN } from '../../../src/modules/console/proof/steps.ts';
 import { verifierPage } from '../../../src/modules/console/server/verifier-page.ts';
-import { openLog, openStore } from '../../../src/service/backends/open-backends.ts';
+import { openLog } from '../../../src/service/backends/open-log.ts';
+import { openStore } from '../../../src/service/backends/open-store.ts';
 import { directoryBodyOf } from '../../../src/swhid/directory.ts';
 import { gitObjectId } from '../../../src/swhid/git-object.ts';
 import { FILES_OF_NODE } from '../../../src/tools/files.ts';

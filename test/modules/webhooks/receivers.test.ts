@@ -15,7 +15,7 @@ import { generateSecret, isSecret, signatureHeaders } from '../../../src/modules
 import { type Outcome, WebhookClient } from '../../../src/modules/webhooks/webhook-client.ts';
 import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
 import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
-import { openLog } from '../../../src/service/backends/open-backends.ts';
+import { openLog } from '../../../src/service/backends/open-log.ts';
 import { Iris } from '../../../src/sword/iris.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { anyContext, executeDeposit } from '../../../testing/domain/commands.ts';

@@ -2,22 +2,40 @@ import path from 'node:path';
 import type { Config, EventLogConfig } from '../../config/config.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
 import { RECEIVERS } from '../../reactors/reactor-names.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
+import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { type Logger, silentLogger } from '../../tools/logger.ts';
+import { assertExists } from './backend-not-found.ts';
 
-/** Opens the configured engine; modules of other engines are not loaded. With `readOnly`, no event can be appended. */
-export async function openEventLog(
-  config: EventLogConfig,
-  { readOnly = false }: { readonly readOnly?: boolean } = {},
+export type LogOptions = {
+  /** No event can be appended. */
+  readonly readOnly?: boolean;
+  /** The log must exist: a missing embedded one is not created. */
+  readonly mustExist?: boolean;
+};
+
+/**
+ * Opens the configured engine of the event log; modules of other engines are not loaded.
+ * @throws {BackendNotFound}
+ * @throws {NotPermitted}
+ */
+export async function openLog(
+  { eventLog }: Pick<Config, 'eventLog'>,
+  { readOnly = false, mustExist = false }: LogOptions = {},
 ): Promise<EventLog> {
-  if (config.kind === 'sqlite') {
+  if (eventLog.kind === 'sqlite') {
+    const { file } = eventLog;
+    if (mustExist) assertExists('event log', file);
+    if (!readOnly) {
+      assertAccessible(file);
+      makePrivate(...databaseFiles(file));
+    }
     const { SqliteEventLog } = await import('../../event-log/sqlite/sqlite-event-log.ts');
-    return SqliteEventLog.open({ file: config.file, readOnly });
+    return SqliteEventLog.open({ file, readOnly });
   }
   const { EventStoreDbEventLog } = await import('../../event-log/eventstoredb/eventstoredb-event-log.ts');
-  return EventStoreDbEventLog.open(config);
+  return EventStoreDbEventLog.open(eventLog);
 }
 
 /**
@@ -59,26 +77,4 @@ export async function openDeliveries(
     onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
     onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
   });
-}
-
-/** Resolves to `undefined` for a log without a server, which has no groups. */
-export async function openGroups(config: EventLogConfig) {
-  if (config.kind === 'sqlite') return undefined;
-  const { EventStoreDbGroups } = await import(
-    '../../event-log/eventstoredb/consumer-groups/eventstoredb-groups.ts'
-  );
-  return new EventStoreDbGroups({ ...config, retiredGroups: RECEIVERS });
-}
-
-/** Opens the configured log for an audit: read-only, and also if it is corrupt. */
-export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
-  if (config.kind === 'sqlite') {
-    const { SqliteLogAudit } = await import('../../event-log/sqlite/sqlite-log-audit.ts');
-    return new SqliteLogAudit(config.file);
-  }
-  const [{ EventStoreDbEventLog }, { PlainLogAudit }] = await Promise.all([
-    import('../../event-log/eventstoredb/eventstoredb-event-log.ts'),
-    import('../../event-log/integrity/log-audit.ts'),
-  ]);
-  return new PlainLogAudit(await EventStoreDbEventLog.open(config));
 }

@@ -1,0 +1,33 @@
+import type { Config, EventLogConfig } from '../../config/config.ts';
+import type { S3Place } from '../../config/s3-url.ts';
+import { files } from '../../tools/files.ts';
+
+export type EnginePlaces = Readonly<ReturnType<typeof enginePlaces>>;
+
+/**
+ * Returns the locations of the log and the store, for comparison and display: without passwords, folders by their real
+ * paths.
+ */
+export function enginePlaces({ eventLog, archiveStore }: Pick<Config, 'eventLog' | 'archiveStore'>) {
+  return {
+    eventLog: eventLog.kind === 'sqlite' ? `sqlite:${realPath(eventLog.file)}` : logIdentity(eventLog),
+    archiveStore:
+      archiveStore.kind === 'file' ? `file:${realPath(archiveStore.folder)}` : s3Place(archiveStore),
+  };
+}
+
+/** Returns the place of a log, for comparison and display. */
+export function logIdentity(eventLog: EventLogConfig): string {
+  if (eventLog.kind === 'sqlite') return 'sqlite';
+  // The credentials end at the first @, and may have a slash. A refused string has another before its hosts.
+  const [, hosts] = /^[^/]*\/\/(?:[^:@]+:[^@]+@)?(?:[^?]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
+  return `eventstoredb ${hosts}`;
+}
+
+function realPath(place: string): string {
+  return files.existsSync(place) ? files.realpathSync(place) : place;
+}
+
+function s3Place({ endpoint: { host, port }, bucket, prefix }: S3Place): string {
+  return `s3://${host}:${port}/${bucket}/${prefix}`;
+}

@@ -1,0 +1,46 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ArchiveStoreConfig, EventLogConfig } from '../../config/config.ts';
+import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
+import type { StoreAudit } from '../../object-store/object-store.ts';
+import { files } from '../../tools/files.ts';
+
+/** Opens the configured log for an audit: read-only, and also if it is corrupt. */
+export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
+  if (config.kind === 'sqlite') {
+    const { SqliteLogAudit } = await import('../../event-log/sqlite/sqlite-log-audit.ts');
+    return new SqliteLogAudit(config.file);
+  }
+  const [{ EventStoreDbEventLog }, { PlainLogAudit }] = await Promise.all([
+    import('../../event-log/eventstoredb/eventstoredb-event-log.ts'),
+    import('../../event-log/integrity/log-audit.ts'),
+  ]);
+  return new PlainLogAudit(await EventStoreDbEventLog.open(config));
+}
+
+/** Opens the configured store for an audit; an S3 service checks its own files. */
+export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string): Promise<StoreAudit> {
+  if (config.kind === 'file') {
+    const { FilesystemStoreAudit } = await import('../../object-store/filesystem/filesystem-store-audit.ts');
+    return new FilesystemStoreAudit(config.folder);
+  }
+  await using opening = new AsyncDisposableStack();
+  const isWritable = await files.access(dataDir, files.constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const folder = isWritable ? dataDir : await files.mkdtemp(path.join(tmpdir(), 'deposit-audit-'));
+  if (!isWritable) opening.defer(() => files.rm(folder, { recursive: true, force: true }));
+  const { S3ObjectStore } = await import('../../object-store/s3/s3-object-store.ts');
+  const options = { ...config, temporaryFolder: path.join(folder, 'incoming'), mustExist: true };
+  const store = opening.use(await S3ObjectStore.open(options));
+  const opened = opening.move();
+  return {
+    get: (sha256, from) => store.get(sha256, from),
+    stat: (sha256) => store.stat(sha256),
+    materialize: (sha256) => store.materialize(sha256),
+    list: () => store.list(),
+    structure: () => Promise.resolve([]),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
