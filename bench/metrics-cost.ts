@@ -7,7 +7,7 @@ import Koa from 'koa';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import type { HttpObserver } from '../src/http/http-observer.ts';
 import { observeRequests } from '../src/http/middleware/observe-requests.ts';
-import type { ServiceState } from '../src/http/service-context.ts';
+import type { RequestState } from '../src/http/service-context.ts';
 import { httpMetrics } from '../src/observability/http-metrics.ts';
 import { Metrics } from '../src/observability/metrics.ts';
 import { logMetrics } from '../src/observability/port-metrics.ts';
@@ -89,7 +89,7 @@ async function appends(log: EventLog, writers: number, count: number): Promise<v
 }
 
 async function serving(observer: HttpObserver): Promise<{ url: string; close: () => void }> {
-  const app = new Koa<ServiceState>();
+  const app = new Koa<RequestState>();
   app.use(observeRequests({ logger: silentLogger, observer, scheme: 'http' }));
   app.use((ctx) => {
     ctx.body = 'x'.repeat(1400);

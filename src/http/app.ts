@@ -40,7 +40,7 @@ import { DOWNLOADS, LongAnswers } from './responses/long-answers.ts';
 import { ResponseCache } from './responses/response-cache.ts';
 import { OPEN_ROUTES, ROUTES, type RouteName } from './route-table.ts';
 import type { Handler } from './server/server.ts';
-import type { ServiceMiddleware, ServiceState } from './service-context.ts';
+import type { RequestState, ServiceMiddleware } from './service-context.ts';
 
 /** The options of every node. */
 export type AppOptions = {
@@ -63,7 +63,7 @@ export type ClientOptions = HttpSettings &
 
 /** Returns the handler of all requests. Without `clients` the node answers questions about its health only. */
 export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
-  const app = new Koa<ServiceState>();
+  const app = new Koa<RequestState>();
   app.silent = true; // errors are answered and logged by answerErrors
   const scheme = clients?.baseUrl.startsWith('https:') ? 'https' : 'http';
   app.use(observeRequests({ ...options, scheme }));
@@ -85,7 +85,7 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
 
 type Parts = AppOptions & ClientOptions & { readonly answers: ResponseCache; readonly iris: Iris };
 
-function useClients(app: Koa<ServiceState>, parts: Parts): void {
+function useClients(app: Koa<RequestState>, parts: Parts): void {
   const { modules, iris } = parts;
   const { maxResumableUploadSize } =
     modules.find((module) => module.maxResumableUploadSize !== undefined) ?? {};
@@ -118,7 +118,7 @@ function useClients(app: Koa<ServiceState>, parts: Parts): void {
 
 function routes(
   parts: Parts & { readonly maxResumableUploadSize: number | undefined },
-): Koa.Middleware<ServiceState> {
+): Koa.Middleware<RequestState> {
   const { deposits, store, collections, iris, modules, answers } = parts;
   const { queries } = deposits;
   const terms = new DublinCoreCache(store, parts.xmlLimits);
@@ -150,12 +150,12 @@ function routes(
     history: historyHandler(queries, parts),
   };
   for (const module of modules) Object.assign(handlers, module.routes?.(forModules));
-  const router = new Router<ServiceState>({ sensitive: true });
+  const router = new Router<RequestState>({ sensitive: true });
   for (const [name, path] of Object.entries(ROUTES)) {
     const handler = handlers[name as RouteName]; // the keys of the table
     if (handler) router.all(path, handler);
   }
-  return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
+  return router.routes() as Koa.Middleware<RequestState>; // Koa's and the router's types differ in the context only
 }
 
 function onlyOne<Item>(items: readonly Item[]): Item | undefined {

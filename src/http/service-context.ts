@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 
 /** Holds what the middleware found out before a handler runs. */
-export type ServiceState = {
+export type RequestState = {
   /** UUID, also the correlation id of all that follows from the request. */
   requestId: string;
   /** The client that sent the request. */
@@ -15,6 +15,6 @@ export type ServiceState = {
   namedUpload?: Disposable;
 };
 
-export type ServiceContext = Koa.ParameterizedContext<ServiceState>;
+export type ServiceContext = Koa.ParameterizedContext<RequestState>;
 
-export type ServiceMiddleware = Koa.Middleware<ServiceState>;
+export type ServiceMiddleware = Koa.Middleware<RequestState>;

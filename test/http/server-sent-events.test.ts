@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import type { ServiceState } from '../../src/http/service-context.ts';
+import type { RequestState } from '../../src/http/service-context.ts';
 import { answerEvents } from '../../src/modules/status-events/answer-events.ts';
 import { OpenStream } from '../../src/modules/status-events/event-streams.ts';
 import {
@@ -377,7 +377,7 @@ test('a stream with pending events ends where the client loses access', async (t
       }
     },
   };
-  const app = new Koa<ServiceState>();
+  const app = new Koa<RequestState>();
   const options = { ...language, isAllowed: () => read <= 2 };
   app.use((ctx) => answerEvents(ctx, source, new OpenStream({ depositId: id }), options));
   const server = app.listen(0, '127.0.0.1');

@@ -18,7 +18,7 @@ import {
 import { closeIdle, limitHalfOpen } from '../../src/http/server/idle-connections.ts';
 import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
 import { Server } from '../../src/http/server/server.ts';
-import type { ServiceState } from '../../src/http/service-context.ts';
+import type { RequestState } from '../../src/http/service-context.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
@@ -324,9 +324,9 @@ test('a service that shuts down answers requests in transit, and has their clien
 /** Serves an app with the login of the client that `User-Agent` names. */
 async function serveApp(
   t: ExecutionContext<Context>,
-  use: (app: Koa<ServiceState>) => void,
+  use: (app: Koa<RequestState>) => void,
 ): Promise<string> {
-  const app = new Koa<ServiceState>();
+  const app = new Koa<RequestState>();
   app.silent = true;
   const errors = {
     depositNamespace: 'https://www.softwareheritage.org/schema/2018/deposit',

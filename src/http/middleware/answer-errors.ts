@@ -12,7 +12,7 @@ import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../requests/deposit-request.ts';
 import { isClientGone, waitsToContinue } from '../requests/request-body.ts';
 import { answerDocument } from '../responses/representation.ts';
-import type { ServiceState } from '../service-context.ts';
+import type { RequestState } from '../service-context.ts';
 
 export type ErrorOptions = {
   readonly depositNamespace: string;
@@ -81,7 +81,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
 
 /** Logs for the operator the details that the client does not see; the log line of the request has the same id. */
 function logError(logger: Logger, ctx: Context, error: unknown, { code, cause }: SwordError): void {
-  const { requestId } = ctx.state as Partial<ServiceState>; // observeRequests has set it
+  const { requestId } = ctx.state as Partial<RequestState>; // observeRequests has set it
   const path = ctx.req.url?.split('?', 1)[0]; // Koa's own `path` throws on an invalid URL
   const fields = { requestId, method: ctx.method, path };
   if (code === 'InternalError') logger.error({ ...fields, err: error }, 'unexpected error');
