@@ -21,7 +21,7 @@ const VIEW = ['views/views.1.sqlite', 'views/views.1.sqlite-wal'];
 const SYNCS = 'fsync,fdatasync';
 const [LOG_WRITER, STORE_WRITER, POOL, MAIN] = [
   /^event-log-write/,
-  /^WorkerThread/,
+  /^store-writer/,
   /^libuv-worker/,
   /^node-MainThread/,
 ];

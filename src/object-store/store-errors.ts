@@ -59,8 +59,13 @@ function inShort(cause: unknown): string {
  * generation would only stay resident.
  * @param purpose completes the sentence “The archive store cannot …”
  */
-export function storeThread<Request, Reply>(program: URL, purpose: string, workerData?: unknown) {
-  const options = { workerData, resourceLimits: { maxYoungGenerationSizeMb: 4 } };
+export function storeThread<Request, Reply>(
+  name: string,
+  program: URL,
+  purpose: string,
+  workerData?: unknown,
+) {
+  const options = { name, workerData, resourceLimits: { maxYoungGenerationSizeMb: 4 } };
   return new WorkerClient<Request, Reply>(program, (cause) => unavailable(purpose, cause), options);
 }
 

@@ -14,6 +14,7 @@ import { machineName } from '../tools/current-user.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import { assertNoUnfinishedCopy } from './backends/unfinished-copy.ts';
+import { logLostThreads } from './lost-threads.ts';
 import { observeClients } from './metrics/client-metrics.ts';
 import { observeAnchoring, observeNode, observeSnapshots } from './metrics/node-metrics.ts';
 import { observeReactors, observeStuck } from './metrics/reactor-metrics.ts';
@@ -70,6 +71,7 @@ async function start(
   { logger, progress, modules = MODULES }: ServiceOptions,
   resources: AsyncDisposableStack,
 ): Promise<Service> {
+  resources.use(logLostThreads(logger));
   resources.use(lockDataFolder(config.dataDir));
   await assertNoUnfinishedCopy(config.eventLog, logger);
   const failure = Promise.withResolvers<never>();

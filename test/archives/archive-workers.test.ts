@@ -64,7 +64,8 @@ test('a worker makes no tree of an archive with a long listing', async (t) => {
 
 test('a worker that cannot start reports nothing about the job', async (t) => {
   const entry = new URL('data:text/javascript,throw new Error("too many open files")');
-  for (const worker of [{}, { execArgv: ['--no-such-option'] }]) {
+  for (const options of [{}, { execArgv: ['--no-such-option'] }]) {
+    const worker = { name: 'test', ...options };
     await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker });
     const refused = { code: 'POOL_BUSY', message: 'No worker could start.' };
     const jobs = [pool.run('a job', 60_000), pool.run('another', 60_000)];
@@ -78,7 +79,11 @@ test('the start time of a worker does not count as time of its job', async (t) =
     parentPort.postMessage('begun');
     parentPort.on('message', (job) => parentPort.postMessage(job));`;
   const entry = new URL(`data:text/javascript,${encodeURIComponent(slow)}`);
-  await using pool = new WorkerPool<string, string>(entry, { size: 1, queueLength: 1, worker: {} });
+  await using pool = new WorkerPool<string, string>(entry, {
+    size: 1,
+    queueLength: 1,
+    worker: { name: 'test' },
+  });
   t.is(await pool.run('a job', 100), 'a job');
 });
 
@@ -88,7 +93,7 @@ function napping(): WorkerPool<number, number> {
     parentPort.on('message', (ms) => setTimeout(() => parentPort.postMessage(ms), ms));
     parentPort.postMessage('begun');`;
   const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
-  return new WorkerPool(entry, { size: 2, queueLength: 9, worker: {} });
+  return new WorkerPool(entry, { size: 2, queueLength: 9, worker: { name: 'test' } });
 }
 
 test('only a started thread that no other job wants is idle', async (t) => {

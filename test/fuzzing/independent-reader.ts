@@ -18,7 +18,7 @@ const SHORTCOMINGS =
 export class IndependentReader implements AsyncDisposable {
   readonly #pool = new WorkerPool<Job, IndependentAnswer>(
     new URL('./independent-worker.ts', import.meta.url),
-    { size: 1, queueLength: 10, worker: { stderr: true } },
+    { size: 1, queueLength: 10, worker: { name: 'independent-reader', stderr: true } },
   );
 
   async read(kind: Job['kind'], bytes: Buffer): Promise<IndependentAnswer> {

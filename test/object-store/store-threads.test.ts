@@ -3,6 +3,7 @@ import { HashingThreads } from '../../src/object-store/hashing/hashing-threads.t
 import { ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
 import { storeThread } from '../../src/object-store/store-errors.ts';
 import type { WorkerClient } from '../../src/tools/concurrency/worker-client.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { md5Of, newBody, sha256Of } from './bodies.ts';
 
 /** Echoes its requests, except the words that make it fail, end or stay silent. */
@@ -26,6 +27,16 @@ for (const death of ['throw', 'exit']) {
     t.is(await calls.call('hello'), 'hello');
   });
 }
+
+test('a call rejects with the error of the store when the system has no thread left', async (t) => {
+  const calls = callsIn(t);
+  const start = (): never => {
+    throw new Error('no thread left');
+  };
+  const error = await runInWorld({ workers: { start } }, () => t.throwsAsync(calls.call('hello')));
+  t.true(error instanceof ObjectStoreUnavailable, error.stack);
+  t.is(await calls.call('hello'), 'hello');
+});
 
 test('an error of the worker keeps its code', async (t) => {
   const error = await t.throwsAsync(callsIn(t).call('fail'), { instanceOf: ObjectStoreUnavailable });
@@ -75,7 +86,7 @@ test('a hash whose thread is gone rejects and does not restart', async (t) => {
 
 function callsIn(t: ExecutionContext): WorkerClient<string, string> {
   const program = new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`);
-  const calls = storeThread<string, string>(program, 'test');
+  const calls = storeThread<string, string>('test', program, 'test');
   t.teardown(() => calls[Symbol.asyncDispose]());
   return calls;
 }

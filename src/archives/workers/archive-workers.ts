@@ -56,7 +56,7 @@ export class ArchiveWorkers implements ArchiveReader {
       maxOldGenerationSizeMb: heapMegabytes,
       maxYoungGenerationSizeMb: isBackground ? 3 : 8,
     };
-    const worker = { resourceLimits, workerData: { isBackground } };
+    const worker = { name: 'archive-reader', resourceLimits, workerData: { isBackground } };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker });
     this.#overlayTime = overlayTime;
     this.#onAborted = onAborted ?? (() => undefined);

@@ -2,14 +2,14 @@ import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threa
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
-import { workers } from '../../tools/workers.ts';
+import { reportLost, workers } from '../../tools/workers.ts';
 
 type PoolOptions = {
   /** Maximum number of threads, which are started on first use. */
   readonly size: number;
   /** Maximum number of waiting jobs; further ones are refused. */
   readonly queueLength: number;
-  readonly worker: WorkerOptions;
+  readonly worker: WorkerOptions & { readonly name: string };
 };
 
 export type JobOptions = {
@@ -170,8 +170,13 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
 
   #rest(worker: Worker): void {
     worker.unref();
-    worker.once('error', () => undefined);
-    worker.once('exit', () => this.#idle.splice(this.#idle.indexOf(worker), 1));
+    let cause: Error | undefined;
+    worker.once('error', (error: Error) => (cause = error));
+    worker.once('exit', (code) => {
+      if (this.#closed) return;
+      this.#idle.splice(this.#idle.indexOf(worker), 1);
+      reportLost(this.#options.worker.name, cause ?? new Error(`the worker thread ended with code ${code}`));
+    });
     this.#idle.push(worker);
   }
 }

@@ -66,11 +66,13 @@ export class LogWriterClient {
   }
 
   /**
-   * Asks the thread, if its last transaction failed or the files are no longer in place, whether one would succeed now.
+   * Asks the thread whether a transaction would succeed now, if it has ended, its last one failed, or the files are no
+   * longer in place.
    * @throws {EventLogUnavailable}
    */
   async ready(): Promise<void> {
-    if (this.#closing || (!this.#hasFailed && this.#isInPlace())) return;
+    const isProbed = this.#hasFailed || !this.#thread.isRunning || !this.#isInPlace();
+    if (this.#closing || !isProbed) return;
     this.#probing ??= this.#thread.call({ kind: 'probe' }).finally(() => (this.#probing = undefined));
     try {
       await this.#probing;

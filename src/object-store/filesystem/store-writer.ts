@@ -26,7 +26,7 @@ export class StoreWriter implements AsyncDisposable {
   }
 
   private constructor(data: StoreWriterData) {
-    this.#calls = storeThread(PROGRAM, 'write', data);
+    this.#calls = storeThread('store-writer', PROGRAM, 'write', data);
   }
 
   /** Resolves after the commit. All rows of one turn of the event loop are sent in one message. */

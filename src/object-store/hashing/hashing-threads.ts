@@ -10,7 +10,7 @@ export class HashingThreads implements AsyncDisposable {
 
   constructor(threads = Math.min(4, Math.max(1, availableParallelism() - 1))) {
     this.#threads = Array.from({ length: threads }, () => ({
-      calls: storeThread(PROGRAM, 'hash'),
+      calls: storeThread('hashing', PROGRAM, 'hash'),
       spare: [],
       sessions: 0,
       lastSession: 0,

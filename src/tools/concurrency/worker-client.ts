@@ -1,5 +1,5 @@
 import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
-import { workers } from '../workers.ts';
+import { reportLost, workers } from '../workers.ts';
 
 /** The form in which a program gets a request; it answers with an {@link Answer}, in a list of one or more. */
 export type Call<Request> = { readonly call: number; readonly request: Request };
@@ -11,21 +11,23 @@ export type Answer<Reply> =
 /** An error as it is sent between threads, which would lose its codes. */
 type Fault = { readonly message: string; readonly code?: unknown; readonly errcode?: unknown };
 
+/** Returns the error with which a call rejects; `hasEnded` if the thread ended or could not start. */
+type ToError = (cause: unknown, hasEnded: boolean) => unknown;
+
 /**
- * Calls a worker thread, which starts with the first call and is restarted after a crash. All open calls of a crashed
- * worker reject. An idle worker does not keep the process alive.
+ * Calls a worker thread, which starts with the first call. After a crash the next call starts it again. All open calls
+ * of a crashed worker reject. An idle worker does not keep the process alive.
  */
 export class WorkerClient<Request, Reply> implements AsyncDisposable {
   readonly #program: URL;
-  readonly #toError: (cause: unknown) => unknown;
-  readonly #options: WorkerOptions;
+  readonly #toError: ToError;
+  readonly #options: WorkerOptions & { readonly name: string };
   readonly #open = new Map<number, PromiseWithResolvers<Reply>>();
   #worker: Worker | undefined;
   #calls = 0;
   #closed = false;
 
-  /** @param toError returns the error with which a call rejects */
-  constructor(program: URL, toError: (cause: unknown) => unknown, options: WorkerOptions = {}) {
+  constructor(program: URL, toError: ToError, options: WorkerOptions & { readonly name: string }) {
     this.#program = program;
     this.#toError = toError;
     this.#options = options;
@@ -33,7 +35,7 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
 
   /** @throws the error of a worker that crashed or answered with a fault */
   async call(request: Request, transfer: Transferable[] = []): Promise<Reply> {
-    if (this.#closed) throw this.#toError(new Error('it is closed'));
+    if (this.#closed) throw this.#toError(new Error('it is closed'), true);
     const worker = (this.#worker ??= this.#start());
     const call = ++this.#calls;
     const settled = Promise.withResolvers<Reply>();
@@ -43,17 +45,30 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
     return settled.promise;
   }
 
+  /** Whether the thread was started and has not ended. */
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await this.#worker?.terminate();
   }
 
   #start(): Worker {
-    const worker = workers.start(this.#program, this.#options);
+    const worker = this.#startWorker();
     worker.on('message', (answers: Answer<Reply>[]) => this.#settle(worker, answers));
-    worker.on('error', (cause) => this.#lose(worker, cause));
+    worker.on('error', (cause) => this.#lose(worker, cause as Error)); // others are not thrown in the threads
     worker.on('exit', (code) => this.#lose(worker, new Error(`the worker thread ended with code ${code}`)));
     return worker;
+  }
+
+  #startWorker(): Worker {
+    try {
+      return workers.start(this.#program, this.#options);
+    } catch (cause) {
+      throw this.#toError(cause, true); // the system has no thread left
+    }
   }
 
   #settle(worker: Worker, answers: Answer<Reply>[]): void {
@@ -61,17 +76,19 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
       const settled = this.#open.get(answer.call);
       this.#open.delete(answer.call);
       if ('reply' in answer) settled?.resolve(answer.reply);
-      else settled?.reject(this.#toError(Object.assign(new Error(answer.fault.message), answer.fault)));
+      else
+        settled?.reject(this.#toError(Object.assign(new Error(answer.fault.message), answer.fault), false));
     }
     if (this.#open.size === 0 && !this.#closed) worker.unref(); // the end of a closed one is awaited
   }
 
-  #lose(worker: Worker, cause: unknown): void {
+  #lose(worker: Worker, cause: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    if (!this.#closed) reportLost(this.#options.name, cause);
     const lost = [...this.#open.values()];
     this.#open.clear();
-    for (const settled of lost) settled.reject(this.#toError(cause));
+    for (const settled of lost) settled.reject(this.#toError(cause, true));
   }
 }
 

@@ -1,5 +1,5 @@
 import { WorkerClient } from '../../tools/concurrency/worker-client.ts';
-import { viewUnavailable } from '../view-unavailable.ts';
+import { ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import type { ViewFile } from './view-file.ts';
 import type { ViewFileUse, ViewJob } from './view-jobs.ts';
 
@@ -12,7 +12,12 @@ export class ViewWriter implements AsyncDisposable {
 
   constructor(file: ViewFile, use: ViewFileUse) {
     this.file = file;
-    const toError = (cause: unknown) => viewUnavailable(file.path, 'written', file.notWritten(cause));
+    const toError = (cause: unknown, hasEnded: boolean) =>
+      hasEnded
+        ? new ViewUnavailable(`The views in ${file.path} cannot be written: ${(cause as Error).message}.`, {
+            cause,
+          })
+        : viewUnavailable(file.path, 'written', file.notWritten(cause));
     this.#thread = new WorkerClient(PROGRAM, toError, { name: 'view-writer', workerData: use });
   }
 

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import test, { type ExecutionContext } from 'ava';
+import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
+
+const NAMES = ['archive-reader', 'event-log-writer', 'hashing', 'store-writer', 'view-writer'];
+
+/** The threads of a service. Those with a name in `broken` end as soon as they are started. */
+class Threads {
+  readonly broken = new Set<string>();
+  readonly #running = new Map<Worker, string>();
+  readonly world: Workers = {
+    start: (program, options) => {
+      const name = options?.name ?? '';
+      const isBroken = this.broken.has(name);
+      const worker = isBroken ? new Worker('process.exit(7)', { eval: true }) : new Worker(program, options);
+      this.#running.set(worker, name);
+      return worker.on('exit', () => this.#running.delete(worker));
+    },
+  };
+
+  get names(): string[] {
+    return [...new Set(this.#running.values())].sort();
+  }
+
+  async end(name: string): Promise<void> {
+    for (const [worker, named] of this.#running) if (named === name) await worker.terminate();
+  }
+}
+
+async function serviceWithThreads(t: ExecutionContext) {
+  const threads = new Threads();
+  const { logger, lines } = keptLines();
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+  const service = await runInWorld({ workers: threads.world }, () =>
+    RunningService.startIn(folder, {}, logger),
+  );
+  t.teardown(() => service[Symbol.asyncDispose]());
+  const alice = await service.register('alice', { collections: ['software'] });
+  /** Makes ten deposits at a time, one of them large, which need every thread. */
+  const work = async (): Promise<void> => {
+    const large = tarOf([{ name: 'noise', data: randomBytes(700_000) }]);
+    const bodies = [
+      large,
+      ...Array.from({ length: 9 }, (_, index) => tarOf([{ name: `${index}`, data: '' }])),
+    ];
+    const answers = await Promise.all(
+      bodies.map((body) => {
+        const form = formOf([archivePart(body, 'a.tar', 'application/x-tar'), entryPart()]);
+        return alice.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
+      }),
+    );
+    for (const answer of answers) {
+      t.is(answer.status, 201, await answer.clone().text());
+      const editIri = answer.headers.get('location') ?? '';
+      await alice.waitFor(editIri.replace(/metadata\/$/, 'status/'), 'done');
+    }
+  };
+  const ready = () => fetch(`${service.url}/health/ready`);
+  return { threads, lines, work, ready };
+}
+
+test.serial(
+  'each thread that ends while it is idle is logged, and the service continues with a new one',
+  async (t) => {
+    const { threads, lines, work, ready } = await serviceWithThreads(t);
+    await work();
+    t.deepEqual(threads.names, NAMES);
+    for (const name of NAMES) {
+      await threads.end(name);
+      await until(async () => lines.some(({ thread }) => thread === name));
+      const line = lines.find(({ thread }) => thread === name);
+      t.like(line, { level: 'error', reason: 'the worker thread ended with code 1' });
+      t.is((await ready()).status, 200);
+    }
+    await until(async () => (await ready()).ok && threads.names.includes('store-writer'));
+    t.true(threads.names.includes('event-log-writer'), 'readiness has started it again');
+    await work();
+    t.deepEqual(threads.names, NAMES);
+  },
+);
+
+for (const [name, problem] of [
+  ['event-log-writer', /event log: it cannot write: the worker thread ended with code 7\./],
+  ['store-writer', /archive store: The archive store cannot write: the worker thread ended with code 7\./],
+] as const)
+  test.serial(`a service whose ${name} cannot be started again is not ready, before it writes`, async (t) => {
+    const { threads, ready } = await serviceWithThreads(t);
+    threads.broken.add(name);
+    await threads.end(name);
+    await until(async () => !(await ready()).ok); // the last result is answered for a moment
+    t.regex(await (await ready()).text(), problem);
+    threads.broken.clear();
+    await until(async () => (await ready()).ok);
+  });
+
+test.serial(
+  'a service whose views cannot be written without their thread is not ready, and continues',
+  async (t) => {
+    const { threads, work, ready } = await serviceWithThreads(t);
+    threads.broken.add('view-writer');
+    await threads.end('view-writer');
+    await work();
+    await until(async () => !(await ready()).ok);
+    t.regex(
+      await (await ready()).text(),
+      /views: The views in \S+ cannot be written: the worker thread ended with code 7\./,
+    );
+    threads.broken.clear();
+    await until(async () => (await ready()).ok);
+  },
+);
