@@ -11,11 +11,11 @@ service (its log, archives, views, checkpoints and uploads), and of backup, rest
 the same data folder, once for each n and kind of failure; a read or write fails as a whole or in its second half. Then
 the same runs without failures, and everything must be there, once, and proven.
 
-  node drills/failing-io.ts [--only SUBJECT] [--kind KIND] [--at N] [--samples N] [--seed N]
+  node drills/failing-io.ts [--only SUBJECT] [--kind KIND] [--at N[-M]] [--samples N] [--seed N]
 
 --only     one of ${subjectNames.join(', ')}
 --kind     one kind of calls, or with /torn those that fail in their second half
---at       this n alone
+--at       this n alone, or those from N to M
 --samples  this many calls of each subject, by chance (0: all of them)
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
@@ -44,11 +44,16 @@ await runWatchedDrill(HELP, OPTIONS, async (values) => {
   const seed = amount(values, 'seed', { full: 1, short: 1 });
   return await drill(chosenSubjects(values.only), {
     kind: values.kind,
-    at: values.at === undefined ? undefined : Number(values.at),
-    samples: amount(values, 'samples', { full: 0, short: 2, least: 0 }),
+    range: rangeOf(values.at),
+    samples: amount(values, 'samples', { full: 0, short: values.at === undefined ? 2 : 0, least: 0 }),
     random: seeded(seed),
   });
 });
+
+function rangeOf(at: string | undefined): readonly [number, number] {
+  const [first = 1, last = at === undefined ? Infinity : first] = at?.split('-').map(Number) ?? [];
+  return [first, last];
+}
 
 async function drill(subjects: readonly Subject[], choice: Choice): Promise<Finding> {
   await using scratch = await scratchFolder('failing-io');
@@ -66,7 +71,7 @@ async function drill(subjects: readonly Subject[], choice: Choice): Promise<Find
     await run.failEach(failures, choice);
   }
   const names = subjects.map(({ name }) => name).join(', ');
-  const extent = choice.samples === 0 ? 'for every n' : 'for some n';
+  const extent = choice.samples > 0 || choice.range[1] < Infinity ? 'for some n' : 'for every n';
   return {
     tried: `The n-th call of each kind failed, ${extent}: ${run.failed} calls of ${run.calls} (${names}).`,
     held: 'Run again, each did what it is for: nothing acknowledged was lost, nothing was there twice, verify --all proved everything, no failed call was taken for damage.',

@@ -9,7 +9,8 @@ export type Failure = Omit<FailingIo, 'folder' | 'nth'>;
 /** Which calls fail. */
 export type Choice = {
   readonly kind: string | undefined;
-  readonly at: number | undefined;
+  /** The first and the last n. */
+  readonly range: readonly [number, number];
   readonly samples: number;
   readonly random: () => number;
 };
@@ -45,13 +46,12 @@ export class FailingIoRun {
     await subject.prepare(this.#base);
   }
 
-  async failEach(failures: readonly Failure[], { at, samples, random }: Choice): Promise<void> {
+  async failEach(failures: readonly Failure[], { range, samples, random }: Choice): Promise<void> {
     await this.#fail(failures[0] as Failure, 0);
     const counted = failures.map((failure) => ({ failure, calls: this.#io.count(failure.kind) }));
     this.calls += counted.reduce((sum, { calls }) => sum + calls, 0);
-    if (at !== undefined) for (const failure of failures) await this.#fail(failure, at);
-    else if (samples > 0) await this.#failSome(counted, samples, random);
-    else for (const each of counted) await this.#failAll(each);
+    if (samples > 0) await this.#failSome(counted, samples, random);
+    else for (const each of counted) await this.#failAll(each, range);
   }
 
   async #failSome(counted: readonly Counted[], samples: number, random: () => number): Promise<void> {
@@ -64,9 +64,9 @@ export class FailingIoRun {
   }
 
   /** The number of calls is not the same in every run. */
-  async #failAll({ failure, calls }: Counted): Promise<void> {
+  async #failAll({ failure, calls }: Counted, [first, last]: Choice['range']): Promise<void> {
     const [before, faults] = [this.failed, this.broken.length];
-    for (let nth = 1; await this.#fail(failure, nth); nth += 1);
+    for (let nth = first; nth <= last && (await this.#fail(failure, nth)); nth += 1);
     printProgress(
       `${this.#subject?.name}, ${failure.kind} ${failure.isTorn ? 'torn' : failure.error}: ${this.failed - before} of ${calls} calls failed, ${this.broken.length - faults} faults`,
     );
