@@ -116,6 +116,7 @@ function writeOf(
   return {
     requestId: randomUUID(),
     login: { client, providerUrl: null },
+    method: 'POST',
     iriPath: '/',
     inProgress: null,
     isFinal: false,

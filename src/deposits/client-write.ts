@@ -53,7 +53,8 @@ export function openDeposits({ isShared, limits, ...parts }: DepositsOptions): D
 export type ClientWrite = {
   readonly requestId: string;
   readonly login: Pick<ClientLogin, 'client' | 'providerUrl'>;
-  /** Path of the IRI, normalized: part of what an idempotency key stands for. */
+  /** HTTP method, and path of the IRI, normalized: part of what an idempotency key stands for. */
+  readonly method: string;
   readonly iriPath: string;
   readonly inProgress: boolean | null;
   /** Whether the deposit gets no more after this request. */

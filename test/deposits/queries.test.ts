@@ -69,6 +69,7 @@ async function serviceWithOldView(t: ExecutionContext) {
   const write = () => ({
     requestId: randomUUID(),
     login: { client: 'alice', providerUrl: null },
+    method: 'POST',
     iriPath: '/1/software',
     inProgress: true,
     isFinal: false,

@@ -187,3 +187,37 @@ test('archives, metadata and the completion are recorded once per key and get th
     'DepositLoaded',
   ]);
 });
+
+test('a PUT repeated with its key replaces nothing again, also after the completion, and a new one is refused then', async (t) => {
+  const { alice, service } = t.context;
+  const place = await created(t, alice);
+  const media = (key: string) =>
+    alice.put(`${place}media/`, helloZip, {
+      ...archiveHeaders('new.zip'),
+      ...partial,
+      'Idempotency-Key': key,
+    });
+  const metadata = (key: string, progress: Record<string, string> = final) =>
+    alice.put(`${place}metadata/`, helloEntry, { ...entryHeaders(), ...progress, 'Idempotency-Key': key });
+  const [first, described] = [await media('put archive'), await metadata('put entry')];
+  t.deepEqual([first.status, described.status], [204, 204]);
+  await alice.waitFor(`${place}status/`, 'done');
+  await same(t, first, await media('put archive'));
+  await same(t, described, await metadata('put entry'));
+  t.is((await metadata('another entry')).status, 405);
+  t.is((await metadata('put entry', partial)).status, 409);
+  const posted = await alice.post(`${place}metadata/`, helloEntry, {
+    ...entryHeaders(),
+    ...final,
+    'Idempotency-Key': 'put entry',
+  });
+  t.is(posted.status, 409, 'a POST is another request');
+  const types = await Array.fromAsync(
+    service.service.log.readStream(place.replace('/1/software/', 'deposit-').slice(0, -1)),
+    ({ type }) => type,
+  );
+  t.deepEqual(
+    types.filter((type) => type.endsWith('Replaced')),
+    ['ArchivesReplaced', 'MetadataReplaced'],
+  );
+});

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { ClientWrite, ReceivedContent } from '../client-write.ts';
 
 /**
- * Returns the digest of a request: of its IRI, `In-Progress`, `Slug` and content, independent of its encoding. It is equal
- * for every repetition.
+ * Returns the digest of a request: of its method and IRI, `In-Progress`, `Slug` and content, independent of its encoding.
+ * It is equal for every repetition. A POST has no method in it: stored requests are of POSTs before PUT had keys.
  */
 export function requestFingerprint(
-  { iriPath, inProgress, slug }: Pick<ClientWrite, 'iriPath' | 'inProgress' | 'slug'>,
+  { method, iriPath, inProgress, slug }: Pick<ClientWrite, 'method' | 'iriPath' | 'inProgress' | 'slug'>,
   { archive, entry }: ReceivedContent,
 ): string {
   const requested = [
-    iriPath,
+    method === 'POST' ? iriPath : `${method} ${iriPath}`,
     inProgress,
     slug,
     archive && [archive.sha256, archive.filename, archive.mediaType],

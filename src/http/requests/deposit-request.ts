@@ -41,7 +41,7 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
   const { headers, method } = req;
   refuseTransferCodings(headers['transfer-encoding']);
   if (method === 'PUT' && headers['content-range'] !== undefined) throw partialPut(headers['content-range']);
-  if (method === 'POST') parseIdempotencyKey(headers['idempotency-key']);
+  parseIdempotencyKey(headers['idempotency-key']);
   return {
     inProgress: parseInProgress(headers['in-progress']),
     md5: parseContentMd5(headers['content-md5'], headers['content_md5']),

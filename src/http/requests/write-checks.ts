@@ -78,6 +78,7 @@ export function writeChecks(parts: WriteCheckParts): PassChecks {
       ...atMatchedRevision(asked),
       requestId: ctx.state.requestId,
       login: ctx.state.login,
+      method: ctx.method,
       iriPath: normalizePath(ctx.path),
       inProgress,
       isFinal,
@@ -116,7 +117,7 @@ async function runChecks(asked: AskedWrite, { deposits, collections, receive }: 
 }
 
 async function findRepetition(ctx: ServiceContext, deposits: DepositParts): Promise<Repetition> {
-  const text = ctx.method === 'POST' ? parseIdempotencyKey(ctx.req.headers['idempotency-key']) : null;
+  const text = ctx.method === 'DELETE' ? null : parseIdempotencyKey(ctx.req.headers['idempotency-key']);
   return text === null ? { key: undefined, isRepeated: false } : loadKey(ctx, text, deposits);
 }
 

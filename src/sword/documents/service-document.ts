@@ -96,7 +96,7 @@ function collectionPart(
       ...(maxResumableUploadSize === undefined
         ? []
         : [text('resumable_uploads', iris.uploads(name), 'depositns:resumableUploads')]),
-      text('idempotency_key', true, 'depositns:idempotencyKey'), // a client may repeat a POST with its key
+      text('idempotency_key', true, 'depositns:idempotencyKey'), // a client may repeat a write with its key
       text('dry_run', dryRun, 'depositns:dryRun'),
     ],
   };
