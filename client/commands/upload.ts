@@ -17,7 +17,6 @@ import { type Target, targetOf } from '../deposit/target.ts';
 import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
 import type { Receipt } from '../documents/deposit-documents.ts';
-import type { ServiceDocument } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
 import { about, Fault, UsageFault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
@@ -94,18 +93,18 @@ export async function run(args: string[]): Promise<number> {
   const { collection, existing } = target;
   const isWhole = !existing || existing.archive === null || (replace && archives.length > 0);
   const upload = { ...session, target, archives, progress, expected: isWhole ? expected : null };
-  const plan = (service: ServiceDocument) =>
-    planSteps(wishes, archives, entry, (archive) => !isDryRun && isResumable(archive, service, collection));
-  const steps = plan(target.service);
+  const steps = planSteps(wishes, archives, entry);
   const [first] = steps;
   if (isDryRun && first) return await tryOut(first, slug, upload);
   if (archives.length > 0 && !isWhole)
     session.output.note('The deposit has other archives as well: its identifier cannot be computed here.');
   const { user } = session.connection.login;
-  const stored = new StoredKey(steps, { collection, user, slug, deposit: existing?.links.edit, note });
+  const isSplit = archives[0] !== undefined && isResumable(archives[0], target.service, collection);
+  const options = { collection, user, slug, deposit: existing?.links.edit, isSplit, note };
+  const stored = new StoredKey(steps, options);
   let state: Receipt;
   try {
-    state = await sendUpload(plan, { ...upload, stored, slug });
+    state = await sendUpload(steps, { ...upload, stored, slug });
   } catch (error) {
     if (error instanceof Refused && error.isFinal) {
       cache.forget();

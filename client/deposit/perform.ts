@@ -1,6 +1,6 @@
 import { absoluteIri } from '../documents/absolute-iri.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
-import type { Collection, ServiceDocument } from '../documents/service-document.ts';
+import type { Collection } from '../documents/service-document.ts';
 import { about, Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
@@ -8,22 +8,29 @@ import { Unsure } from '../http/losses.ts';
 import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
 import { ResumableUpload } from '../tus/resumable-upload.ts';
-import { archiveType, isResumable } from './archive-limits.ts';
-import type { Step } from './plan.ts';
+import { archiveType } from './archive-limits.ts';
+import { inChunks, type Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
 import type { StoredKey } from './stored-key.ts';
 
 export type PerformOptions = {
   readonly connection: Connection;
-  readonly service: ServiceDocument;
   readonly collection: Collection;
   readonly stored: StoredKey;
   readonly slug: string | undefined;
-  /** Called with the number of bytes of a step sent so far. */
-  readonly onSent: (step: Step, bytes: number, total: number) => void;
-  /** Called with the deposit after each step. */
+  /** Called with how much of a request is sent. */
+  readonly onSent: (sent: Sent) => void;
+  /** Called with the deposit after each request. */
   readonly onState: (state: Receipt) => void;
   readonly note: (text: string) => void;
+};
+
+export type Sent = {
+  readonly step: Step;
+  readonly bytes: number;
+  readonly total: number;
+  /** The number of the request, and of all. */
+  readonly request: readonly [number, number];
 };
 
 /**
@@ -72,16 +79,23 @@ async function performAll(
   begun: Receipt | null,
   options: PerformOptions,
 ): Promise<Receipt> {
-  const isCompleting = steps.at(-1)?.final === true;
+  const { collection, stored, note } = options;
   let standing = begun;
+  const rest = [...steps];
   try {
-    for (const [at, step] of steps.entries()) {
-      standing = await sendStep(step, standing, {
-        ...options,
-        key: options.stored.of(step, at),
-        isCompleting,
-      });
-      options.onState(standing);
+    for (let [step, number] = [rest.shift(), 1]; step; step = rest.shift()) {
+      const request = [number, number + rest.length] as const;
+      const key = stored.of(step.action === 'create' ? 'creation' : rest.length);
+      try {
+        standing = await sendStep(step, standing, { ...options, key, request });
+        options.onState(standing);
+        number += 1;
+      } catch (error) {
+        if (!isTooLargeForProxy(error) || !mayBeChunked(step, collection)) throw error;
+        note('A proxy refuses requests of this size: sending smaller ones.');
+        if (step.action === 'create') stored.split();
+        rest.unshift(...inChunks(step));
+      }
     }
   } catch (error) {
     if (error instanceof Fault && standing) error.deposit = standing.deposit;
@@ -90,17 +104,30 @@ async function performAll(
   return standing!; // there is at least one step
 }
 
+/** Whether a proxy, which sends no SWORD document, has refused a request. */
+function isTooLargeForProxy(error: unknown): boolean {
+  return error instanceof Refused && error.status === 413 && error.refusal.title === null;
+}
+
+function mayBeChunked(
+  { archive, isChunked }: Step,
+  { recognisesRepeats, resumableUploads }: Collection,
+): boolean {
+  return archive !== null && !isChunked && recognisesRepeats && resumableUploads !== null;
+}
+
 /**
  * Performs a step. Starts its upload over, once, if the server no longer has it: another node may have taken over. All
  * requests have the same key, so the archive is recorded once.
  */
-async function sendStep(step: Step, standing: Receipt | null, options: KeyedOptions): Promise<Receipt> {
+async function sendStep(step: Step, standing: Receipt | null, options: RequestOptions): Promise<Receipt> {
   const { connection, collection, note, stored } = options;
   const upload = uploadOf(step, options);
   const retries = connection.retries();
   for (let isStartedOver = false; ; ) {
     try {
-      const state = await performStep(step, standing, (await upload?.send()) ?? null, options);
+      const iri = (await upload?.send()) ?? null;
+      const state = await (standing ? change(step, standing, iri, options) : create(step, iri, options));
       upload?.forget();
       return state;
     } catch (error) {
@@ -123,41 +150,28 @@ async function sendStep(step: Step, standing: Receipt | null, options: KeyedOpti
 /** Returns the resumable upload of the step's archive, if it is one. */
 function uploadOf(
   step: Step,
-  { connection, service, collection, onSent, note }: PerformOptions,
+  { connection, collection, request, onSent, note }: RequestOptions,
 ): ResumableUpload | null {
-  const [{ archive }, uploads] = [step, collection.resumableUploads];
-  if (!archive || uploads === null || !isResumable(archive, service, collection)) return null;
+  const [{ archive, isChunked }, uploads] = [step, collection.resumableUploads];
+  if (!archive || !isChunked || uploads === null) return null;
   const mediaType = archiveType(archive.format, collection);
-  const onBytes = (bytes: number): void => onSent(step, bytes, archive.length);
+  const onBytes = (bytes: number): void => onSent({ step, bytes, total: archive.length, request });
   return new ResumableUpload(archive, { connection, uploads, mediaType, onSent: onBytes, note });
 }
 
-/** The options of one step, and the key of its request. */
-type KeyedOptions = PerformOptions & {
-  readonly key: string;
-  /** Whether the last step completes the deposit. */
-  readonly isCompleting: boolean;
-};
-
-function performStep(
-  step: Step,
-  standing: Receipt | null,
-  upload: string | null,
-  options: KeyedOptions,
-): Promise<Receipt> {
-  return standing ? change(step, standing, upload, options) : create(step, upload, options);
-}
+/** The options of one request, with its key and its number. */
+type RequestOptions = PerformOptions & Pick<Sent, 'request'> & { readonly key: string };
 
 /** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
-async function create(step: Step, upload: string | null, options: KeyedOptions): Promise<Receipt> {
-  const { connection, collection, slug, onSent, key } = options;
+async function create(step: Step, upload: string | null, options: RequestOptions): Promise<Receipt> {
+  const { connection, collection, slug, onSent, key, request } = options;
   const send = async (multipart: MultipartType): Promise<Answer> => {
     const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
     const { answer } = await connection.ask('POST', collection.iri, {
       headers,
       body,
       repeatable: collection.recognisesRepeats,
-      onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
+      onSent: (bytes) => onSent({ step, bytes, total: body?.length ?? 0, request }),
     });
     return answer;
   };
@@ -208,9 +222,9 @@ async function change(
   step: Step,
   standing: Receipt,
   upload: string | null,
-  options: KeyedOptions,
+  options: RequestOptions,
 ): Promise<Receipt> {
-  const { connection, collection, onSent, key, stored } = options;
+  const { connection, collection, onSent, key, request } = options;
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.action === 'replace';
@@ -218,12 +232,11 @@ async function change(
     headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
     body,
     repeatable: isReplacement || etag !== null || collection.recognisesRepeats,
-    onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
+    onSent: (bytes) => onSent({ step, bytes, total: body?.length ?? 0, request }),
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
-  // The server finds the key of a recorded request before it refuses its repetition. A PUT has no key.
-  const isKeyed = !isReplacement && collection.recognisesRepeats;
-  const mayBeRecorded = !isKeyed && (repeated || stored.isShared);
+  // A server that recognizes keys finds that of a recorded request before it refuses its repetition.
+  const mayBeRecorded = repeated && !collection.recognisesRepeats;
   if (!mayBeRecorded || ![405, 412].includes(answer.status)) throw new Refused(answer);
   return standingAfterRepetition(step, standing, answer, options);
 }
@@ -236,12 +249,10 @@ async function standingAfterRepetition(
   step: Step,
   { links }: Receipt,
   refusal: Answer,
-  { connection, isCompleting }: KeyedOptions,
+  { connection }: RequestOptions,
 ): Promise<Receipt> {
   const receipt = readReceipt(await connection.get(links.edit));
   const isCompleted = receipt.status !== 'partial';
-  // An earlier step of a completed deposit was recorded if the last one is.
-  if (isCompleted && isCompleting && !step.final) return receipt;
   const isOurs = !step.archive || receipt.archive === step.archive.filename;
   if (isCompleted !== step.final || !isOurs) throw new Refused(refusal);
   return receipt;

@@ -7,6 +7,8 @@ export type Step = {
   readonly action: 'create' | 'add' | 'replace';
   readonly archive: PreparedArchive | null;
   readonly entry: Entry | null;
+  /** Whether the archive is sent before the request that names it, in chunks, by the tus protocol. */
+  readonly isChunked: boolean;
   readonly final: boolean;
 };
 
@@ -45,49 +47,36 @@ export function assertSensible(
 
 /**
  * Returns the requests in their order. Archives have the order of the arguments, since later ones overwrite earlier
- * ones. An archive that is a resumable upload cannot share a request with an entry.
+ * ones. Metadata come first in a change, so that the server refuses faulty ones before the archives are sent.
  */
 export function planSteps(
   { deposit, replace, partial }: UploadOptions,
-  archives: readonly PreparedArchive[],
+  [first, ...more]: readonly PreparedArchive[],
   entry: Entry | null,
-  isResumable: (archive: PreparedArchive) => boolean,
 ): Step[] {
-  const steps =
-    deposit === undefined ? creation(archives, entry, isResumable) : change(archives, entry, replace);
-  return steps.map((step, at) => ({ ...step, final: !partial && at === steps.length - 1 }));
-}
-
-type Content = Omit<Step, 'final'>;
-
-function creation(
-  [first, ...more]: readonly PreparedArchive[],
-  entry: Entry | null,
-  isResumable: (archive: PreparedArchive) => boolean,
-): Content[] {
-  if (!first || !entry || !isResumable(first))
-    return [{ action: 'create', archive: first ?? null, entry }, ...more.map(addition)];
-  return [
-    { action: 'create', archive: first, entry: null },
-    { action: 'add', archive: null, entry },
-    ...more.map(addition),
-  ];
-}
-
-/** Returns the changes, metadata first: so the server refuses faulty metadata before the archives are sent. */
-function change(
-  [first, ...more]: readonly PreparedArchive[],
-  entry: Entry | null,
-  replace: boolean,
-): Content[] {
   const action = replace ? 'replace' : 'add';
-  return [
-    ...(entry ? [{ action, archive: null, entry } as const] : []),
-    ...(first ? [{ action, archive: first, entry: null } as const] : []),
-    ...more.map(addition),
-  ];
+  const contents: Content[] =
+    deposit === undefined
+      ? [{ action: 'create', archive: first ?? null, entry }]
+      : [
+          ...(entry ? [{ action, archive: null, entry } as const] : []),
+          ...(first ? [{ action, archive: first, entry: null } as const] : []),
+        ];
+  contents.push(...more.map((archive) => ({ action: 'add', archive, entry: null }) as const));
+  return contents.map((content, at) => ({
+    ...content,
+    isChunked: false,
+    final: !partial && at === contents.length - 1,
+  }));
 }
 
-function addition(archive: PreparedArchive): Content {
-  return { action: 'add', archive, entry: null };
+type Content = Pick<Step, 'action' | 'archive' | 'entry'>;
+
+/** Returns the requests that send the archive of a step in chunks. Then it cannot share a request with an entry. */
+export function inChunks(step: Step): Step[] {
+  if (!step.entry) return [{ ...step, isChunked: true }];
+  return [
+    { ...step, entry: null, isChunked: true, final: false },
+    { ...step, action: 'add', archive: null },
+  ];
 }

@@ -26,6 +26,8 @@ export type StoredKeyOptions = {
   readonly slug: string | undefined;
   /** Edit-IRI of an existing deposit. */
   readonly deposit: string | undefined;
+  /** Whether the archive of a new deposit is sent before its entry, unless an earlier process has done otherwise. */
+  readonly isSplit: boolean;
   /** Called with why the key cannot be stored. */
   readonly note: (text: string) => void;
 };
@@ -34,30 +36,47 @@ export type StoredKeyOptions = {
  * Derives the idempotency keys of an upload from one that is stored on disk before the first request. So a command that
  * is run again after it was killed, or by another process at the same time, continues the same deposit. A command with
  * other content does not.
+ *
+ * The file has a line for the key, one for each further process, and one if the archive of a new deposit is sent before
+ * its entry: a repeated creation must have the same content.
  */
 export class StoredKey {
   readonly #file: string;
   readonly #options: StoredKeyOptions;
   #key = random.uuid();
+  #isSplit: boolean;
   #isStored = false;
 
   /** Stores a key, or finds that of another process. */
-  constructor(steps: readonly Step[], options: StoredKeyOptions) {
+  constructor(plan: readonly Step[], options: StoredKeyOptions) {
     const { collection, user, slug, deposit } = options;
-    const name = digestOf([collection.iri, user, slug, deposit, ...steps.map(contentOf)]);
+    const name = digestOf([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
     this.#file = path.join(readEnvironment().folder, 'requests', name);
     this.#options = options;
+    this.#isSplit = options.isSplit;
     this.#store();
   }
 
-  /** Returns the key of a step, equal in all processes. */
-  of(step: Step, at: number): string {
-    return digestOf([this.#key, at, contentOf(step)]);
+  /** Whether the archive of a new deposit is sent before its entry. */
+  get isSplit(): boolean {
+    return this.#isSplit;
+  }
+
+  /** Returns the key of a request, equal in all processes. No two creations have different keys, whatever they contain. */
+  of(request: 'creation' | number): string {
+    return digestOf([this.#key, request]);
   }
 
   /** Whether another process has the same key, now or earlier: requests may be recorded already. */
   get isShared(): boolean {
-    return this.#isStored && ignoreErrors(() => readFileSync(this.#file, 'utf8')) !== `${this.#key}\n`;
+    if (!this.#isStored) return false;
+    return ignoreErrors(() => readFileSync(this.#file, 'utf8'))?.includes(SHARED) ?? true;
+  }
+
+  /** Records that from now on the archive of a new deposit is sent before its entry. */
+  split(): void {
+    this.#isSplit = true;
+    if (this.#isStored) this.#write(() => appendTo(this.#file, SPLIT));
   }
 
   forget(): void {
@@ -73,10 +92,18 @@ export class StoredKey {
 
   #store(): void {
     if (!this.#options.collection.recognisesRepeats) return; // another process could not continue
-    try {
+    this.#write(() => {
       openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
-      this.#key = keyIn(this.#file, this.#key);
+      const content = storedIn(this.#file, `${this.#key}\n${this.#isSplit ? SPLIT : ''}`);
+      this.#key = content.split('\n')[0] ?? this.#key;
+      this.#isSplit = content.includes(SPLIT);
       this.#isStored = true;
+    });
+  }
+
+  #write(work: () => void): void {
+    try {
+      work();
     } catch (error) {
       const text = `${this.#file} cannot be written: ${reasonOf(error)}.`;
       this.#options.note(
@@ -86,36 +113,42 @@ export class StoredKey {
   }
 }
 
-/** Writes the key to the file; if it exists, adds a line, and returns the key in it. */
-function keyIn(file: string, key: string): string {
-  const own = `${file}.${key}`;
+const [SHARED, SPLIT] = ['again\n', 'split\n'];
+
+/** Writes the file and returns its content; if it exists, records that another process uses it, too. */
+function storedIn(file: string, content: string): string {
+  const own = `${file}.${random.uuid()}`;
   try {
-    writeFileSync(own, `${key}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(own, content, { mode: 0o600, flag: 'wx' });
     linkSync(own, file); // atomic, also on a network
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return sharedKeyIn(file) ?? keyIn(file, key);
+    if (code === 'EEXIST') return sharedContentOf(file) ?? storedIn(file, content);
     if (syscall !== 'link') throw error;
     renameSync(own, file); // some file systems have no links
   } finally {
     removeFile(own);
   }
-  return key;
+  return content;
 }
 
-/** Returns the key of another process, and adds a line, which shows it that the key is shared. */
-function sharedKeyIn(file: string): string | undefined {
+function sharedContentOf(file: string): string | undefined {
   try {
-    const opened = openSync(file, constants.O_APPEND | constants.O_WRONLY);
-    try {
-      writeSync(opened, 'again\n');
-    } finally {
-      closeSync(opened);
-    }
-    return readFileSync(file, 'utf8').split('\n')[0];
+    appendTo(file, SHARED);
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // that process has finished
     throw error;
+  }
+}
+
+/** Appends to a file that exists. */
+function appendTo(file: string, line: string): void {
+  const opened = openSync(file, constants.O_APPEND | constants.O_WRONLY);
+  try {
+    writeSync(opened, line);
+  } finally {
+    closeSync(opened);
   }
 }
 

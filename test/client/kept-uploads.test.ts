@@ -102,6 +102,28 @@ for (const [when, line] of [
     t.is((await depositsOf(service, depositor)).length, 2, 'the first is complete: this is another one');
   });
 
+for (const [what, limit] of [
+  ['no longer refuses large requests', Infinity],
+  ['refuses all requests with an archive', 500],
+] as const)
+  test(`repeating a command that was killed after a 413 continues with its deposit, also if the proxy ${what}`, async (t) => {
+    const { service, home } = t.context;
+    let [holds, most] = [true, 2500];
+    await using proxy = await AlteringProxy.start(
+      service.url,
+      (answer, line) => (holds && /^POST .*\/metadata\/$/.test(line) ? 'held' : answer),
+      { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    const upload = ['upload', 'one.tar', 'two.tar', ...described, '--wait'];
+    const isSplit = () => proxy.requests.some((line) => /^POST .*\/metadata\/$/.test(line));
+    await killedWhen(t, depositor, upload, isSplit);
+    [holds, most] = [false, limit];
+    const { code, err } = await depositor.run(upload);
+    t.is(code, 0, err);
+    t.is((await depositsOf(service, depositor)).length, 1);
+  });
+
 test('repeating a replacement that was killed after it was recorded continues with the same deposit', async (t) => {
   const { service, home } = t.context;
   let holds = true;
@@ -140,24 +162,30 @@ for (const [what, archives, before, after, options] of [
     t.is((await depositsOf(service, depositor)).length, 2);
   });
 
-test('a command that did not reach a deposit, run again after its completion, is refused', async (t) => {
-  const { service, home } = t.context;
-  let loses = true;
-  const refuses = (line: string) => (loses && /^POST .*\/metadata\/$/.test(line) ? 'lost' : undefined);
-  await using proxy = await AlteringProxy.start(service.url, undefined, { refuses });
-  const depositor = await newDepositor(service, home, proxy.url);
-  await depositor.facts(['upload', 'one.tar', '--name', 'Sketch', '--author', 'Ada', '--partial']);
-  const [stream = ''] = await depositsOf(service, depositor);
-  const id = stream.replace('deposit-', '');
-  const add = ['upload', '--deposit', id, ...described];
-  const lost = await depositor.run([...add, '--timeout', '1']);
-  t.is(lost.code, 5, lost.err);
-  loses = false;
-  await depositor.facts(['complete', id]);
-  const { code, err } = await depositor.run(add);
-  t.is(code, 1, err);
-  t.regex(err, /405/);
-});
+for (const [what, options] of [
+  ['an addition', []],
+  ['a replacement of metadata', ['--replace']],
+] as const)
+  test(`${what} that did not reach a deposit is refused when it is run again after its completion`, async (t) => {
+    const { service, home } = t.context;
+    let loses = true;
+    const refuses = (line: string) =>
+      loses && /^(POST|PUT) .*\/metadata\/$/.test(line) ? 'lost' : undefined;
+    await using proxy = await AlteringProxy.start(service.url, undefined, { refuses });
+    const depositor = await newDepositor(service, home, proxy.url);
+    await depositor.facts(['upload', 'one.tar', '--name', 'Sketch', '--author', 'Ada', '--partial']);
+    const [stream = ''] = await depositsOf(service, depositor);
+    const id = stream.replace('deposit-', '');
+    const change = ['upload', '--deposit', id, ...described, ...options];
+    const isLost = () =>
+      proxy.requests.some((line) => !line.startsWith('GET') && line.endsWith('/metadata/'));
+    await killedWhen(t, depositor, change, isLost);
+    loses = false;
+    await depositor.facts(['complete', id]);
+    const { code, err } = await depositor.run(change);
+    t.is(code, 1, err);
+    t.regex(err, /405/);
+  });
 
 test('a refusal of the metadata of a command that was killed makes no second deposit', async (t) => {
   const { service, home } = t.context;

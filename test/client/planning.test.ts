@@ -4,7 +4,7 @@ import { exclusion, withSlashes } from '../../client/archives/folder-members.ts'
 import { archiveName, type PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { archiveType, assertAccepted, isResumable } from '../../client/deposit/archive-limits.ts';
 import { safeFilename } from '../../client/deposit/download.ts';
-import { assertSensible, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
+import { assertSensible, inChunks, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
 import { UsageFault } from '../../client/faults.ts';
 
 const collection = {
@@ -53,10 +53,17 @@ function assertPlan(
   expected: string[],
 ): void {
   const archives = sent.filter((one): one is PreparedArchive => one !== entry);
-  const isLarge = ({ source }: PreparedArchive) => source === 'large';
-  const steps = planSteps(wishes, archives, sent.includes(entry) ? entry : null, isLarge);
+  const steps = planSteps(wishes, archives, sent.includes(entry) ? entry : null).flatMap((step) =>
+    step.archive?.source === 'large' ? inChunks(step) : [step],
+  );
   const words = steps.map((step) =>
-    [step.action, step.archive?.source, step.entry && '+entry', step.final && 'final']
+    [
+      step.action,
+      step.isChunked && 'chunked',
+      step.archive?.source,
+      step.entry && '+entry',
+      step.final && 'final',
+    ]
       .filter(Boolean)
       .join(' '),
   );
@@ -67,7 +74,8 @@ test('an upload plan ends with the final request', (t) => {
   const [a, b, large] = [archive('a'), archive('b'), archive('large')];
   assertPlan(t, NEW, [a, entry], ['create a +entry final']);
   assertPlan(t, NEW, [a, b, entry], ['create a +entry', 'add b final']);
-  assertPlan(t, NEW, [large, b, entry], ['create large', 'add +entry', 'add b final']);
+  assertPlan(t, NEW, [large, b, entry], ['create chunked large', 'add +entry', 'add b final']);
+  assertPlan(t, NEW, [a, large, entry], ['create a +entry', 'add chunked large final']);
   assertPlan(t, { ...NEW, partial: true }, [a], ['create a']);
   assertPlan(t, { ...NEW, partial: true }, [entry], ['create +entry']);
   const on = { ...NEW, deposit: '7' };

@@ -1,9 +1,13 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { Unreachable } from '../../client/faults.ts';
 import { bytesBody } from '../../client/http/bodies.ts';
 import { Connection } from '../../client/http/connection.ts';
+import { type TimeLimits, timeLimits } from '../../client/http/retries.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { listening } from './listening-server.ts';
 
 const tricks: Record<string, (response: ServerResponse) => void> = {
@@ -39,6 +43,28 @@ test('a request without a response is retried until the timeout', async (t) => {
   t.is(asked, 3);
 });
 
+test('a server that is not ready is asked again, after growing pauses, until the timeout', async (t) => {
+  let asked = 0;
+  await using server = await listening((_request, response) => {
+    asked += 1;
+    response.writeHead(503).end();
+  });
+  const pauses: number[] = [];
+  let now = 0;
+  const sleep = async (ms: number) => {
+    pauses.push(ms);
+    now += ms;
+  };
+  const world = { clock: { ...CLOCK_OF_NODE, monotonic: () => now, sleep }, random: HALFWAY };
+  const limits = { ...timeLimits(10), firstPause: 1000, longestPause: 3000 };
+  const { answer } = await runInWorld(world, () =>
+    connectionTo(server.url, limits).ask('GET', `${server.url}/`, { repeatable: true }),
+  );
+  t.is(answer.status, 503);
+  t.deepEqual(pauses, [1000, 2000, 3000, 3000]);
+  t.is(asked, 5, 'a pause more would exceed the 10 s');
+});
+
 test('a transfer that progresses has no time limit', async (t) => {
   await using server = await listening((request, response) => {
     if (request.method === 'POST') request.resume().once('end', () => response.end());
@@ -66,16 +92,22 @@ test('a transfer that progresses has no time limit', async (t) => {
   t.is(sent.status, 200);
 });
 
+/** Randomness by which pauses have their nominal length. */
+const HALFWAY = { fraction: () => 0.5, uuid: randomUUID, bytes: randomBytes };
+
 /** Returns a connection with a time limit of 4 s. */
 function impatient(url: string): Connection {
-  const limits = {
+  return connectionTo(url, {
     total: 4000,
     silence: 4000,
     silenceOfReads: 3000,
     shortestTry: 100,
     firstPause: 10,
     longestPause: 10,
-  };
+  });
+}
+
+function connectionTo(url: string, limits: TimeLimits): Connection {
   const login = { server: new URL(url), user: 'alice', password: 'secret' };
   return new Connection({ login, limits, note: () => undefined });
 }
