@@ -9,6 +9,7 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 import { RunningService, until } from '../../testing/service/running-service.ts';
+import { quickCredential } from '../../testing/service/secret-password.ts';
 
 const NAMES = ['archive-reader', 'event-log-writer', 'hashing', 'store-writer', 'view-writer'];
 
@@ -44,35 +45,37 @@ async function serviceWithThreads(t: ExecutionContext) {
   );
   t.teardown(() => service[Symbol.asyncDispose]());
   const alice = await service.register('alice', { collections: ['software'] });
-  /** Makes ten deposits at a time, one of them large, which need every thread. */
-  const work = async (): Promise<void> => {
-    const large = tarOf([{ name: 'noise', data: randomBytes(700_000) }]);
-    const bodies = [
-      large,
-      ...Array.from({ length: 9 }, (_, index) => tarOf([{ name: `${index}`, data: '' }])),
-    ];
-    const answers = await Promise.all(
-      bodies.map((body) => {
-        const form = formOf([archivePart(body, 'a.tar', 'application/x-tar'), entryPart()]);
-        return alice.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
-      }),
-    );
-    for (const answer of answers) {
-      t.is(answer.status, 201, await answer.clone().text());
-      const editIri = answer.headers.get('location') ?? '';
-      await alice.waitFor(editIri.replace(/metadata\/$/, 'status/'), 'done');
-    }
+  let clients = 0;
+  /** Changes so many values of views at a time that their thread writes them. */
+  const changeViews = async (): Promise<void> => {
+    const names = Array.from({ length: 20 }, () => `client${(clients += 1)}`);
+    const register = (client: string) =>
+      service.administration.client({ type: 'RegisterClient', client, credential: quickCredential });
+    await Promise.all(names.map(register));
+  };
+  /** Makes a deposit that is hashed by a thread. */
+  const deposit = async (): Promise<void> => {
+    const archive = tarOf([{ name: 'noise', data: randomBytes(700_000) }]);
+    const form = formOf([archivePart(archive, 'a.tar', 'application/x-tar'), entryPart()]);
+    const answer = await alice.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
+    t.is(answer.status, 201, await answer.clone().text());
+    const editIri = answer.headers.get('location') ?? '';
+    await alice.waitFor(editIri.replace(/metadata\/$/, 'status/'), 'done');
   };
   const ready = () => fetch(`${service.url}/health/ready`);
-  return { threads, lines, work, ready };
+  return { threads, lines, changeViews, deposit, ready };
 }
 
 test.serial(
   'each thread that ends while it is idle is logged, and the service continues with a new one',
   async (t) => {
-    const { threads, lines, work, ready } = await serviceWithThreads(t);
-    await work();
-    t.deepEqual(threads.names, NAMES);
+    const { threads, lines, changeViews, deposit, ready } = await serviceWithThreads(t);
+    const useAll = async (): Promise<void> => {
+      await Promise.all([changeViews(), deposit()]);
+      await until(async () => threads.names.length === NAMES.length);
+      t.deepEqual(threads.names, NAMES);
+    };
+    await useAll();
     for (const name of NAMES) {
       await threads.end(name);
       await until(async () => lines.some(({ thread }) => thread === name));
@@ -82,8 +85,7 @@ test.serial(
     }
     await until(async () => (await ready()).ok && threads.names.includes('store-writer'));
     t.true(threads.names.includes('event-log-writer'), 'readiness has started it again');
-    await work();
-    t.deepEqual(threads.names, NAMES);
+    await useAll();
   },
 );
 
@@ -104,15 +106,16 @@ for (const [name, problem] of [
 test.serial(
   'a service whose views cannot be written without their thread is not ready, and continues',
   async (t) => {
-    const { threads, work, ready } = await serviceWithThreads(t);
+    const { threads, changeViews, deposit, ready } = await serviceWithThreads(t);
     threads.broken.add('view-writer');
     await threads.end('view-writer');
-    await work();
+    await changeViews();
     await until(async () => !(await ready()).ok);
     t.regex(
       await (await ready()).text(),
       /views: The views in \S+ cannot be written: the worker thread ended with code 7\./,
     );
+    await deposit();
     threads.broken.clear();
     await until(async () => (await ready()).ok);
   },
