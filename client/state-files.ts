@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { clock } from '../src/tools/clock.ts';
 
@@ -11,7 +12,7 @@ export function ignoreErrors<T>(work: () => T): T | undefined {
   }
 }
 
-/** Makes a folder of state that only this user can read, and removes the files in it that are older. */
+/** Makes a folder of state that only this user can read, and removes what is older in it. */
 export function openStateFolder(folder: string, maxAgeMs: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) {
@@ -26,5 +27,26 @@ export function ageOf(file: string): number {
 }
 
 export function removeFile(file: string): void {
-  ignoreErrors(() => rmSync(file, { force: true }));
+  ignoreErrors(() => rmSync(file, { force: true, recursive: true }));
+}
+
+/** Milliseconds without an update of a file until it counts as abandoned, also if its process cannot be checked. */
+const ABANDONED_AFTER_MS = 10 * 60_000;
+
+/** Names this process in files and in their names. */
+export const THIS_PROCESS = `${process.pid} ${hostname()}`;
+
+/** Whether the process that updates a file still does so; it may run on another machine with the same folder. */
+export function isInUse(file: string, owner: string): boolean {
+  if (ageOf(file) > ABANDONED_AFTER_MS) return false;
+  const [pid, host] = owner.split(' ');
+  return host !== hostname() || isAlive(Number(pid));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

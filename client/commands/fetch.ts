@@ -18,9 +18,11 @@ import { archivesIn } from '../archives/archives-in.ts';
 import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
+import { StoredDownload } from '../deposit/stored-download.ts';
 import { statusOf } from '../deposit/wait.ts';
 import { EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
 import { formatNumber } from '../output.ts';
+import { Progress } from '../progress.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 import { removeFile } from '../state-files.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
@@ -52,13 +54,17 @@ export async function run(args: string[]): Promise<number> {
   const { swhid } = await statusOf({ deposit, links }, false, { connection, output });
 
   using folder = new TemporaryFolder();
-  const file = path.join(folder.path, 'fetched');
-  const downloaded = await downloadTo(file, links.media, connection);
+  using progress = new Progress(output, 1);
+  progress.leaves(() => 'Run the same command again to resume.');
+  const stored = new StoredDownload(links.media, connection.login.user, () => folder.path);
+  const downloaded = await downloadTo(stored, links.media, { connection, output, progress });
+  const { file } = stored;
   const found =
     swhid === null ? null : await identifierOf({ source: file, file, ...downloaded }, folder.path);
   const identifiers = { swhid, foundSwhid: found, swhidAgrees: swhid === null ? null : found === swhid };
   const target = wish ?? downloaded.filename;
   await place(file, target, force);
+  stored.remove();
 
   const lines = linesOf(target, downloaded, identifiers);
   // Standard output may contain the archive.

@@ -14,13 +14,13 @@ import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
 import { sendUpload } from '../deposit/send-upload.ts';
 import { StoredKey } from '../deposit/stored-key.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
-import { UploadProgress } from '../deposit/upload-progress.ts';
 import { statusOf } from '../deposit/wait.ts';
 import type { Receipt } from '../documents/deposit-documents.ts';
 import { readEnvironment } from '../environment.ts';
 import { about, Fault, UsageFault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
 import { type Output, pluralize } from '../output.ts';
+import { Progress } from '../progress.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
@@ -84,7 +84,7 @@ export async function run(args: string[]): Promise<number> {
   const target = await targetOf(session.connection, deposit, values.collection);
   using folder = new TemporaryFolder();
   using cache = new PreparedCache();
-  using progress = new UploadProgress(session.output, 1 + Number(sources.length > 0) + Number(wait));
+  using progress = new Progress(session.output, 1 + Number(sources.length > 0) + Number(wait));
   const note = (text: string): void => session.output.note(text);
   const archives = await prepareAll(sources, { exclude, mtime, folder, cache, progress, note });
   if (!isDryRun) for (const archive of archives) assertAccepted(archive, target.service, target.collection);
@@ -120,7 +120,7 @@ export async function run(args: string[]): Promise<number> {
 
 async function prepareAll(
   sources: readonly string[],
-  { progress, ...options }: Omit<PrepareOptions, 'progress'> & { readonly progress: UploadProgress },
+  { progress, ...options }: Omit<PrepareOptions, 'progress'> & { readonly progress: Progress },
 ): Promise<PreparedArchive[]> {
   if (sources.length > 0) progress.begin(`Reading ${sources.join(', ')}`);
   const archives: PreparedArchive[] = [];
@@ -162,7 +162,7 @@ function reportFaults({ faults }: Identified & { outcome: 'faulty' }, output: Ou
 type Upload = Session & {
   readonly target: Target;
   readonly archives: readonly PreparedArchive[];
-  readonly progress: UploadProgress;
+  readonly progress: Progress;
   /** Identifier of the whole deposit, if it is known. */
   readonly expected: string | null;
 };

@@ -1,11 +1,12 @@
-import { createHash, type Hash } from 'node:crypto';
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
-import { type AnnouncedDigest, announcedDigests } from '../documents/digests.ts';
+import { megabytes } from '../../src/tools/terminal/progress-bar.ts';
+import { announcedDigests } from '../documents/digests.ts';
 import { Fault, reasonOf } from '../faults.ts';
-import type { Connection } from '../http/connection.ts';
 import { Lost } from '../http/exchange.ts';
+import type { Progress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { type Announced, add, type Part, type StoredDownload } from './stored-download.ts';
 
 export type Downloaded = {
   /** The server's name for the archive, without folders. */
@@ -17,49 +18,58 @@ export type Downloaded = {
   readonly verified: readonly string[];
 };
 
-/** The bytes received so far, and what the server announced before them. */
-type Part = {
-  length: number;
-  /** Strong validator, with which the rest can be requested. */
-  readonly etag: string | undefined;
-  readonly total: number | undefined;
-  readonly announced: readonly AnnouncedDigest[];
-  readonly hashes: ReadonlyMap<string, Hash>;
-  readonly filename: string;
-  readonly mediaType: string | null;
-};
+export type DownloadOptions = Session & { readonly progress: Progress };
 
 /**
- * Downloads an archive to a file. Continues where the connection was lost if the server still has the same archive.
+ * Downloads an archive to a file. Continues where the connection was lost, or where an earlier command ended, if the
+ * server still has the same archive.
  * @throws {Fault} the bytes differ from what the server announced, or the file cannot be written.
  */
-export async function downloadTo(file: string, iri: string, connection: Connection): Promise<Downloaded> {
-  using progress = new ProgressBars();
-  let part: Part | undefined;
-  let furthest = 0;
+export async function downloadTo(
+  stored: StoredDownload,
+  iri: string,
+  { connection, output, progress }: DownloadOptions,
+): Promise<Downloaded> {
+  const earlier = await stored.find((bytes, total) => progress.bars.at('MB hashed', bytes, total));
+  let part = earlier;
+  let furthest = earlier?.length ?? 0;
+  let isFirst = true;
   await connection.download(iri, {
     headers: () => rangeAfter(part),
     take: async (message, onPiece) => {
       const isRest = part !== undefined && message.statusCode === 206;
       if (isRest) assertFollows(message, part!.length, iri);
-      const current = isRest ? part! : begunBy(message);
+      if (isRest && isFirst) output.note(resuming(part!));
+      isFirst = false;
+      const current = isRest ? part! : stored.begin(announcedBy(message));
       part = current;
-      await store(file, isRest, message, (piece) => {
-        for (const hash of current.hashes.values()) hash.update(piece);
-        current.length += piece.length;
-        progress.at('MB downloaded', current.length, current.total);
+      await store(stored.file, message, (piece) => {
+        add(current, piece);
+        progress.bars.at('MB downloaded', current.length, current.total ?? undefined);
         onPiece(current.length > furthest);
         furthest = Math.max(furthest, current.length);
       });
     },
   });
-  return verified(part!); // `download` rejects without an answer
+  try {
+    return verified(part!); // `download` rejects without an answer
+  } catch (error) {
+    stored.remove();
+    if (part !== earlier) throw error;
+    output.note('What an earlier command has stored is damaged; downloading all of it again.');
+    return downloadTo(stored, iri, { connection, output, progress });
+  }
 }
 
 /** Returns the headers that request what follows the part. */
 function rangeAfter(part: Part | undefined): Readonly<Record<string, string>> {
   if (!part?.etag || part.length === 0) return {};
   return { Range: `bytes=${part.length}-`, 'If-Range': part.etag };
+}
+
+function resuming({ length, total }: Part): string {
+  const of = total === null ? '' : ` of ${megabytes(total)}`;
+  return `Resuming: ${megabytes(length)}${of} MB already downloaded.`;
 }
 
 function assertFollows({ headers }: IncomingMessage, length: number, iri: string): void {
@@ -69,56 +79,51 @@ function assertFollows({ headers }: IncomingMessage, length: number, iri: string
   );
 }
 
-function begunBy(message: IncomingMessage): Part {
+function announcedBy(message: IncomingMessage): Announced {
   const { etag, 'content-length': total, 'content-type': mediaType = null } = message.headers;
-  const announced = announcedDigests(message.headers);
-  const algorithms = new Set([...announced.map(({ algorithm }) => algorithm), 'sha256']);
   return {
-    length: 0,
-    etag: etag?.startsWith('"') ? etag : undefined,
-    total: Number(total ?? 'none') || undefined,
-    announced,
-    hashes: new Map([...algorithms].map((name) => [name, createHash(name)])),
+    etag: etag?.startsWith('"') ? etag : null,
+    total: Number(total ?? 'none') || null,
+    digests: announcedDigests(message.headers),
     filename: filenameIn(message),
     mediaType,
   };
 }
 
 /** @throws {Fault} the bytes differ from what the server announced. */
-function verified({ length, total, announced, hashes, filename, mediaType }: Part): Downloaded {
+function verified({ length, total, digests, hashes, filename, mediaType }: Part): Downloaded {
   const found = new Map([...hashes].map(([name, hash]) => [name, hash.digest('hex')]));
-  if (total !== undefined && length !== total)
+  if (total !== null && length !== total)
     throw new Fault(`The download is corrupt: the server announced ${total} bytes, but sent ${length}.`);
-  for (const { algorithm, header, digest } of announced) {
+  for (const { algorithm, header, digest } of digests) {
     if (found.get(algorithm) !== digest)
       throw new Fault(
         `The download is corrupt: the server announced ${header} ${digest}, but the bytes have ${found.get(algorithm)}.`,
       );
   }
-  const headers = announced.map(({ header, algorithm }) => `${header} ${algorithm}`);
+  const headers = digests.map(({ header, algorithm }) => `${header} ${algorithm}`);
   return {
     filename,
     mediaType,
     length,
     sha256: found.get('sha256') ?? '',
-    verified: [...(total === undefined ? [] : ['content-length']), ...headers],
+    verified: [...(total === null ? [] : ['content-length']), ...headers],
   };
 }
 
 /**
- * Writes the answer to a file, or after what it has. Calls `onPiece` for each chunk that is written.
+ * Writes the answer after what the file has. Calls `onPiece` for each chunk that is written.
  * @throws {Lost} the connection ended too early @throws {Fault} the file cannot be written
  */
 async function store(
   file: string,
-  isRest: boolean,
   message: IncomingMessage,
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
-  const opened = openSync(file, isRest ? 'a' : 'w');
+  const opened = written(file, () => openSync(file, 'a'));
   try {
     for await (const piece of message as AsyncIterable<Buffer>) {
-      writeTo(opened, piece, file);
+      written(file, () => appendFileSync(opened, piece));
       onPiece(piece);
     }
   } catch (error) {
@@ -128,11 +133,12 @@ async function store(
   }
 }
 
-function writeTo(opened: number, piece: Buffer, file: string): void {
+/** Runs work that writes to a file. @throws {Fault} */
+function written<Result>(file: string, work: () => Result): Result {
   try {
-    appendFileSync(opened, piece);
+    return work();
   } catch (error) {
-    throw new Fault(`${file} cannot be written: ${reasonOf(error)}. TMPDIR names another folder.`);
+    throw new Fault(`${file} cannot be written: ${reasonOf(error)}. XDG_CACHE_HOME names another folder.`);
   }
 }
 

@@ -3,17 +3,17 @@ import type { Receipt } from '../documents/deposit-documents.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
+import type { Progress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { isResumable } from './archive-limits.ts';
 import { perform } from './perform.ts';
 import { inChunks, type Step } from './plan.ts';
 import type { StoredKey } from './stored-key.ts';
 import type { Target } from './target.ts';
-import type { UploadProgress } from './upload-progress.ts';
 
 export type SendOptions = Session & {
   readonly target: Target;
-  readonly progress: UploadProgress;
+  readonly progress: Progress;
   readonly stored: StoredKey;
   readonly slug: string | undefined;
 };

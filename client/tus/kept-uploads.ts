@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { readEnvironment } from '../environment.ts';
 import type { Login } from '../settings.ts';
-import { ageOf, ignoreErrors, openStateFolder, removeFile } from '../state-files.ts';
+import { ageOf, ignoreErrors, isInUse, openStateFolder, removeFile, THIS_PROCESS } from '../state-files.ts';
 
 /** Maximum age of a stored upload, in milliseconds: no server retains unfinished uploads for longer. */
 const MAX_AGE_MS = 30 * 24 * 3600_000;
-/**
- * Milliseconds between two updates by a sender, and without one until the upload counts as abandoned if the process
- * cannot be checked.
- */
-const [TOUCH_INTERVAL_MS, ABANDONED_AFTER_MS] = [60_000, 10 * 60_000];
+/** Milliseconds between two updates by a sender. */
+const TOUCH_INTERVAL_MS = 60_000;
 
 /**
  * Stores the IRI of an archive's upload on disk, so that a later process can resume it.
@@ -39,7 +35,7 @@ export class KeptUploads {
   }
 
   keep(upload: string): void {
-    const content = [upload, ...this.#owner, `${process.pid} ${hostname()}`];
+    const content = [upload, ...this.#owner, THIS_PROCESS];
     ignoreErrors(() => {
       openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
       writeFileSync(this.#file, `${content.join('\n')}\n`, { mode: 0o600 });
@@ -66,9 +62,7 @@ export class KeptUploads {
       .flatMap((file) => {
         const [upload, uploads, user, sender = ''] = linesOf(file);
         const isOurs = uploads === this.#owner[0] && user === this.#owner[1];
-        return upload && isOurs && !isInProgress(file, sender)
-          ? [{ upload, forget: () => removeFile(file) }]
-          : [];
+        return upload && isOurs && !isInUse(file, sender) ? [{ upload, forget: () => removeFile(file) }] : [];
       });
   }
 
@@ -76,21 +70,6 @@ export class KeptUploads {
     const folder = path.dirname(this.#file);
     const names = ignoreErrors(() => readdirSync(folder)) ?? [];
     return names.map((name) => path.join(folder, name)).filter((file) => file !== this.#file);
-  }
-}
-
-/** Whether another process still sends the upload; it may run on another machine with the same folder. */
-function isInProgress(file: string, sender: string): boolean {
-  if (ageOf(file) > ABANDONED_AFTER_MS) return false;
-  const [pid, host] = sender.split(' ');
-  return host !== hostname() || isAlive(Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

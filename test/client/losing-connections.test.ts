@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
@@ -7,7 +9,7 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { type Alteration, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import type { Facts } from '../../testing/processes/deposit-command.ts';
-import { RunningService } from '../../testing/service/running-service.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
 import { newDepositor as depositorOn, depositsOf } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };
@@ -179,6 +181,85 @@ for (const [outcome, { alter, statuses }] of Object.entries(downloads))
     t.like(fetched, { length: helloTar.length });
     t.deepEqual(await readFile(path.join(depositor.home, output)), helloTar);
     t.deepEqual(seen, statuses);
+  });
+
+type Killed = {
+  /** Changes what the killed command has left in its folder. */
+  readonly change?: (folder: string) => Promise<void>;
+  readonly alter?: (answer: Answer) => Answer;
+  /** What is asked for, and the status of each answer, in the second command. */
+  readonly asked: readonly (string | undefined)[];
+  readonly statuses: readonly number[];
+};
+
+/** Bytes that arrive before the command is killed: all but the last are continued. */
+const ARRIVED = 700;
+const killedDownloads: Record<string, Killed> = {
+  'continues where it ended': { asked: [`bytes=${ARRIVED - 1}-`], statuses: [206] },
+  'begins again if the archive was replaced': {
+    alter: (answer) => ({ ...answer, headers: { ...answer.headers, etag: '"old"' } }),
+    asked: [`bytes=${ARRIVED - 1}-`],
+    statuses: [200],
+  },
+  'begins again if no digest was announced': {
+    alter: ({ headers: { etag = '' }, ...answer }) => ({ ...answer, headers: { etag } }),
+    asked: [undefined],
+    statuses: [200],
+  },
+  'begins again if what is on the disk is damaged': {
+    change: (folder) => writeFile(path.join(folder, 'archive'), Buffer.alloc(ARRIVED)),
+    asked: [`bytes=${ARRIVED - 1}-`, undefined],
+    statuses: [206, 200],
+  },
+  'asks again for the last byte of a whole archive': {
+    change: (folder) => writeFile(path.join(folder, 'archive'), helloTar),
+    asked: [`bytes=${helloTar.length - 1}-`],
+    statuses: [206],
+  },
+};
+for (const [outcome, { change, alter = (answer: Answer) => answer, asked, statuses }] of Object.entries(
+  killedDownloads,
+))
+  test(`a download that was killed and is run again ${outcome}`, async (t) => {
+    const ranges: (string | undefined)[] = [];
+    const seen: number[] = [];
+    let isCut = true;
+    await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line, headers) => {
+      if (!/^GET .*\/media\/$/.test(line)) return answer;
+      if (!isCut) {
+        ranges.push(headers['range']);
+        seen.push(answer.status);
+        return answer;
+      }
+      const altered = alter(answer);
+      const announced = { ...altered.headers, 'content-length': String(answer.body.length) };
+      return { ...altered, headers: announced, body: answer.body.slice(0, ARRIVED), stalls: true };
+    });
+    const depositor = await newDepositor(t, proxy.url);
+    const env = { XDG_CACHE_HOME: path.join(depositor.home, `cache of ${depositor.user}`) };
+    const downloads = path.join(env.XDG_CACHE_HOME, 'sword-deposit', 'downloads');
+    const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+    const output = `${depositor.user}.tar`;
+    const fetching = ['fetch', String(deposit), '--output', output];
+    const child = depositor.start(fetching, env);
+    const exited = once(child, 'exit');
+    await until(async () => {
+      const [folder = ''] = await readdir(downloads).catch(() => []);
+      const { size } = await stat(path.join(downloads, folder, 'archive')).catch(() => ({ size: 0 }));
+      return size === ARRIVED;
+    });
+    child.kill('SIGKILL');
+    await exited;
+    t.false(existsSync(path.join(depositor.home, output)), 'a part never has the name of the archive');
+    const [folder = ''] = await readdir(downloads);
+    await change?.(path.join(downloads, folder));
+    isCut = false;
+    const { code, err } = await depositor.run(fetching, { env });
+    t.is(code, 0, err);
+    t.deepEqual(await readFile(path.join(depositor.home, output)), helloTar);
+    t.deepEqual([ranges, seen], [asked, statuses]);
+    t.is(/^Resuming: 0\.0 of 0\.0 MB already downloaded\.$/m.test(err), statuses[0] === 206);
+    t.deepEqual(await readdir(downloads), [], 'nothing of it is stored');
   });
 
 test('an upload of a large archive resumes where its connection failed', async (t) => {

@@ -9,12 +9,21 @@ export type Answer = {
   readonly body: string;
   /** Whether the connection ends after the body, though a longer one was announced. */
   readonly breaks?: boolean;
+  /** Whether nothing follows the body, though a longer one was announced. */
+  readonly stalls?: boolean;
 };
 
 type Altered = Answer | 'lost' | 'held';
 
-/** Returns an altered answer, or loses it, or never sends it; `request` is such as `GET /path`. */
-export type Alteration = (answer: Answer, request: string) => Altered | Promise<Altered>;
+/**
+ * Returns an altered answer, or loses it, or never sends it; `request` is such as `GET /path`, `headers` are those of the
+ * request.
+ */
+export type Alteration = (
+  answer: Answer,
+  request: string,
+  headers: Readonly<Record<string, string>>,
+) => Altered | Promise<Altered>;
 
 export type AlteringOptions = {
   /** Headers that do not reach the service. */
@@ -84,7 +93,7 @@ export class AlteringProxy implements AsyncDisposable {
       .map(([name, value]) => [name, String(value).replaceAll(this.url, this.#target.origin)]);
     const init = { method, path: url, headers: Object.fromEntries(headers) as Record<string, string> };
     const onward = http.request(this.#target, { ...init, agent: false }, (answer) => {
-      void this.#answer(answer, line, response);
+      void this.#answer(answer, { line, headers: init.headers }, response);
     });
     onward.on('error', () => response.destroy());
     request.on('close', () => request.complete || onward.destroy());
@@ -93,7 +102,11 @@ export class AlteringProxy implements AsyncDisposable {
     request.pipe(onward);
   }
 
-  async #answer(answer: IncomingMessage, line: string, response: ServerResponse): Promise<void> {
+  async #answer(
+    answer: IncomingMessage,
+    request: { readonly line: string; readonly headers: Readonly<Record<string, string>> },
+    response: ServerResponse,
+  ): Promise<void> {
     const own = (text: string): string => text.replaceAll(this.#target.origin, this.url);
     const body = own((await buffer(answer)).toString());
     const ofBody = body === '' ? [] : ['content-length', 'transfer-encoding', 'connection'];
@@ -102,16 +115,23 @@ export class AlteringProxy implements AsyncDisposable {
         .filter(([name]) => !ofBody.includes(name))
         .map(([name, value]) => [name, own(String(value))]),
     );
-    const altered = await this.#alter({ status: answer.statusCode ?? 502, headers, body }, line);
+    const altered = await this.#alter(
+      { status: answer.statusCode ?? 502, headers, body },
+      request.line,
+      request.headers,
+    );
     if (altered === 'held') return;
     if (altered === 'lost') {
       response.destroy();
       return;
     }
     const length =
-      altered.body === '' || altered.breaks ? {} : { 'content-length': Buffer.byteLength(altered.body) };
+      altered.body === '' || altered.breaks || altered.stalls
+        ? {}
+        : { 'content-length': Buffer.byteLength(altered.body) };
     response.writeHead(altered.status, { ...altered.headers, ...length });
     if (altered.breaks) response.write(altered.body, () => response.destroy());
+    else if (altered.stalls) response.write(altered.body);
     else response.end(altered.body);
   }
 }

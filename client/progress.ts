@@ -1,12 +1,12 @@
-import { clock } from '../../src/tools/clock.ts';
-import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
-import type { Output } from '../output.ts';
+import { clock } from '../src/tools/clock.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
+import type { Output } from './output.ts';
 
 /** Milliseconds without a response after the last byte was sent, before a message says what the server does. */
 const WAITING_NOTE_MS = 1000;
 
-/** Reports an upload: numbered steps, progress bars and, on an interrupt, what is stored and how to resume. */
-export class UploadProgress implements Disposable {
+/** Reports a transfer: numbered steps, progress bars and, on an interrupt, what is stored and how to resume. */
+export class Progress implements Disposable {
   readonly #output: Output;
   readonly #steps: number;
   readonly #bars = new ProgressBars();
