@@ -21,7 +21,7 @@ const credentials = new Credentials(logins, async () => undefined); // nothing t
 
 createServer((req, res) => {
   if (req.url === '/') return void res.end('ready');
-  credentials.verify(req.headers.authorization, req.socket.remoteAddress ?? '').then(
+  credentials.verify(req.headers.authorization, req.socket.remoteAddress ?? '', req.socket).then(
     () => res.writeHead(status, headers).end(body),
     () => res.writeHead(401).end(),
   );

@@ -256,6 +256,26 @@ test('an address that guesses learns nothing from the logins of others', async (
   t.is((await from('192.0.2.3', 'secret')).client, 'alice', 'another address is not limited');
 });
 
+test('what a connection sent last is valid there only for its address and while the login is unchanged', async (t) => {
+  const logins = new Map([['alice', loginOf('alice')]]);
+  const credentials = new Credentials(logins, () => Promise.resolve());
+  const [hers, guesser, proxy] = ['192.0.2.1', '192.0.2.2', {}];
+  const from = (address: string, password = 'secret') =>
+    credentials.cachedLogin(basic(`alice:${password}`), address, proxy)?.client;
+  await credentials.verify(basic('alice:secret'), hers, proxy);
+  t.is(from(hers), 'alice');
+  const guesses = Array.from({ length: 20 }, (_, number) =>
+    credentials.verify(basic(`alice:guess ${number}`), guesser, proxy),
+  );
+  t.is(from(hers), 'alice');
+  t.is(from(guesser), undefined, 'another client of the same proxy');
+  t.is(from(hers, 'secret '), undefined);
+  t.is(from(hers), 'alice');
+  await Promise.allSettled(guesses);
+  logins.set('alice', { ...loginOf('alice'), credentialRevision: 7 });
+  t.is(from(hers), undefined, 'the password was changed');
+});
+
 test('a verified login is known on every connection of its address, also if a proxy adds the port', async (t) => {
   const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve());
   const from = (address: string, password: string) => credentials.verify(basic(`alice:${password}`), address);

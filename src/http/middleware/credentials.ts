@@ -29,6 +29,13 @@ type CredentialsOptions = {
 
 type Verified = Pick<ClientLogin, 'client' | 'credentialRevision'>;
 
+/** The last verified header of a connection, as it was sent, and the address that it came from. */
+type Latest = {
+  readonly authorization: string | undefined;
+  readonly address: string;
+  readonly verified: Verified;
+};
+
 /** A verified header, and the addresses that it came from, in the order of their first use. */
 type Cached = Verified & { readonly addresses: Set<string> };
 
@@ -45,7 +52,7 @@ const MAX_WAITING = 32;
 
 /**
  * Verifies `Authorization` headers and finds their clients. A verified header is cached under a keyed hash, so that
- * later requests cost no scrypt. An address that guesses learns nothing from that: there, a header that did not come from
+ * later requests cost no scrypt, and not even the hash on the same connection. An address that guesses learns nothing from that: there, a header that did not come from
  * it before is not looked up. A changed password or a disabled client takes effect immediately.
  */
 export class Credentials {
@@ -58,6 +65,7 @@ export class Credentials {
   /** Key of the hash: 144 bits, kept short since every request hashes it. */
   readonly #key = random.bytes(18).toString('base64');
   readonly #verified = new LruCache<Cached>(MAX_CACHED);
+  readonly #latest = new WeakMap<object, Latest>();
   readonly #verifying = new Map<string, Promise<boolean>>();
   #refused = 0;
   /** Permits of verifications, by network: guessing clients delay only their own network. */
@@ -90,13 +98,21 @@ export class Credentials {
     return this.#refused;
   }
 
-  /** Returns the login of the header. @throws {SwordError} 401, equal for unknown name and wrong password; 429; 503 */
-  async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
+  /**
+   * Returns the login of the header.
+   * @param connection the socket of the request
+   * @throws {SwordError} 401, equal for unknown name and wrong password; 429; 503
+   */
+  async verify(
+    authorization: string | undefined,
+    address: string,
+    connection?: object,
+  ): Promise<ClientLogin> {
+    const cached = this.cachedLogin(authorization, address, connection);
+    if (cached) return cached;
     const sent = parseBasic(authorization);
     if (!sent) throw unauthorized(authorization !== undefined);
     const fingerprint = this.#fingerprintOf(sent);
-    const cached = this.#cached(fingerprint, address);
-    if (cached) return cached;
     this.#refuseGuessing(address);
     const login = this.#logins.get(sent.name);
     const known = login && !login.disabled ? login : undefined;
@@ -119,9 +135,17 @@ export class Credentials {
    * Returns the login of a header that is already verified, without waiting. Returns `undefined` when the header is not
    * cached, may not be looked up from this address, or its login has changed.
    */
-  cachedLogin(authorization: string | undefined, address: string): ClientLogin | undefined {
-    const sent = parseBasic(authorization);
-    return sent && this.#cached(this.#fingerprintOf(sent), address);
+  cachedLogin(
+    authorization: string | undefined,
+    address: string,
+    connection?: object,
+  ): ClientLogin | undefined {
+    const latest = connection && this.#latest.get(connection);
+    if (latest?.address === address && latest.authorization === authorization)
+      return this.currentLogin(latest.verified);
+    const verified = this.#cached(authorization, address);
+    if (verified && connection) this.#latest.set(connection, { authorization, address, verified });
+    return verified && this.currentLogin(verified);
   }
 
   /** Returns the current login; `undefined` if since the check the password changed or the client was disabled. */
@@ -136,8 +160,9 @@ export class Credentials {
     return login && !login.disabled ? login.collections : [];
   }
 
-  #cached(fingerprint: string, address: string): ClientLogin | undefined {
-    const verified = this.#verified.get(fingerprint);
+  #cached(authorization: string | undefined, address: string): Verified | undefined {
+    const sent = parseBasic(authorization);
+    const verified = sent && this.#verified.get(this.#fingerprintOf(sent));
     if (!verified) return undefined;
     const { addresses } = verified;
     const host = withoutPort(address);
@@ -147,7 +172,7 @@ export class Credentials {
       const [oldest] = addresses;
       if (addresses.size > MAX_ADDRESSES && oldest !== undefined) addresses.delete(oldest);
     }
-    return this.currentLogin(verified);
+    return verified;
   }
 
   /** Returns the same text for all spellings of the header, so that a password costs one scrypt run. */
@@ -228,7 +253,8 @@ export function authenticate(credentials: Credentials, trustProxy: boolean): Ser
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
     refuseOtherSites(ctx);
-    const verify = () => credentials.verify(ctx.req.headers.authorization, addressOf(ctx, trustProxy));
+    const { headers, socket } = ctx.req;
+    const verify = () => credentials.verify(headers.authorization, addressOf(ctx, trustProxy), socket);
     ctx.state.login = await verify();
     ctx.state.verifyAgain = verify;
     await next();

@@ -95,7 +95,8 @@ export class ResponseCache {
   #isValid({ client, collection, isUnchanged }: CachedResponse, req: IncomingMessage): boolean {
     const { credentials, trustProxy } = this.#options;
     try {
-      const login = credentials.cachedLogin(req.headers.authorization, addressOf({ req }, trustProxy));
+      const { headers, socket } = req;
+      const login = credentials.cachedLogin(headers.authorization, addressOf({ req }, trustProxy), socket);
       return login?.client === client && isGranted(login, collection) && isUnchanged();
     } catch {
       return false; // a view cannot be read: Koa meets the same error and answers it
