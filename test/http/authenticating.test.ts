@@ -256,7 +256,7 @@ test('an address that guesses learns nothing from the logins of others', async (
   t.is((await from('192.0.2.3', 'secret')).client, 'alice', 'another address is not limited');
 });
 
-test('what a connection sent last is valid there only for its address and while the login is unchanged', async (t) => {
+test('the last header of a connection is valid there only for its address and while the login is unchanged', async (t) => {
   const logins = new Map([['alice', loginOf('alice')]]);
   const credentials = new Credentials(logins, () => Promise.resolve());
   const [hers, guesser, proxy] = ['192.0.2.1', '192.0.2.2', {}];

@@ -46,7 +46,7 @@ async function serviceWithThreads(t: ExecutionContext) {
   t.teardown(() => service[Symbol.asyncDispose]());
   const alice = await service.register('alice', { collections: ['software'] });
   let clients = 0;
-  /** Changes so many values of views at a time that their thread writes them. */
+  /** Changes more values of views at a time than the main thread writes. */
   const changeViews = async (): Promise<void> => {
     const names = Array.from({ length: 20 }, () => `client${(clients += 1)}`);
     const register = (client: string) =>
