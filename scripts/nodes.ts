@@ -46,7 +46,8 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
         'NODE_UNKNOWN',
         `No node ${node} is registered. "deposit-service nodes list" lists them.`,
       );
-    await appendNodeEvent(log, { type: 'NodeForgotten', data: { node } }, { actor: operator(config) });
+    const metadata = { actor: operator(config) };
+    await appendNodeEvent(log, { type: 'NodeForgotten', data: { node }, metadata });
     say(values.json ? jsonLine({ node, forgotten: true }) : `The node ${node} is forgotten.`);
     return 0;
   }

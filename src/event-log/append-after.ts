@@ -1,5 +1,10 @@
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 import type { Appended, EventLog, NewEvent, RecordedEvent } from './event-log.ts';
 import { chainHash, sealAfter } from './integrity/hash-chain.ts';
+
+/** An event of the service itself. By default it gets a new id, and the version 1 of its schema. */
+type OwnEvent = Pick<NewEvent, 'type' | 'data'> & Partial<Pick<NewEvent, 'id' | 'metadata'>>;
 
 /**
  * Appends an event to a stream directly after `last`, its last event as it was read; `undefined` for an empty stream.
@@ -9,8 +14,10 @@ export async function appendAfter(
   log: Pick<EventLog, 'append'>,
   stream: string,
   last: RecordedEvent | undefined,
-  event: NewEvent,
+  { id = random.uuid(), type, data, metadata }: OwnEvent,
 ): Promise<Appended> {
   const expected = last?.revision ?? 'none';
-  return await log.append(stream, expected, sealAfter(stream, expected, chainHash(last), [event]));
+  const own = { schemaVersion: 1, occurredAt: clock.date().toISOString(), ...metadata };
+  const sealed = sealAfter(stream, expected, chainHash(last), [{ id, type, data, metadata: own }]);
+  return await log.append(stream, expected, sealed);
 }

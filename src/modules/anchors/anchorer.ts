@@ -3,7 +3,6 @@ import path from 'node:path';
 import { appendAfter } from '../../event-log/append-after.ts';
 import {
   type EventLog,
-  type JsonObject,
   lastEvent,
   type RecordedEvent,
   WrongExpectedRevision,
@@ -12,7 +11,6 @@ import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
-import { random } from '../../tools/random.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signAnchor } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
@@ -102,10 +100,9 @@ export class Anchorer {
 
   /** Resolves to false when the log has another event there, or rejects appends without a quorum. */
   async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
-    const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
-    const event = { id: random.uuid(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
+    const metadata = { occurredAt: anchor.madeAt };
     try {
-      await appendAfter(this.#log, ANCHORS, last, event);
+      await appendAfter(this.#log, ANCHORS, last, { type: 'AnchorMade', data: anchor, metadata });
       return true;
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return false;

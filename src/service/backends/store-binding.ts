@@ -1,9 +1,7 @@
 import { appendAfter } from '../../event-log/append-after.ts';
 import { type EventLog, lastEvent, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
-import { random } from '../../tools/random.ts';
 
 /** The stream whose last event names the store that belongs to the log. */
 export const BINDINGS = 'archive-store';
@@ -34,9 +32,7 @@ export async function appendBinding(
   storeId: string,
   last: RecordedEvent | undefined,
 ): Promise<void> {
-  const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
-  const event = { id: random.uuid(), type: 'StoreBound', data: { storeId }, metadata };
-  await appendAfter(log, BINDINGS, last, event);
+  await appendAfter(log, BINDINGS, last, { type: 'StoreBound', data: { storeId } });
 }
 
 /**

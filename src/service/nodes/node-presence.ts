@@ -94,7 +94,7 @@ export class NodePresence implements AsyncDisposable {
         this.#stop.signal.throwIfAborted();
         const id = random.uuid();
         this.#ownStarts.add(id);
-        const { revision } = await appendNodeEvent(log, { type: 'NodeStarted', data: { node } }, {}, id);
+        const { revision } = await appendNodeEvent(log, { id, type: 'NodeStarted', data: { node } });
         this.#startedAt = revision;
         return;
       } catch (err) {

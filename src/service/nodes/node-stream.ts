@@ -2,12 +2,11 @@ import { appendAfter } from '../../event-log/append-after.ts';
 import {
   type Appended,
   type EventLog,
-  type JsonObject,
   lastEvent,
+  type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
-import { clock } from '../../tools/clock.ts';
 import { random } from '../../tools/random.ts';
 
 /**
@@ -34,11 +33,10 @@ type NodeLog = Pick<EventLog, 'append' | 'readStream'>;
 /** Appends an event after those in the stream. */
 export async function appendNodeEvent(
   log: NodeLog,
-  event: NodeEvent,
-  metadata: JsonObject = {},
-  id = random.uuid(),
+  event: NodeEvent & Partial<Pick<NewEvent, 'id' | 'metadata'>>,
 ): Promise<Appended> {
-  return await untilAppended(async () => append(log, await lastEvent(log, NODES), event, metadata, id));
+  const named = { id: random.uuid(), ...event };
+  return await untilAppended(async () => appendAfter(log, NODES, await lastEvent(log, NODES), named));
 }
 
 /**
@@ -52,7 +50,10 @@ export async function askNodes(
     const { nodes, last } = await registeredNodes(log);
     if (nodes.length === 0) return undefined;
     // At the revision that was read: so no node registers in between.
-    return { nodes, ...(await append(log, last, { type: 'ConfirmationAsked', data: { nodes } })) };
+    return {
+      nodes,
+      ...(await appendAfter(log, NODES, last, { type: 'ConfirmationAsked', data: { nodes } })),
+    };
   });
 }
 
@@ -100,15 +101,4 @@ async function untilAppended<Result>(attempt: () => Promise<Result>): Promise<Re
       if (!(error instanceof WrongExpectedRevision) || count === MAX_APPENDS) throw error;
     }
   }
-}
-
-async function append(
-  log: NodeLog,
-  last: RecordedEvent | undefined,
-  { type, data }: NodeEvent,
-  extra: JsonObject = {},
-  id = random.uuid(),
-): Promise<Appended> {
-  const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString(), ...extra };
-  return await appendAfter(log, NODES, last, { id, type, data, metadata });
 }

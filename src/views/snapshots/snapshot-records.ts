@@ -8,8 +8,6 @@ import {
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
 import type { StoredObject } from '../../object-store/object-store.ts';
-import { clock } from '../../tools/clock.ts';
-import { random } from '../../tools/random.ts';
 import type { ViewSchema } from '../projection.ts';
 import { engineIn } from '../view.ts';
 
@@ -80,9 +78,9 @@ export async function recordSnapshot(
   const { parts, ...rest } = snapshot;
   const [only] = parts;
   const isWhole = only !== undefined && parts.length === 1;
-  const metadata = { schemaVersion: isWhole ? 1 : 2, occurredAt: clock.date().toISOString() };
+  const metadata = { schemaVersion: isWhole ? 1 : 2 };
   const data = isWhole ? { ...only, ...rest } : snapshot;
-  const event = { id: random.uuid(), type: 'ViewSnapshotStored', data, metadata };
+  const event = { type: 'ViewSnapshotStored', data, metadata };
   try {
     await appendAfter(log, SNAPSHOTS, last, event);
     return true;
