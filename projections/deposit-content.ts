@@ -1,13 +1,13 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import { type Archives, noArchives } from '../src/domain/deposit/archive-list.ts';
+import { type Archives, type NumberedArchive, noArchives } from '../src/domain/deposit/archive-list.ts';
 import type { DepositEvent, MetadataEntry } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
 import { archiveChanges } from './archive-changes.ts';
 import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
-/** The content of a deposit, for its receipt, its content document and its EM-IRI. */
+/** The content of a deposit, for its receipt, its content document, its Statement and its EM-IRI. */
 export type DepositContentView = StatusFields &
-  Archives & {
+  Archives<DepositedArchive> & {
     readonly depositId: number;
     readonly uuid: string;
     readonly client: string;
@@ -18,11 +18,18 @@ export type DepositContentView = StatusFields &
     readonly entries: readonly EntryObject[];
   };
 
+type DepositedArchive = NumberedArchive & {
+  /** RFC 3339, UTC. */
+  readonly depositedOn: string;
+  /** Revision of the event that added the archive. */
+  readonly revision: number;
+};
+
 export type EntryObject = Pick<MetadataEntry, 'sha256' | 'length' | 'encoding'>;
 
 export const depositContent: Projection<DepositContentView, DepositEvent> = {
   name: 'deposit-content',
-  version: 4,
+  version: 5,
   source: deposits,
   when: {
     DepositCreated: (_, event) => {
@@ -30,7 +37,9 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
       const known = { depositId, uuid, client, collection, createdAt, title: null, entries: [] };
       return { ...initialStatus(event), ...known, ...noArchives };
     },
-    ...archiveChanges<DepositContentView>((archive) => archive),
+    ...archiveChanges<DepositContentView, DepositedArchive>((archive, { occurredAt, revision }) => {
+      return { ...archive, depositedOn: occurredAt, revision };
+    }),
     MetadataAdded: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry)),
     MetadataUpdated: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry)),
     MetadataReplaced: (view, event) => {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
-import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
 import type { DepositFilter } from '../contents/deposit-filter.ts';
@@ -106,11 +105,6 @@ export class DepositQueries {
     retries?: OutageRetries,
   ): Promise<DepositContentView | undefined> {
     return this.#foldAtLeast(depositContent, depositId, revision, retries, { limit: revision + 1 });
-  }
-
-  /** Returns the statement of any client's deposit at a revision that is known to exist. */
-  statement(depositId: number, revision: number): Promise<DepositStatementView | undefined> {
-    return this.#foldAtLeast(depositStatement, depositId, revision, undefined, { limit: revision + 1 });
   }
 
   /** Returns at most `limit` events of a deposit from a revision on, oldest first. */

@@ -111,7 +111,6 @@ test('a read that does not show the write is repeated until one does, or refused
     () => deposits.status(depositId, revision),
     () => deposits.content(depositId, revision),
     () => deposits.contentAt(depositId, revision),
-    () => deposits.statement(depositId, revision),
   ];
   for (const read of reads) {
     log.staleReads = 3;

@@ -12,7 +12,7 @@ import { checkAndChange } from './write-deposit.ts';
 export function mediaFeedHandler(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
   const offers: Offers = [MEDIA_FEED_OFFERS[0], PAGE];
   return depositResource(queries.ownContent, {
-    GET: (ctx, deposit) => answerMediaFeed(ctx, deposit, queries, renderContext, offers),
+    GET: async (ctx, deposit) => answerMediaFeed(ctx, deposit, renderContext, offers),
   });
 }
 
@@ -25,7 +25,7 @@ export function mediaHandler(
   const { queries } = parts.deposits;
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
-      if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, queries, renderContext);
+      if (prefersFeed(ctx, deposit)) answerMediaFeed(ctx, deposit, renderContext);
       else await answerArchives(ctx, deposit, downloads);
     },
     POST: async (ctx, deposit) => {

@@ -4,7 +4,6 @@ import { render } from '../../sword/documents/render.ts';
 import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
-import { notFound } from '../../sword/sword-error.ts';
 import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
@@ -33,13 +32,10 @@ export function statementHandler(
 ): ServiceMiddleware {
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
-      const { depositId, revision } = deposit;
-      const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);
+      const chosen = chooseRepresentation(ctx, deposit, offers);
       if (!chosen) return;
-      const view = await queries.statement(depositId, revision);
-      if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
       const { contentType, format } = chosen;
-      const statement = { ...view, author: view.client };
+      const statement = { ...deposit, author: deposit.client };
       const body =
         format === 'rdf'
           ? statementRdf(statement, options)

@@ -1,10 +1,8 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositQueries } from '../../deposits/queries.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { render } from '../../sword/documents/render.ts';
 import { mediaFeed } from '../../sword/documents/statement.ts';
 import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
-import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { mediaTypeOf } from './answer-documents.ts';
 import { answerDocument, chooseRepresentation } from './representation.ts';
@@ -28,17 +26,14 @@ export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): b
 }
 
 /** Answers with a feed of the archives of a deposit, one entry each. */
-export async function answerMediaFeed(
+export function answerMediaFeed(
   ctx: ServiceContext,
-  { depositId, revision }: DepositContentView,
-  queries: DepositQueries,
+  deposit: DepositContentView,
   renderContext: RenderContext,
   offers: Offers = MEDIA_FEED_OFFERS,
-): Promise<void> {
-  const chosen = chooseRepresentation(ctx, { depositId, revision }, offers);
+): void {
+  const chosen = chooseRepresentation(ctx, deposit, offers);
   if (!chosen) return;
-  const view = await queries.statement(depositId, revision);
-  if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
-  const document = mediaFeed({ ...view, author: view.client }, renderContext);
+  const document = mediaFeed({ ...deposit, author: deposit.client }, renderContext);
   answerDocument(ctx, chosen.contentType, render(document, chosen.format, renderContext));
 }

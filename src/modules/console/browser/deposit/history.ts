@@ -1,4 +1,3 @@
-import { depositStatement } from '../../../../../projections/deposit-statement.ts';
 import { everyView } from '../../../../../projections/every-view.ts';
 import { deposits } from '../../../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../../../domain/deposit/describe.ts';
@@ -96,7 +95,7 @@ export type ViewStep = {
 /** Folds every view of deposits until an event, and over it. Views that do not handle the type are left out. */
 export function viewsAround(events: readonly StreamEvent[], index: number): ViewStep[] {
   const type = events[index]?.type ?? '';
-  return [...everyView, depositStatement as unknown as (typeof everyView)[number]]
+  return everyView
     .filter(({ source, when }) => source.prefix === deposits.prefix && type in when)
     .map((projection) => foldAround(projection, events.slice(0, index + 1)));
 }
