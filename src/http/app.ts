@@ -32,7 +32,7 @@ import { publicResources } from './middleware/public-resource.ts';
 import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
 import { entryTurns } from './requests/receive-entry.ts';
-import type { ReceiveOptions } from './requests/receive-options.ts';
+import type { ReceivingParts } from './requests/receiving.ts';
 import { writeChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
@@ -124,7 +124,7 @@ function routes(
   const terms = new DublinCoreCache(store, parts.xmlLimits);
   const documents = new DepositDocuments({ ...parts, switches: () => queries.viewGeneration, terms });
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
-  const receive: ReceiveOptions = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
+  const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const lookup = loadedDepositsLookup(queries, parts.resolver);
   const passChecks = writeChecks({ deposits, collections, lookup, receive });
   const writes = { passChecks, deposits, collections, lookup, documents, iris };

@@ -7,7 +7,7 @@ import type { RenderContext } from '../sword/documents/document.ts';
 import type { Iris } from '../sword/iris.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import type { OptionalModule } from './middleware/open-api-document.ts';
-import type { ArchiveSource } from './requests/receive-options.ts';
+import type { ArchiveSource } from './requests/receiving.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
 import type { PassChecks } from './requests/write-checks.ts';
 import type { RouteName } from './route-table.ts';

@@ -4,11 +4,10 @@ import test from 'ava';
 import { entryTurns, understandEntry } from '../../src/http/requests/receive-entry.ts';
 import { defaultXmlLimits } from '../../src/sword/entry/xml-tree.ts';
 
-const OPTIONS = {
+const ALICE = { client: 'alice', domain: null };
+const PARTS = {
   depositNamespace: 'https://deposit.example/schema',
   xmlLimits: defaultXmlLimits,
-  client: 'alice',
-  clientDomain: null,
   entryTurns: entryTurns(),
 };
 const [ENTRIES, BYTES] = [30, 800_000];
@@ -27,7 +26,7 @@ test('the facts and terms of an entry do not retain its document', async (t) => 
       <title>Paint</title><author><name>Alice-Liddell</name></author>
       <id>https://forge.example/project/${entry}</id><dcterms:creator>Alice-Liddell</dcterms:creator>
       <x>${'y '.repeat(BYTES / 2)}</x></entry>`;
-    const { facts, terms } = await understandEntry(Buffer.from(document), 'utf-8', OPTIONS);
+    const { facts, terms } = await understandEntry(Buffer.from(document), 'utf-8', ALICE, PARTS);
     kept.push(facts, terms);
   }
   const growth = liveBytes() - before;

@@ -8,7 +8,7 @@ import { badRequest, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { EndedUpload } from '../http-observer.ts';
 import { unaccepted } from './deposit-request.ts';
-import type { AnnouncedArchive, ReceiveOptions } from './receive-options.ts';
+import type { AnnouncedArchive, ReceivingParts } from './receiving.ts';
 import { isClientGone } from './request-body.ts';
 import { assertDigest } from './verify-digests.ts';
 
@@ -19,7 +19,7 @@ import { assertDigest } from './verify-digests.ts';
 export async function receiveArchive(
   body: AsyncIterable<Uint8Array>,
   { filename, mediaType: label, md5, digests, length, accepted }: AnnouncedArchive,
-  { store, maxUploadSize: maxLength, observer }: ReceiveOptions,
+  { store, maxUploadSize: maxLength, observer }: ReceivingParts,
 ): Promise<Archive> {
   const { sha256, sha512 } = digests;
   const others = { ...(sha256 !== null && { sha256 }), ...(length !== null && { length }) };

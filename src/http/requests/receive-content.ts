@@ -1,20 +1,13 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
-import type { EntryValidator } from '../../deposits/validate-entry.ts';
 import type { Archive, MetadataEntry } from '../../domain/deposit/events.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { collectingBuffers } from '../../tools/gc-hint.ts';
+import type { HttpSettings } from '../http-settings.ts';
 import { assertArchiveWithin, type BodyKind, digestsOf, isEmpty } from './deposit-request.ts';
 import { receiveArchive } from './receive-archive.ts';
-import {
-  assertMd5,
-  type EntryOptions,
-  entryTooLarge,
-  receiveEntryBytes,
-  storeEntry,
-  understandEntry,
-} from './receive-entry.ts';
+import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
-import type { BodyOfWrite, ReceiveOptions } from './receive-options.ts';
+import type { Receiving } from './receiving.ts';
 import { requestBody } from './request-body.ts';
 import { assertDigests, verifyingBytes } from './verify-digests.ts';
 
@@ -23,41 +16,28 @@ const MULTIPART_OVERHEAD = 256 * 1024;
 /** The growth of a part by base64, line breaks included. */
 const BASE64_GROWTH = 78 / 57;
 
-type Receiving = BodyOfWrite & {
-  readonly judge: EntryValidator;
-  readonly options: ReceiveOptions & EntryOptions;
-};
+type SizeLimits = Pick<HttpSettings, 'maxUploadSize' | 'maxEntrySize'>;
 
 /** Refuses a body by its declared length. @throws {SwordError} 413 */
-export function assertDeclaredLength(
-  length: number | null,
-  body: BodyKind,
-  options: Pick<ReceiveOptions, 'maxUploadSize' | 'maxEntrySize'>,
-): void {
+export function assertDeclaredLength(length: number | null, body: BodyKind, limits: SizeLimits): void {
   if (body.kind === 'entry') {
-    if ((length ?? 0) > options.maxEntrySize) throw entryTooLarge(options.maxEntrySize);
-  } else if (body.kind !== 'upload') assertArchiveWithin(length, maxBodyBytes(body, options));
+    if ((length ?? 0) > limits.maxEntrySize) throw entryTooLarge(limits.maxEntrySize);
+  } else if (body.kind !== 'upload') assertArchiveWithin(length, maxBodyBytes(body, limits));
 }
 
 /** Returns the maximum bytes of a body with an archive. */
 function maxBodyBytes(
   body: Kind<'archive' | 'multipart'>,
-  { maxUploadSize, maxEntrySize }: Pick<ReceiveOptions, 'maxUploadSize' | 'maxEntrySize'>,
+  { maxUploadSize, maxEntrySize }: SizeLimits,
 ): number {
   if (body.kind === 'archive') return maxUploadSize;
   const growth = body.mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
   return Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
 }
 
-/** Receives the body of any kind. `judge` may refuse the facts of an entry before anything is stored. */
-export async function receiveContent(
-  write: BodyOfWrite,
-  judge: EntryValidator,
-  given: ReceiveOptions,
-): Promise<ReceivedContent> {
-  const { body } = write;
-  const { client, domain: clientDomain } = write.ctx.state.login;
-  const receiving = { ...write, judge, options: { ...given, client, clientDomain } };
+/** Receives the body of any kind. */
+export async function receiveContent(receiving: Receiving): Promise<ReceivedContent> {
+  const { body } = receiving;
   switch (body.kind) {
     case 'archive':
       return { archive: await receiveArchiveBody(receiving, body), entry: null };
@@ -75,55 +55,49 @@ export async function receiveContent(
 type Kind<Name extends BodyKind['kind']> = Extract<BodyKind, { kind: Name }>;
 
 async function receiveArchiveBody(
-  { ctx, request, accepted, options }: Receiving,
+  { ctx, request, accepted, parts }: Receiving,
   { filename, mediaType }: Kind<'archive'>,
 ): Promise<Archive> {
-  const { maxUploadSize, bodyTimeouts } = options;
+  const { maxUploadSize, bodyTimeouts } = parts;
   const { declaredLength: length, md5 } = request;
   const announced = { filename, mediaType, md5, digests: digestsOf(request), length, accepted };
   return await receiveArchive(
     collectingBuffers(requestBody(ctx, maxUploadSize, bodyTimeouts)),
     announced,
-    options,
+    parts,
   );
 }
 
 async function receiveEntryBody(
-  { ctx, request, judge, options }: Receiving,
+  { ctx, request, judge, parts }: Receiving,
   { charset }: Kind<'entry'>,
 ): Promise<MetadataEntry> {
-  const { maxEntrySize, bodyTimeouts } = options;
+  const { maxEntrySize, bodyTimeouts } = parts;
   const bytes = await receiveEntryBytes(ctx, maxEntrySize, bodyTimeouts);
   assertMd5(bytes, request.md5);
   assertDigests(bytes, digestsOf(request));
-  const read = await understandEntry(bytes, charset, options);
+  const read = await understandEntry(bytes, charset, ctx.state.login, parts);
   await judge(read.facts);
-  return await storeEntry(read, options);
+  return await storeEntry(read, parts);
 }
 
-function receiveMultipartBody(
-  { ctx, request, accepted: inBody, judge, options }: Receiving,
-  kind: Kind<'multipart'>,
-): Promise<ReceivedContent> {
-  const limit = maxBodyBytes(kind, options);
-  const bytes = collectingBuffers(requestBody(ctx, limit, options.bodyTimeouts));
-  const accepted = inBody.inMultipart ?? inBody;
-  const { mediaType } = kind;
-  const receiving = { mediaType, md5: request.md5, accepted, judge, options };
-  return receiveMultipart(verifyingBytes(bytes, digestsOf(request)), receiving);
+function receiveMultipartBody(receiving: Receiving, kind: Kind<'multipart'>): Promise<ReceivedContent> {
+  const { ctx, request, parts } = receiving;
+  const bytes = collectingBuffers(requestBody(ctx, maxBodyBytes(kind, parts), parts.bodyTimeouts));
+  return receiveMultipart(verifyingBytes(bytes, digestsOf(request)), kind.mediaType, receiving);
 }
 
 async function receiveUpload(
-  { ctx, request, accepted, executed, options }: Receiving,
+  { ctx, request, accepted, executed, parts }: Receiving,
   { named }: Kind<'upload'>,
 ): Promise<ReceivedContent> {
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
   if (accepted.archives.length === 0)
     throw badRequest('An upload is an archive, and no archive is accepted here.');
   if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
-  if (!options.archiveSource) throw notFound('This service does not support resumable uploads.');
+  if (!parts.archiveSource) throw notFound('This service does not support resumable uploads.');
   const archive = { named, md5: request.md5, digests: request.digests.repr, accepted, executed };
-  return options.archiveSource.receive(ctx, archive, options);
+  return parts.archiveSource(ctx, archive, parts);
 }
 
 const NOTHING = new Uint8Array();

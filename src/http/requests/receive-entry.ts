@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'koa';
+import type { ClientLogin } from '../../../projections/client-logins.ts';
 import type { EntryFacts, MetadataEntry } from '../../domain/deposit/events.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { readEntry } from '../../sword/entry/atom-entry.ts';
@@ -9,8 +10,8 @@ import { entryFacts } from '../../sword/entry/entry-facts.ts';
 import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
-import type { HttpSettings } from '../http-settings.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
+import type { ReceivingParts } from './receiving.ts';
 import { type BodyTimeouts, ClientGone, sendContinue } from './request-body.ts';
 
 /** An entry that is parsed but not yet stored. */
@@ -21,12 +22,7 @@ export type ReadEntry = {
   readonly terms: readonly DublinCoreTerm[];
 };
 
-export type EntryOptions = Pick<HttpSettings, 'depositNamespace' | 'xmlLimits'> & {
-  readonly client: string;
-  readonly entryTurns: Pick<FairSemaphore, 'acquire'>;
-  /** Host name that the client's URLs must belong to; `null` when it has none. */
-  readonly clientDomain: string | null;
-};
+type EntryParts = Pick<ReceivingParts, 'depositNamespace' | 'xmlLimits' | 'entryTurns'>;
 
 /** Makes the turns of reading entries: many large entries of one client at the same time do not slow those of others. */
 export function entryTurns(): FairSemaphore {
@@ -79,16 +75,17 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
   throw checksumMismatch(text);
 }
 
-/** Parses an Atom entry. @throws {SwordError} the bytes are no Atom entry. */
+/** Parses an Atom entry of a client. @throws {SwordError} the bytes are no Atom entry. */
 export async function understandEntry(
   bytes: Uint8Array,
   charset: string | undefined,
-  { depositNamespace, xmlLimits, client, clientDomain, entryTurns: turns }: EntryOptions,
+  { client, domain }: Pick<ClientLogin, 'client' | 'domain'>,
+  { depositNamespace, xmlLimits, entryTurns: turns }: EntryParts,
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
   using _turn = await turns.acquire(client);
   const document = await runCooperatively(readEntry(bytes, { charset, limits: xmlLimits }));
-  const facts = await runCooperatively(entryFacts(document, depositNamespace, clientDomain));
+  const facts = await runCooperatively(entryFacts(document, depositNamespace, domain));
   const terms = dublinCoreTerms(document);
   // Copies: the texts are slices of the document, and each of them would retain it in the views and caches.
   return { bytes: Buffer.from(bytes), encoding: document.encoding, ...structuredClone({ facts, terms }) };

@@ -1,6 +1,5 @@
 import { sniffFormat } from '../../archives/format.ts';
 import type { ReceivedContent } from '../../deposits/client-write.ts';
-import type { EntryValidator } from '../../deposits/validate-entry.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { parseContentDisposition, requireFilename } from '../../sword/headers/content-disposition.ts';
 import { parseContentMd5 } from '../../sword/headers/content-md5.ts';
@@ -17,28 +16,10 @@ import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
 import { archiveOf, contentOf, entryBytes } from './part-encoding.ts';
 import { receiveArchive } from './receive-archive.ts';
-import {
-  assertMd5,
-  type EntryOptions,
-  entryTooLarge,
-  type ReadEntry,
-  storeEntry,
-  understandEntry,
-} from './receive-entry.ts';
-import type { AnnouncedArchive, ReceiveOptions } from './receive-options.ts';
+import { assertMd5, entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
+import type { AnnouncedArchive, Receiving, ReceivingParts } from './receiving.ts';
 import { collect } from './request-body.ts';
 import { assertDigests } from './verify-digests.ts';
-
-/** Describes what a multipart body may contain, and how its parts are received. */
-type Receiving = {
-  readonly mediaType: MediaType;
-  /** Digest of the archive that the header of the request promises. */
-  readonly md5: string | null;
-  readonly accepted: Accepted;
-  /** Sees the facts of an entry before it is stored, and may refuse it. */
-  readonly judge: EntryValidator;
-  readonly options: ReceiveOptions & EntryOptions;
-};
 
 /** The parts of a body that have arrived so far; an archive is stored while the rest of the body arrives. */
 type ReceivedParts = { readonly entry?: ReadEntry; readonly storing?: Promise<Archive> };
@@ -50,28 +31,30 @@ type ReceivedParts = { readonly entry?: ReadEntry; readonly storing?: Promise<Ar
  */
 export async function receiveMultipart(
   body: AsyncIterable<Uint8Array>,
+  mediaType: MediaType,
   receiving: Receiving,
 ): Promise<ReceivedContent> {
-  const { mediaType, accepted, options } = receiving;
+  const { request, parts: node } = receiving;
+  const accepted = receiving.accepted.inMultipart ?? receiving.accepted;
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // storing an archive awaits it, too
   let parts: ReceivedParts = {};
   try {
-    const limits = { ...defaultMultipartLimits, parts: options.maxParts };
+    const limits = { ...defaultMultipartLimits, parts: node.maxParts };
     const allParts = readMultipart(body, boundaryOf(mediaType.parameters), limits);
     for await (const part of typedParts(allParts, mediaType)) {
       if (isEntryPart(part, accepted)) {
         if (parts.entry) throw badRequest('The multipart body has more than one metadata entry.');
         parts = { ...parts, entry: await receiveEntryPart(part, receiving) };
       } else {
-        const announced = announcedIn(part, receiving);
+        const announced = announcedIn(part, request.md5, accepted);
         if (parts.storing) throw badRequest('The multipart body has more than one archive.');
-        const { storing, consumed } = storeArchivePart(part, announced, wholeBody.promise, options);
+        const { storing, consumed } = storeArchivePart(part, announced, wholeBody.promise, node);
         parts = { ...parts, storing };
         await Promise.race([consumed, storing]);
       }
     }
-    assertComplete(parts, receiving);
+    assertComplete(parts, request.md5);
     wholeBody.resolve();
   } catch (error) {
     wholeBody.reject(error);
@@ -79,7 +62,7 @@ export async function receiveMultipart(
     throw error;
   }
   const archive = (await parts.storing) ?? null;
-  return { archive, entry: parts.entry ? await storeEntry(parts.entry, options) : null };
+  return { archive, entry: parts.entry ? await storeEntry(parts.entry, node) : null };
 }
 
 /** Yields the parts with their media types; for the root of `multipart/related`, the whole states it (RFC 2387). */
@@ -109,7 +92,7 @@ function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
   );
 }
 
-function announcedIn({ headers }: Part, { md5, accepted }: Receiving): AnnouncedArchive {
+function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
   const { name } = parseContentDisposition(headers.get('content-disposition'), 'part');
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
   const mediaType = parseMediaType(headers.get('content-type') ?? 'application/octet-stream', part);
@@ -130,15 +113,15 @@ function digestsIn(headers: Part['headers']) {
   );
 }
 
-async function receiveEntryPart(part: Part, { judge, options }: Receiving): Promise<ReadEntry> {
-  const { maxEntrySize: maxBytes } = options;
+async function receiveEntryPart(part: Part, { ctx, judge, parts }: Receiving): Promise<ReadEntry> {
+  const { maxEntrySize: maxBytes } = parts;
   const { headers } = part;
   const type = headers.get('content-type');
   const charset = type === undefined ? undefined : parseMediaType(type).parameters.get('charset');
   const bytes = entryBytes(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
   assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
   assertDigests(bytes, digestsIn(headers));
-  const entry = await understandEntry(bytes, charset, options);
+  const entry = await understandEntry(bytes, charset, ctx.state.login, parts);
   await judge(entry.facts);
   return entry;
 }
@@ -148,11 +131,11 @@ function storeArchivePart(
   part: Part,
   announced: AnnouncedArchive,
   wholeBody: Promise<void>,
-  options: ReceiveOptions & EntryOptions,
+  node: ReceivingParts,
 ): { storing: Promise<Archive>; consumed: Promise<void> } {
   const decoded = archiveOf(part, (head) => sniffFormat(head) !== 'unknown');
   const { source, consumed } = delayEnd(decoded, wholeBody);
-  const storing = receiveArchive(source, announced, options);
+  const storing = receiveArchive(source, announced, node);
   storing.catch(() => undefined); // the caller awaits it, with the whole body
   return { storing, consumed };
 }
@@ -171,7 +154,7 @@ function delayEnd(
   return { source: source(), consumed };
 }
 
-function assertComplete({ storing, entry }: ReceivedParts, { md5 }: Receiving): void {
+function assertComplete({ storing, entry }: ReceivedParts, md5: string | null): void {
   if (storing) return;
   if (!entry) throw badRequest('The multipart body has neither an archive nor a metadata entry.');
   if (md5 !== null)

@@ -22,7 +22,7 @@ import type { ServiceContext } from '../service-context.ts';
 import { confirmLogin } from './confirm-login.ts';
 import { type Accepted, type BodyKind, bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { assertDeclaredLength, receiveContent } from './receive-content.ts';
-import type { ReceiveOptions } from './receive-options.ts';
+import type { ReceivingParts } from './receiving.ts';
 import type { WriteRule } from './write-rules.ts';
 
 /** A write whose checks are to be run. */
@@ -47,14 +47,14 @@ export type PassedWrite = Omit<ClientWrite, 'receive'> &
   Pick<Repetition, 'isRepeated'> & {
     /** `undefined` if the write has no body. */
     readonly body: BodyKind | undefined;
-    readonly receive: (instead?: Partial<ReceiveOptions>) => Promise<ReceivedContent>;
+    readonly receive: (instead?: Partial<ReceivingParts>) => Promise<ReceivedContent>;
   };
 
 type WriteCheckParts = {
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
   readonly lookup: LoadedDepositsLookup;
-  readonly receive: ReceiveOptions;
+  readonly receive: ReceivingParts;
 };
 
 /** Runs the checks before a body is received. `validatorOf` makes the validator of an entry. */
@@ -89,9 +89,9 @@ export function writeChecks(parts: WriteCheckParts): PassChecks {
       confirm: () => confirmLogin(ctx, collection, deposits),
       receive: async (instead) => {
         if (!request || !accepted || !body) return { archive: null, entry: null };
-        const validator = validatorOf({ body, inProgress, slug });
-        const options = { ...receive, ...instead };
-        return receiveContent({ ctx, request, body, accepted, executed }, validator, options);
+        const judge = validatorOf({ body, inProgress, slug });
+        const parts = { ...receive, ...instead };
+        return receiveContent({ ctx, request, body, accepted, executed, judge, parts });
       },
     };
   };

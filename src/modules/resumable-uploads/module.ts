@@ -24,9 +24,10 @@ export const resumableUploads: Module = {
         uploads: uploadsHandler(uploads, iris, bodyTimeouts),
         upload: uploadHandler(uploads, bodyTimeouts),
       }),
-      archiveSource: ({ queries, iris }) => ({
-        receive: (ctx, archive, options) => receiveUpload(ctx, archive, options, { uploads, queries, iris }),
-      }),
+      archiveSource:
+        ({ queries, iris }) =>
+        (ctx, archive, parts) =>
+          receiveUpload(ctx, archive, parts, { uploads, queries, iris }),
       stop: () => uploads.hurry(),
     };
   },

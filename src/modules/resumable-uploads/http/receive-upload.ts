@@ -3,7 +3,7 @@ import type { Archive } from '../../../domain/deposit/events.ts';
 import { paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { type Accepted, isDryRun, unaccepted } from '../../../http/requests/deposit-request.ts';
 import { receiveArchive } from '../../../http/requests/receive-archive.ts';
-import type { NamedArchive, ReceiveOptions } from '../../../http/requests/receive-options.ts';
+import type { NamedArchive, ReceivingParts } from '../../../http/requests/receiving.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import {
   attachment,
@@ -25,7 +25,7 @@ import { parseUploadMetadata } from './tus-headers.ts';
 export async function receiveUpload(
   ctx: ServiceContext,
   { named, executed, accepted, ...promised }: NamedArchive,
-  options: ReceiveOptions,
+  parts: ReceivingParts,
   nameable: NameableUploads,
 ): Promise<ReceivedContent> {
   const { collection } = paramsOf(ctx);
@@ -50,8 +50,10 @@ export async function receiveUpload(
     const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;
     return { archive: { sha256: state.sha256, length, md5, filename, mediaType }, entry: null };
   }
-  const limits = { ...options, maxUploadSize: upload.length };
-  const archive = await claimed.store((bytes) => receiveArchive(collectingBuffers(bytes), announced, limits));
+  const limited = { ...parts, maxUploadSize: upload.length };
+  const archive = await claimed.store((bytes) =>
+    receiveArchive(collectingBuffers(bytes), announced, limited),
+  );
   return { archive, entry: null, upload: claimed };
 }
 

@@ -1,17 +1,19 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import type { IdempotencyRecord } from '../../deposits/idempotency/idempotency-store.ts';
+import type { EntryValidator } from '../../deposits/validate-entry.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
+import type { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import type { HttpSettings } from '../http-settings.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { Accepted, BodyKind, DepositRequest } from './deposit-request.ts';
-import type { EntryOptions } from './receive-entry.ts';
 
-export type ReceiveOptions = HttpSettings & {
+/** The settings and parts of a node that receive bodies. */
+export type ReceivingParts = HttpSettings & {
   readonly store: Pick<ObjectStore, 'put'>;
-  readonly entryTurns: EntryOptions['entryTurns'];
+  readonly entryTurns: Pick<FairSemaphore, 'acquire'>;
   readonly terms: DublinCoreCache;
   readonly observer: HttpObserver;
   /** Where archives that are named in place of a body come from; `undefined` if none can be named. */
@@ -19,13 +21,16 @@ export type ReceiveOptions = HttpSettings & {
 };
 
 /** A write whose body is to be received. */
-export type BodyOfWrite = {
+export type Receiving = {
   readonly ctx: ServiceContext;
   readonly request: DepositRequest;
   readonly body: BodyKind;
   readonly accepted: Accepted;
   /** Resolves to the earlier request with the same key, if it has been executed. */
   readonly executed: () => Promise<IdempotencyRecord | undefined>;
+  /** Sees the facts of an entry before anything is stored, and may refuse it. */
+  readonly judge: EntryValidator;
+  readonly parts: ReceivingParts;
 };
 
 /** Facts of an archive that are known before its bytes arrive. */
@@ -43,16 +48,17 @@ export type AnnouncedArchive = {
 
 /** An archive that a request names in place of a body. */
 export type NamedArchive = Pick<AnnouncedArchive, 'md5' | 'digests' | 'accepted'> &
-  Pick<BodyOfWrite, 'executed'> & {
+  Pick<Receiving, 'executed'> & {
     /** Its IRI or id, as the client wrote it. */
     readonly named: string;
   };
 
-/** Where archives come from that a request names in place of a body. */
-export interface ArchiveSource {
-  /**
-   * Stores the archive that the request names. No other request can name it until this one is answered.
-   * @throws {SwordError} 400, 404, 409, 415
-   */
-  receive(ctx: ServiceContext, archive: NamedArchive, options: ReceiveOptions): Promise<ReceivedContent>;
-}
+/**
+ * Stores the archive that a request names in place of a body. No other request can name it until this one is answered.
+ * @throws {SwordError} 400, 404, 409, 415
+ */
+export type ArchiveSource = (
+  ctx: ServiceContext,
+  archive: NamedArchive,
+  parts: ReceivingParts,
+) => Promise<ReceivedContent>;
