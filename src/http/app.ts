@@ -34,7 +34,6 @@ import { serveOpenApi } from './middleware/serve-open-api.ts';
 import { entryTurns } from './requests/receive-entry.ts';
 import type { ReceivingParts } from './requests/receiving.ts';
 import { writeChecks } from './requests/write-checks.ts';
-import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
 import { DOWNLOADS, LongAnswers } from './responses/long-answers.ts';
 import { ResponseCache } from './responses/response-cache.ts';
@@ -122,12 +121,11 @@ function routes(
   const { deposits, store, collections, iris, modules, answers } = parts;
   const { queries } = deposits;
   const terms = new DublinCoreCache(store, parts.xmlLimits);
-  const documents = new DepositDocuments({ ...parts, switches: () => queries.viewGeneration, terms });
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const lookup = loadedDepositsLookup(queries, parts.resolver);
   const passChecks = writeChecks({ deposits, collections, lookup, receive });
-  const writes = { passChecks, deposits, collections, lookup, documents, iris };
+  const writes = { passChecks, deposits, collections, lookup, receipts: { ...parts, terms }, iris };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(writes);
   const forModules = { ...parts, queries, language: parts, lookup, passChecks };
@@ -143,8 +141,8 @@ function routes(
     media: mediaHandler(writes, downloads, parts),
     mediaFeed: mediaFeedHandler(queries, parts),
     file: fileHandler(writes, downloads),
-    status: statusHandler(queries, documents, answers),
-    content: contentHandler(queries, documents, answers),
+    status: statusHandler(queries, parts, answers),
+    content: contentHandler(queries, parts, answers),
     statement: statementHandler(queries, parts, answers),
     statementRdf: statementHandler(queries, parts, answers, STATEMENT_RDF_OFFERS),
     history: historyHandler(queries, parts),

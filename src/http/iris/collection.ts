@@ -8,7 +8,7 @@ import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
 import { WRITES } from '../requests/write-rules.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
-import { answerCreated, type WriteParts } from '../responses/answer-documents.ts';
+import { answerCreated, type WriteParts } from '../responses/answer-receipt.ts';
 import { LISTS, LongAnswers } from '../responses/long-answers.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { collectionNamed, grantedCollection } from './deposit-resource.ts';

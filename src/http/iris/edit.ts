@@ -10,7 +10,7 @@ import { assertMd5 } from '../requests/receive-entry.ts';
 import { isEmptyBody, waitsToContinue } from '../requests/request-body.ts';
 import { assertDigests } from '../requests/verify-digests.ts';
 import { WRITES } from '../requests/write-rules.ts';
-import { answerCreated, type WriteParts, withTag } from '../responses/answer-documents.ts';
+import { answerCreated, answerReceipt, type WriteParts, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';
 import type { Method } from './resource.ts';
@@ -18,11 +18,11 @@ import { checkAndChange, checkWrite } from './write-deposit.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editHandler(parts: WriteParts): ServiceMiddleware {
-  const { deposits, documents } = parts;
+  const { deposits, receipts } = parts;
   return depositResource(
     deposits.queries.ownContent,
     {
-      GET: async (ctx, deposit) => documents.receipt(ctx, deposit),
+      GET: async (ctx, deposit) => answerReceipt(ctx, deposit, receipts),
       POST: async (ctx, deposit) => {
         if (await isCompletion(parts, ctx, deposit)) await complete(parts, ctx, deposit);
         else await add(parts, ctx, deposit);
@@ -74,7 +74,7 @@ async function isCompletion(
 
 /** Completes the deposit. Refuses an empty body when the headers promise digests of other bytes: it may be lost. */
 async function complete(parts: WriteParts, ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-  const { deposits, documents } = parts;
+  const { deposits, receipts } = parts;
   const request = parseDepositRequest(ctx);
   assertMd5(EMPTY_BODY, request.md5);
   assertDigests(EMPTY_BODY, digestsOf(request));
@@ -83,7 +83,7 @@ async function complete(parts: WriteParts, ctx: ServiceContext, deposit: Deposit
   const completed = isAnswered
     ? deposit
     : await writtenDeposit(deposits, await completeDeposit(deposits, deposit.depositId, write));
-  await documents.receipt(ctx, completed);
+  await answerReceipt(ctx, completed, receipts);
 }
 
 const EMPTY_BODY = new Uint8Array();

@@ -2,7 +2,7 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { answerArchive, type Downloads } from '../responses/answer-archives.ts';
-import type { WriteParts } from '../responses/answer-documents.ts';
+import type { WriteParts } from '../responses/answer-receipt.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { findDeposit, isPossible, paramsOf } from './deposit-resource.ts';
 import { resource } from './resource.ts';

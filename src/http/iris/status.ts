@@ -1,6 +1,10 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
-import type { DepositDocuments } from '../responses/answer-documents.ts';
+import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
+import { statusDocument } from '../../sword/documents/status-document.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
+import { answerVersion } from '../responses/representation.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
@@ -16,7 +20,7 @@ const RETRY_AFTER_SECONDS: Partial<Record<DepositStatusView['status'], number>> 
 /** State-IRI: the status of a deposit. */
 export function statusHandler(
   queries: DepositQueries,
-  documents: DepositDocuments,
+  context: RenderContext & { readonly refIdAliases: boolean },
   cache: ResponseCache,
 ): ServiceMiddleware {
   return depositResource(queries.ownStatus, {
@@ -24,7 +28,9 @@ export function statusHandler(
       ctx.status = 201; // the code the interface states for success
       const seconds = RETRY_AFTER_SECONDS[deposit.status];
       if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
-      documents.status(ctx, deposit);
+      const externalId = deposit.externalIdentifier ?? deposit.slug;
+      const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit), externalId };
+      answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => statusDocument(document, context), context);
       cache.store(ctx, deposit, () => queries.statusValidator(deposit));
     },
   });

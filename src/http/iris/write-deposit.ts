@@ -4,7 +4,7 @@ import type { ReceivedContent, Written } from '../../deposits/client-write.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
 import type { PassedWrite } from '../requests/write-checks.ts';
 import { WRITES } from '../requests/write-rules.ts';
-import { type WriteParts, withTag } from '../responses/answer-documents.ts';
+import { type WriteParts, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 /** Runs the checks of a write to a deposit. */

@@ -1,11 +1,10 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
-import { render } from '../../sword/documents/render.ts';
 import { mediaFeed } from '../../sword/documents/statement.ts';
 import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { mediaTypeOf } from './answer-documents.ts';
-import { answerDocument, chooseRepresentation } from './representation.ts';
+import { mediaTypeOf } from './answer-receipt.ts';
+import { answerVersion } from './representation.ts';
 
 export const MEDIA_FEED_OFFERS: Offers<'xml' | 'json'> = [
   { contentType: FEED_TYPE, format: 'xml' },
@@ -32,8 +31,6 @@ export function answerMediaFeed(
   renderContext: RenderContext,
   offers: Offers = MEDIA_FEED_OFFERS,
 ): void {
-  const chosen = chooseRepresentation(ctx, deposit, offers);
-  if (!chosen) return;
-  const document = mediaFeed({ ...deposit, author: deposit.client }, renderContext);
-  answerDocument(ctx, chosen.contentType, render(document, chosen.format, renderContext));
+  const statement = { ...deposit, author: deposit.client };
+  answerVersion(ctx, deposit, offers, () => mediaFeed(statement, renderContext), renderContext);
 }

@@ -1,5 +1,7 @@
 import type { Context } from 'koa';
+import type { Document, RenderContext } from '../../sword/documents/document.ts';
 import { HTML_POLICY } from '../../sword/documents/html-page.ts';
+import { type Format, render } from '../../sword/documents/render.ts';
 import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -36,6 +38,18 @@ export function chooseRepresentation<Format extends Tagged>(
     return undefined;
   }
   return chosen;
+}
+
+/** Answers with a document about a version of a deposit as the client prefers it, or with 304. */
+export function answerVersion<Form extends Tagged & Format>(
+  ctx: ServiceContext,
+  version: AtRevision,
+  offers: Offers<Form>,
+  describe: () => Document,
+  context: RenderContext,
+): void {
+  const chosen = chooseRepresentation(ctx, version, offers);
+  if (chosen) answerDocument(ctx, chosen.contentType, render(describe(), chosen.format, context));
 }
 
 function isRead({ method }: ServiceContext): boolean {
