@@ -38,11 +38,6 @@ export class EventStreams implements Disposable {
     this.#stopListening = options.projector.listen((events) => this.#publish(events));
   }
 
-  /** Number of open streams, for monitoring. */
-  get status(): { readonly open: number } {
-    return { open: this.#streams.size };
-  }
-
   /** Opens a stream, which the caller must dispose of. @throws {SwordError} 429, 503 */
   open(client: string, subscription: Subscription): OpenStream & Disposable {
     if (this.#isOver) throw stopping();
