@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
-import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../src/deposits/objects-in-log.ts';
 import { pluralize } from '../src/domain/description.ts';
 import {
   assertApart,

@@ -1,7 +1,7 @@
 import type { ArchiveStoreConfig, EventLogConfig } from '../src/config/config.ts';
 import { archiveStore, eventLog, secretIn } from '../src/config/parsers.ts';
 import { BadConfig, readConfig, readConfigWith } from '../src/config/read-config.ts';
-import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../src/deposits/objects-in-log.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readConfig } from '../src/config/read-config.ts';
-import { objectsReferenced } from '../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../src/deposits/objects-in-log.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts';

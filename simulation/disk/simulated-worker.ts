@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
 import { LogWriter } from '../../src/event-log/sqlite/log-writer.ts';
 import { StoreChanges } from '../../src/object-store/filesystem/store-changes.ts';
-import { HashingSessions } from '../../src/object-store/hashing-sessions.ts';
+import { HashingSessions } from '../../src/object-store/hashing/hashing-sessions.ts';
 import type { ThreadPort } from '../../src/tools/thread-port.ts';
 import { ViewJobs } from '../../src/views/store/view-jobs.ts';
 import type { Incarnation } from '../world/host.ts';

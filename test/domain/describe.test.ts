@@ -4,9 +4,9 @@ import { clientFacts, describeClientEvent } from '../../src/domain/client/descri
 import type { SealedSecret } from '../../src/domain/client/webhook.ts';
 import type { CollectionEvent } from '../../src/domain/collection/collection.ts';
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
+import { depositFacts } from '../../src/domain/deposit/deposit-facts.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
-import { depositFacts } from '../../src/domain/deposit/metadata/facts.ts';
 import { absent, evolve } from '../../src/domain/deposit/state.ts';
 import type { Description, Fact } from '../../src/domain/description.ts';
 import { stepText } from '../../src/operations/history/history-text.ts';

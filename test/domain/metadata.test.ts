@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { Command } from '../../src/domain/deposit/commands.ts';
 import { depositDecider } from '../../src/domain/deposit/decide.ts';
+import { depositFacts } from '../../src/domain/deposit/deposit-facts.ts';
 import type { DepositEvent, FieldFault, MetadataTarget } from '../../src/domain/deposit/events.ts';
 import { MAX_ENTRIES } from '../../src/domain/deposit/limits.ts';
-import { depositFacts } from '../../src/domain/deposit/metadata/facts.ts';
 import { validateMetadata } from '../../src/domain/deposit/metadata/metadata-checks.ts';
 import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
 import {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { objectsReferenced } from '../../src/deposits/referenced-objects.ts';
+import { objectsReferenced } from '../../src/deposits/objects-in-log.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,

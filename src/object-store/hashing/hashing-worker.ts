@@ -1,5 +1,5 @@
 import { threadPort } from '../../tools/thread-port.ts';
-import { HashingSessions } from '../hashing-sessions.ts';
+import { HashingSessions } from './hashing-sessions.ts';
 
 /* Entry point of the thread that hashes the bodies of archives. */
 new HashingSessions(threadPort()).run();

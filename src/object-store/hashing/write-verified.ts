@@ -1,4 +1,3 @@
-import type { BodyDigests } from '../hashing-sessions.ts';
 import {
   type ChunkSource,
   ContentMismatch,
@@ -6,6 +5,7 @@ import {
   type StoredObject,
 } from '../object-store.ts';
 import type { BodyHash } from './body-hash.ts';
+import type { BodyDigests } from './hashing-sessions.ts';
 
 /** Accepts the chunks of one body; resolves when the next one may follow. */
 type Sink = { write(chunk: Uint8Array): Promise<void> };

@@ -1,4 +1,4 @@
-import { objectsReferenced } from '../../deposits/referenced-objects.ts';
+import { objectsReferenced } from '../../deposits/objects-in-log.ts';
 import { pluralize } from '../../domain/description.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { type ObjectStore, readiness } from '../../object-store/object-store.ts';

@@ -1,8 +1,8 @@
 import { type Aggregate, clients, collections, deposits, people } from '../../domain/aggregates.ts';
 import { clientFacts, describeClientEvent } from '../../domain/client/describe.ts';
 import { collectionFacts, describeCollectionEvent } from '../../domain/collection/describe.ts';
+import { depositFacts } from '../../domain/deposit/deposit-facts.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
-import { depositFacts } from '../../domain/deposit/metadata/facts.ts';
 import { type Description, description, type Fact } from '../../domain/description.ts';
 import { describePersonEvent, personFacts } from '../../domain/person/describe.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';

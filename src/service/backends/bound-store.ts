@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { objectsReferenced } from '../../deposits/referenced-objects.ts';
+import { objectsReferenced } from '../../deposits/objects-in-log.ts';
 import { type EventLog, WrongExpectedRevision } from '../../event-log/event-log.ts';
 import { type ObjectStore, ObjectStoreUnavailable, readiness } from '../../object-store/object-store.ts';
 import { DigestSet } from '../../tools/digest-set.ts';

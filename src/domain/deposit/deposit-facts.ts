@@ -1,8 +1,8 @@
-import { type Fact, nameOrQuoted, pluralize } from '../../description.ts';
-import { nameOf, targetText } from '../describe.ts';
-import type { Archive, MetadataEntry } from '../events.ts';
-import type { Deposit } from '../state.ts';
-import { reasonText } from '../status-detail.ts';
+import { type Fact, nameOrQuoted, pluralize } from '../description.ts';
+import { nameOf, targetText } from './describe.ts';
+import type { Archive, MetadataEntry } from './events.ts';
+import type { Deposit } from './state.ts';
+import { reasonText } from './status-detail.ts';
 
 /** Returns all facts about a deposit except its status, for operators to read. */
 export function depositFacts(deposit: Deposit): readonly Fact[] {
