@@ -49,18 +49,15 @@ export type Loaded<State, Event> = StreamState<State> & {
   readonly executed?: Outcome<State, Event> | undefined;
 };
 
-export type LoadOptions = {
+export type LoadOptions<State> = {
+  /** The stream as an earlier call has loaded it: only later events are read. */
+  readonly from?: StreamState<State> | undefined;
   /** A revision that the stream is known to have: a read that ends before it is stale. */
   readonly atLeast?: number | undefined;
   /** When the request began, by `clock.monotonic()`. */
   readonly since?: number | undefined;
   /** The command whose events to recognise in the stream. */
   readonly commandId?: string;
-};
-
-type ContinueFrom<State> = {
-  /** The stream as an earlier call has loaded it: only later events are read. */
-  readonly from?: StreamState<State> | undefined;
 };
 
 /** A command that is decided on what those before it leave, and whose events are appended together with theirs. */
@@ -82,7 +79,7 @@ export type HandleOptions<State = unknown, Command = unknown> = {
   readonly next?: readonly NextCommand<State, Command>[];
   /** Keeps the stream as the command leaves it. */
   readonly kept?: KeptStates<State> | undefined;
-} & Pick<LoadOptions, 'atLeast'>;
+} & Pick<LoadOptions<State>, 'atLeast'>;
 
 /** Other writers won the race for every one of many appends. */
 class ConcurrentWrites extends errorsOfCode('CONCURRENT_WRITES') {}
@@ -188,7 +185,7 @@ export async function load<State, Command, Event>(
   log: EventLog,
   aggregate: Aggregate<State, Command, Event>,
   id: string | number,
-  { atLeast, since, commandId, from = emptyStream(aggregate) }: LoadOptions & ContinueFrom<State> = {},
+  { atLeast, since, commandId, from = emptyStream(aggregate) }: LoadOptions<State> = {},
 ): Promise<Loaded<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
   let present = from;
