@@ -30,15 +30,17 @@ export type DepositSearchView = StatusFields &
     readonly words: string;
     /** Values that are found as a whole together with words, between spaces: `@client`, `/collection`, `!reason`. */
     readonly terms: string;
-    /** Values that are found as a whole: see {@link labelOf}. */
+    /** Values that are found as a whole: its actors and its slug. See {@link labelOf}. */
     readonly labels: readonly string[];
+    /** Identifiers, see {@link searchId}, of the deposit, its objects, archives, events and requests, between spaces. */
+    readonly ids: string;
   };
 
 const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 4,
+  version: 5,
   source: deposits,
   indexes: [
     ['depositId'],
@@ -50,22 +52,21 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
     ['origin', 'depositId'],
     ['changed'],
     ['client', 'changed'],
-    ['uuid'],
-    ['directory', 'depositId'],
-    ['revisionId', 'depositId'],
-    ['snapshot', 'depositId'],
   ],
   countedBy: ['client', 'collection', 'status'],
   texts: ['words', 'terms'],
   labels: 'labels',
-  when: withLookups({
+  ids: 'ids',
+  complete: (view) => ({ ...view, ...textsOf(view) }),
+  when: withSources({
     ...statusChanges<DepositSearchView>(),
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection, createdAt, slug } = event.data;
       const known = { depositId, uuid, client, collection, createdAt, slug };
       const later = { title: null, authors: [], externalIdentifier: null, reasonCodes: [] };
       const loaded = { directory: null, revisionId: null, snapshot: null, origin: null };
-      const lookups = { changed: '', words: '', terms: '', labels: [] };
+      const labels = slug === null ? [] : [labelOf('slug', slug)];
+      const lookups = { changed: '', words: '', terms: '', labels, ids: withIds('', [uuid]) };
       return { ...initialStatus(event), ...known, ...noArchives, ...later, ...loaded, ...lookups };
     },
     ...archiveChanges<DepositSearchView>((archive) => archive),
@@ -87,7 +88,9 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
     CopyUnreadable: (view, event) => view && statuses.CopyUnreadable(withReasons(view, [event.data]), event),
     DepositLoaded: (view, event) => {
       const { directory, revision: revisionId, snapshot, origin } = event.data;
-      return view && statuses.DepositLoaded({ ...view, directory, revisionId, snapshot, origin }, event);
+      if (!view) return undefined;
+      const ids = withIds(view.ids, [directory, revisionId, snapshot]);
+      return statuses.DepositLoaded({ ...view, directory, revisionId, snapshot, origin, ids }, event);
     },
   }),
 };
@@ -98,30 +101,30 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
  */
 const [MAX_AUTHORS, MAX_WORDS] = [50, 10_000];
 
-/** Hex digits of a digest or a UUID in a label: enough to find few deposits, which have or name the whole value. */
+/** Hex digits of an identifier that are indexed: enough to find few deposits, which have or name the whole value. */
 const HEX_DIGITS = 12;
 
-/**
- * Returns the label by which deposits are found that have a value: a person, client or operator who acted on it, its
- * slug, or a digest or UUID, of which others may have the same label.
- */
-export function labelOf(kind: 'actor' | 'slug' | 'hex', value: string): string {
-  return kind === 'hex' ? value.replaceAll('-', '').slice(0, HEX_DIGITS) : `${kind}:${value}`;
+/** Returns the id under which deposits are found that have a UUID or a digest, of which others may have the same id. */
+export function searchId(value: string): string {
+  return value.replaceAll('-', '').slice(0, HEX_DIGITS);
+}
+
+/** Returns the label by which deposits are found that have a slug, or on which a person, client or operator acted. */
+export function labelOf(kind: 'actor' | 'slug', value: string): string {
+  return `${kind}:${value}`;
 }
 
 type When = (typeof depositSearch)['when'];
 
-/** Returns the handlers with the fields added by which a deposit is found. */
-function withLookups(handlers: When): When {
+/** Returns the handlers, which also record the ids of the event, its request and its archive, and who caused it. */
+function withSources(handlers: When): When {
   const entries = Object.entries(handlers as Record<string, Handler>);
   return Object.fromEntries(
     entries.map(([type, handler]) => [
       type,
       (view: DepositSearchView | undefined, event: Handled) => {
         const after = handler(view, event);
-        if (!after) return undefined;
-        const { changed, words, terms } = textsOf(after);
-        return { ...after, changed, words, terms, labels: labelsAfter(after, event) };
+        return after && { ...after, labels: labelsAfter(after, event), ids: idsAfter(after, event) };
       },
     ]),
   );
@@ -130,6 +133,29 @@ function withLookups(handlers: When): When {
 /** Any of the handlers, under the type of its events. */
 type Handler = (view: DepositSearchView | undefined, event: Handled) => DepositSearchView | undefined;
 type Handled = DepositEvent & Recorded;
+
+/** Adds the label of the actor, unless it was a reactor. */
+function labelsAfter({ labels }: DepositSearchView, { actor }: Handled): readonly string[] {
+  if (!actor || actor.kind === 'reactor') return labels;
+  const label = labelOf('actor', actor.name);
+  return labels.includes(label) ? labels : [...labels, label];
+}
+
+/** Adds the ids of an event. Archives that are removed later are still found. */
+function idsAfter({ ids }: DepositSearchView, { id, correlationId, data }: Handled): string {
+  const { sha256, md5 } = 'archive' in data ? data.archive : {};
+  return withIds(ids, [id, correlationId, sha256, md5]);
+}
+
+/** Adds those values that are not there yet. */
+function withIds(ids: string, values: readonly (string | null | undefined)[]): string {
+  let all = ids;
+  for (const value of values) {
+    const id = value && searchId(value);
+    if (id && !all.includes(id)) all += `${id} `;
+  }
+  return all;
+}
 
 function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | 'words' | 'terms'> {
   const { title, authors, archives, slug, externalIdentifier, origin, reasonCodes, client, collection } =
@@ -143,23 +169,6 @@ function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | '
   const terms = [`@${client}`, `/${collection}`, ...reasonCodes.map((code) => `!${code}`)];
   const changed = `${view.updatedAt} ${String(view.depositId).padStart(15, '0')}`;
   return { changed, words, terms: ` ${terms.join(' ')} ` };
-}
-
-/**
- * Adds the labels of an event: its id, the id of the request, and who caused it, unless it was a reactor. Archives that
- * were removed are still found.
- */
-function labelsAfter({ slug, archives, labels }: DepositSearchView, event: Handled): readonly string[] {
-  const { id, correlationId, actor } = event;
-  const all = new Set(labels).add(labelOf('hex', id));
-  if (correlationId !== undefined) all.add(labelOf('hex', correlationId));
-  for (const { sha256, md5 } of archives) {
-    all.add(labelOf('hex', sha256));
-    if (md5 !== null) all.add(labelOf('hex', md5));
-  }
-  if (actor && actor.kind !== 'reactor') all.add(labelOf('actor', actor.name));
-  if (slug !== null) all.add(labelOf('slug', slug));
-  return [...all];
 }
 
 /** Returns the view with the codes of these reasons. */

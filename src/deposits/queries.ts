@@ -9,7 +9,7 @@ import type { Archive, DepositEvent } from '../domain/deposit/events.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
 import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
-import { apply } from '../views/fold.ts';
+import { apply, completed } from '../views/fold.ts';
 import type { Projection } from '../views/projection.ts';
 import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
@@ -251,7 +251,7 @@ export class DepositQueries {
       view = apply(projection, view, stored);
       ({ revision } = stored);
     }
-    return { view, revision };
+    return { view: completed(projection, view), revision };
   }
 
   async #isCurrent({ depositId, revision }: Revised): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
-import { apply } from './fold.ts';
+import { apply, completed } from './fold.ts';
 import { type AnyProjection, keyOf } from './projection.ts';
 import type { ViewFile } from './store/view-file.ts';
 
@@ -51,5 +51,6 @@ function valuesAfter(
     const value = values.has(key) || event.revision === 0 ? values.get(key) : views.get(name, key);
     values.set(key, apply(projection, value, event));
   }
+  if (projection.complete) for (const [key, value] of values) values.set(key, completed(projection, value));
   return values;
 }

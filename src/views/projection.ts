@@ -20,12 +20,20 @@ export type Projection<View, Event extends { type: string }> = {
   readonly texts?: readonly string[];
   /** Field with a list of texts that queries find as a whole. Every view must have it; the keys must be whole numbers. */
   readonly labels?: string;
+  /**
+   * Field with ids that queries find as a whole: a string of ASCII letters and digits, with spaces between them. An id
+   * costs a tenth of a label, but is slower to look up together with texts. Every view must have the field; the keys must
+   * be whole numbers.
+   */
+  readonly ids?: string;
   readonly when: {
     readonly [Type in Event['type']]?: (
       view: View | undefined,
       event: Extract<Event, { type: Type }> & Recorded,
     ) => View | undefined;
   };
+  /** Returns the view with fields that follow from its other fields. It is called once after several events. */
+  readonly complete?: (view: View) => View;
 };
 
 /** A projection of any type. It is only ever given its own views and events. */
@@ -34,7 +42,7 @@ export type AnyProjection = Projection<unknown, { type: string }>;
 /** The part of a projection that a store needs. */
 export type ViewSchema = Pick<
   AnyProjection,
-  'name' | 'version' | 'indexes' | 'countedBy' | 'texts' | 'labels'
+  'name' | 'version' | 'indexes' | 'countedBy' | 'texts' | 'labels' | 'ids'
 >;
 
 /** When, where and why an event was recorded. */

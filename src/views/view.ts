@@ -25,7 +25,7 @@ export interface View<Type> {
   find(query: ViewQuery): Type[];
   /**
    * Returns the key of the candidate at this place, from 0, in the order of the keys. Candidates are the values that
-   * have the texts and the labels of the query and are `before` its key, whatever its other conditions: those cost
+   * have the texts, labels and ids of the query and are `before` its key, whatever its other conditions: those cost
    * most, so that callers examine a number of candidates at a time. Returns `undefined` if there are fewer.
    */
   candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined;
@@ -51,7 +51,7 @@ export type ViewQuery = {
   readonly from?: { readonly field: string; readonly value: string | number };
   /** A field and its maximum, inclusive. */
   readonly upTo?: { readonly field: string; readonly value: string | number };
-  /** The lowest key, for queries by texts or labels. */
+  /** The lowest key, for queries by texts, labels or ids. */
   readonly lowestKey?: number;
   /** A field, or `key`, and the value that it is less than. */
   readonly before?: { readonly field: string; readonly value: string | number };
@@ -59,6 +59,8 @@ export type ViewQuery = {
   readonly contains?: Readonly<Record<string, readonly string[]>>;
   /** Texts that the field of labels has, all of them. */
   readonly labels?: readonly string[];
+  /** Ids that the field of ids has, all of them. */
+  readonly ids?: readonly string[];
   /** A field; `key` orders by the number that is the key. */
   readonly orderBy?: string;
   readonly descending?: boolean;

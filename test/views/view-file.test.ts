@@ -131,8 +131,66 @@ test('labels are found as a whole, together with texts, and candidates are count
   t.deepEqual(found({ labels: ['a'] }), []);
 });
 
+test('ids are found as a whole, together with texts and labels, while values are changed and removed', async (t) => {
+  const lookups = { texts: ['words'], labels: 'labels', ids: 'ids' };
+  const file = await viewFile(t, { name: 'things', version: 1, ...lookups });
+  const take = (
+    position: string,
+    values: Readonly<Record<string, readonly [words: string, ids: string] | null>>,
+  ) =>
+    file.take(
+      new Map(
+        Object.entries(values).map(([key, value]) => [
+          key,
+          value === null ? undefined : { key, words: value[0], labels: [`is ${value[0]}`], ids: value[1] },
+        ]),
+      ),
+      eventAt(position),
+    );
+  const found = (query: Partial<ViewQuery>) =>
+    (file.find({ orderBy: 'key', descending: true, limit: 10, ...query }) as { key: string }[]).map(
+      ({ key }) => key,
+    );
+  take('1', { 1: ['red', 'a1b2 ffff '], 2: ['blue', 'a1b2 '], 10: ['red', 'a1b2 0000 '], 11: ['red', ''] });
+  t.deepEqual(found({ ids: ['a1b2'] }), ['10', '2', '1']);
+  t.deepEqual(found({ ids: ['a1b2', 'ffff'] }), ['1']);
+  t.deepEqual(found({ ids: ['a1b'] }), []);
+  t.deepEqual(found({ ids: ['a1b2'], contains: { words: ['red'] } }), ['10', '1']);
+  t.deepEqual(found({ ids: ['a1b2'], labels: ['is blue'] }), ['2']);
+  t.deepEqual(found({ ids: ['a1b2'], equal: { words: 'red' }, before: { field: 'key', value: 10 } }), ['1']);
+  t.is(file.candidateAt({ ids: ['a1b2'], equal: { words: 'no view has it' }, descending: true }, 1), 2);
+  take('2', { 1: ['red', 'a1b2 eeee '], 2: null, 3: ['red', 'ffff '] });
+  t.deepEqual(found({ ids: ['a1b2'] }), ['10', '1']);
+  t.deepEqual(found({ ids: ['ffff'] }), ['3']);
+  t.deepEqual(found({ ids: ['eeee'] }), ['1']);
+  file.file.save();
+  file.file.clear();
+  file.file.addLookups();
+  t.deepEqual(found({ ids: ['a1b2'] }), []);
+  take('3', { 1: ['red', 'a1b2 '] });
+  t.deepEqual(found({ ids: ['a1b2'], contains: { words: ['red'] } }), ['1']);
+});
+
+test('the values of one transaction are indexed together', async (t) => {
+  const { file } = await viewFile(t, { name: 'things', version: 1, texts: ['words'], ids: 'ids' });
+  const values = Array.from(
+    { length: 50 },
+    (_, key) => [`${key}`, { words: `word ${key}`, ids: `a${key}` }] as const,
+  );
+  file.take(new Map([['things', new Map(values)]]), eventAt('1'));
+  file.save();
+  using database = new DatabaseSync(file.path, { readOnly: true });
+  for (const index of ['things texts', 'things ids'])
+    t.deepEqual(
+      { ...database.prepare(`SELECT count(DISTINCT segid) AS written FROM "${index}_idx"`).get() },
+      { written: 1 },
+      index,
+    );
+});
+
 test('a change of one value reads no table as a whole', async (t) => {
-  const lookups = { indexes: [['owner']], countedBy: ['owner', 'kind'], texts: ['words'], labels: 'labels' };
+  const texts = { texts: ['words'], ids: 'ids' };
+  const lookups = { indexes: [['owner']], countedBy: ['owner', 'kind'], ...texts, labels: 'labels' };
   const { file } = await viewFile(t, { ...shape, ...lookups });
   file.save();
   using database = new DatabaseSync(file.path, { readOnly: true });

@@ -1,8 +1,8 @@
 import type { ViewQuery } from '../view.ts';
-import { expression, indexOf, labelsOf, quoted, textsOf } from './view-schema.ts';
+import { expression, idsOf, indexOf, labelsOf, quoted, textsOf } from './view-schema.ts';
 
 type Conditions = Omit<ViewQuery, 'limit'>;
-type Lookup = Pick<ViewQuery, 'contains' | 'labels'>;
+type Lookup = Pick<ViewQuery, 'contains' | 'labels' | 'ids'>;
 type Sql = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 /** Returns the part of a query after `FROM`, and its parameters. */
@@ -19,7 +19,7 @@ export function selection(view: string, query: Conditions): Sql {
   const lookup = lookupOf(view, query);
   const using = index ? `INDEXED BY ${indexOf(view, index)}` : '';
   const table = quoted(view);
-  // Both indexes find their rows in the order of the keys: a page of many matches ends after as many as it has.
+  // Each of these indexes finds its rows in the order of the keys: a page of many matches ends after as many as it has.
   const tables = lookup
     ? `${lookup.table} CROSS JOIN ${table} ON ${table}.key = CAST(${lookup.id} AS TEXT)`
     : `${table} ${using}`;
@@ -67,30 +67,49 @@ export function ordering(view: string, field: string, query: Lookup): string {
   return lookupOf(view, query)?.id ?? 'CAST(key AS INTEGER)';
 }
 
-/** Returns the table that knows the keys of what has the texts and labels, with the column of the keys. */
-function lookupOf(
-  view: string,
-  { contains = {}, labels = [] }: Lookup,
-): (Sql & { readonly table: string; readonly id: string }) | undefined {
-  const [match, texts, table] = [matchOf(contains), textsOf(view), labelsOf(view)];
-  const has = (id: string) =>
-    `EXISTS (SELECT 1 FROM ${table} AS other WHERE other.label = ? AND other.id = ${id})`;
-  if (match === '') {
-    const [first, ...others] = labels;
-    if (first === undefined) return undefined;
-    const id = `${table}.id`;
-    const conditions = [`${table}.label = ?`, ...others.map(() => has(id))];
-    return { table, id, sql: conditions.join(' AND '), values: labels };
-  }
-  const id = `${texts}.rowid`;
-  const conditions = [`${texts} MATCH ?`, ...labels.map(() => has(id))];
-  return { table: texts, id, sql: conditions.join(' AND '), values: [match, ...labels] };
+/** A condition that an index knows the keys for. */
+type Indexed = Sql & { readonly table: string; readonly id: string };
+
+/** Returns the table that knows the keys of what has the ids, texts and labels, with the column of the keys. */
+function lookupOf(view: string, { contains = {}, labels = [], ids = [] }: Lookup): Indexed | undefined {
+  const [first, ...others] = [
+    ...matchIn(idsOf(view), ids.map(phrase)),
+    ...matchIn(textsOf(view), textConditions(contains)),
+    ...labels.map((label, index) => labelIn(view, label, `label${index}`)),
+  ];
+  if (first === undefined) return undefined;
+  const has = ({ table, id, sql }: Indexed) =>
+    `EXISTS (SELECT 1 FROM ${table} WHERE ${sql} AND ${id} = ${first.id})`;
+  return {
+    ...first,
+    sql: [first.sql, ...others.map(has)].join(' AND '),
+    values: [...first.values, ...others.flatMap(({ values }) => values)],
+  };
 }
 
-/** Returns the query of FTS5 for texts, each within the field that is named. */
-function matchOf(contains: NonNullable<ViewQuery['contains']>): string {
-  const conditions = Object.entries(contains).flatMap(([field, texts]) =>
-    texts.map((text) => `{${quoted(field)}} : "${text.replaceAll('"', '""')}"`),
+/** Returns the condition of an index of FTS5, if there is any. */
+function matchIn(table: string, conditions: readonly string[]): readonly Indexed[] {
+  if (conditions.length === 0) return [];
+  return [{ table, id: `${table}.rowid`, sql: `${table} MATCH ?`, values: [conditions.join(' AND ')] }];
+}
+
+function labelIn(view: string, label: string, alias: string): Indexed {
+  return {
+    table: `${labelsOf(view)} AS ${alias}`,
+    id: `${alias}.id`,
+    sql: `${alias}.label = ?`,
+    values: [label],
+  };
+}
+
+/** Returns the conditions of FTS5 for texts, each within the field that is named. */
+function textConditions(contains: NonNullable<ViewQuery['contains']>): readonly string[] {
+  return Object.entries(contains).flatMap(([field, texts]) =>
+    texts.map((text) => `{${quoted(field)}} : ${phrase(text)}`),
   );
-  return conditions.join(' AND ');
+}
+
+/** Returns a text for FTS5, whose operators are plain text in it. */
+function phrase(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
 }

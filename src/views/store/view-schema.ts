@@ -35,9 +35,13 @@ export function versionOf(database: DatabaseSync, view: string): number | undefi
 /** Drops a view with its indexes and counters. As in a new file, refilling is faster without them. */
 export function dropView(database: DatabaseSync, name: string): void {
   database.exec(
-    [quoted(name), countsOf(name), textsOf(name), labelsOf(name)]
-      .map((table) => `DROP TABLE IF EXISTS ${table};`)
-      .join(' '),
+    [
+      ...[quoted(name), countsOf(name), labelsOf(name)].map((table) => `DROP TABLE IF EXISTS ${table};`),
+      ...[textsOf(name), idsOf(name)].map(
+        (index) =>
+          `DROP TRIGGER IF EXISTS ${indexedBy(index)}; DROP TABLE IF EXISTS ${index}; DROP TABLE IF EXISTS ${toIndex(index)};`,
+      ),
+    ].join(' '),
   );
   database.prepare('DELETE FROM view_versions WHERE name = ?').run(name);
 }
@@ -61,7 +65,7 @@ export function undoInMemory(database: DatabaseSync): void {
 }
 
 function addMissing(database: DatabaseSync, schemas: readonly ViewSchema[]): void {
-  for (const { name, indexes = [], countedBy = [], texts = [], labels } of schemas) {
+  for (const { name, indexes = [], countedBy = [], texts = [], labels, ids } of schemas) {
     for (const fields of indexes) {
       const expressions = fields.map((field) => expression(field)).join();
       database.exec(
@@ -70,7 +74,10 @@ function addMissing(database: DatabaseSync, schemas: readonly ViewSchema[]): voi
     }
     if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
       database.exec(counterSql(name, countedBy));
-    if (texts.length > 0 && !hasTable(database, `${name} texts`)) database.exec(textSql(name, texts));
+    if (texts.length > 0 && !hasTable(database, `${name} texts`))
+      database.exec(textSql(name, textsOf(name), texts, "tokenize = 'trigram'"));
+    if (ids !== undefined && !hasTable(database, `${name} ids`))
+      database.exec(textSql(name, idsOf(name), [ids], "tokenize = 'ascii', detail = none"));
     if (labels !== undefined && !hasTable(database, `${name} labels`)) database.exec(labelSql(name, labels));
   }
 }
@@ -99,6 +106,11 @@ export function countsOf(view: string): string {
 /** Returns the name of the table that indexes the texts of a view. */
 export function textsOf(view: string): string {
   return quoted(`${view} texts`);
+}
+
+/** Returns the name of the table that indexes the ids of a view. */
+export function idsOf(view: string): string {
+  return quoted(`${view} ids`);
 }
 
 /** Returns the name of the table of the labels of a view. */
@@ -131,20 +143,27 @@ function counterSql(view: string, fields: readonly string[]): string {
 }
 
 /**
- * Returns the SQL that creates the index of texts, fills it, and adds triggers. It holds no copy of the texts, and is
- * changed only when one of them changes.
+ * Returns the SQL that creates an index of texts or of ids, fills it, and adds triggers. It holds no copy of them. The
+ * values whose fields change are noted, and indexed together at the end of the transaction, by a trigger on the row that
+ * names the last event: FTS5 writes what it has to disk before each statement with triggers.
  */
-function textSql(view: string, fields: readonly string[]): string {
-  const [table, texts, names] = [quoted(view), textsOf(view), fields.map(quoted).join()];
+function textSql(view: string, texts: string, fields: readonly string[], options: string): string {
+  const [table, changed, names] = [quoted(view), toIndex(texts), fields.map(quoted).join()];
   const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
-  const add = `INSERT INTO ${texts} (rowid, ${names}) VALUES (CAST(NEW.key AS INTEGER), ${after});`;
-  const remove = `DELETE FROM ${texts} WHERE rowid = CAST(OLD.key AS INTEGER);`;
+  const trigger = (what: string) => quoted(`${view} ${fields.join(' ')} ${what}`);
+  const note = (row: string) => `INSERT OR IGNORE INTO ${changed} VALUES (CAST(${row}.key AS INTEGER));`;
   return `
-    CREATE VIRTUAL TABLE ${texts} USING fts5(${names}, content = '', contentless_delete = 1, tokenize = 'trigram');
+    CREATE VIRTUAL TABLE ${texts} USING fts5(${names}, content = '', contentless_delete = 1, ${options});
     INSERT INTO ${texts} (rowid, ${names}) SELECT CAST(key AS INTEGER), ${valuesOf(fields, 'view')} FROM ${table};
-    CREATE TRIGGER ${quoted(`${view} text added`)} AFTER INSERT ON ${table} BEGIN ${add} END;
-    CREATE TRIGGER ${quoted(`${view} text removed`)} AFTER DELETE ON ${table} BEGIN ${remove} END;
-    CREATE TRIGGER ${quoted(`${view} text changed`)} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${remove} ${add} END;
+    CREATE TABLE ${changed} (id INTEGER PRIMARY KEY) STRICT;
+    CREATE TRIGGER ${trigger('added')} AFTER INSERT ON ${table} BEGIN ${note('NEW')} END;
+    CREATE TRIGGER ${trigger('removed')} AFTER DELETE ON ${table} BEGIN ${note('OLD')} END;
+    CREATE TRIGGER ${trigger('changed')} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${note('NEW')} END;
+    CREATE TRIGGER ${indexedBy(texts)} AFTER UPDATE OF last_seen ON about WHEN EXISTS (SELECT 1 FROM ${changed}) BEGIN
+      DELETE FROM ${texts} WHERE rowid IN (SELECT id FROM ${changed});
+      INSERT INTO ${texts} (rowid, ${names}) SELECT id, ${valuesOf(fields, 'view')} FROM ${changed} CROSS JOIN ${table} ON key = CAST(id AS TEXT);
+      DELETE FROM ${changed};
+    END;
   `;
 }
 
@@ -170,6 +189,16 @@ function labelSql(view: string, field: string): string {
       ${add('NEW', `${of('NEW')} EXCEPT ${of('OLD')}`)};
     END;
   `;
+}
+
+/** Returns the name of the table of the keys of values that an index does not have yet. */
+function toIndex(index: string): string {
+  return `${index.slice(0, -1)} to index"`;
+}
+
+/** Returns the name of the trigger that adds them. */
+function indexedBy(index: string): string {
+  return `${index.slice(0, -1)} indexed"`;
 }
 
 function valuesOf(fields: readonly string[], value: string): string {

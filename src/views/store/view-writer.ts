@@ -40,9 +40,9 @@ export class ViewWriter implements AsyncDisposable {
    */
   async addLookups(signal?: AbortSignal): Promise<void> {
     const schemas = this.file.schemas.map(
-      ({ name, version, indexes = [], countedBy = [], texts = [], labels }) => {
-        const lookups = { indexes, countedBy, texts, ...(labels !== undefined && { labels }) };
-        return { name, version, ...lookups }; // functions cannot be sent to a thread
+      ({ name, version, indexes = [], countedBy = [], texts = [], labels, ids }) => {
+        const lists = { ...(labels !== undefined && { labels }), ...(ids !== undefined && { ids }) };
+        return { name, version, indexes, countedBy, texts, ...lists }; // functions cannot be sent to a thread
       },
     );
     for (const schema of schemas) {

@@ -208,5 +208,6 @@ function rowOf(depositId: number, oneOf: <Value>(values: readonly Value[]) => Va
     words,
     terms: ` @${client} /${collection} `,
     labels: [`actor:${client}`, ...(depositId % 3 === 0 ? ['actor:rosa'] : [])],
+    ids: '',
   };
 }

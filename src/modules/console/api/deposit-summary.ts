@@ -17,8 +17,8 @@ export function summaryRoutes({
         const deposits = depositsOf(viewer);
         if (viewer.scope === null && !deposits.get(id) && (await exists(id)))
           return { depositId: Number(id), row: null, context: null };
-        // Labels, words and terms are for searches. Labels name staff, whom depositors do not see over SWORD either.
-        const { labels: _labels, words: _words, terms: _terms, ...row } = deposits.existing(id);
+        // These are for searches. Labels name staff, whom depositors do not see over SWORD either.
+        const { labels: _labels, ids: _ids, words: _words, terms: _terms, ...row } = deposits.existing(id);
         const { depositId, directory, revisionId, snapshot, origin } = row;
         const isLoaded = directory !== null && revisionId !== null && snapshot !== null && origin !== null;
         const loaded = isLoaded ? { directory, revision: revisionId, snapshot, origin } : null;

@@ -1,4 +1,4 @@
-import { type DepositSearchView, labelOf } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, searchId } from '../../../../projections/deposit-search.ts';
 import { deposits as depositStreams } from '../../../domain/aggregates.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
@@ -16,7 +16,7 @@ import { ConsoleRefusal, type Route } from '../server/route.ts';
 /** Maximum number of deposits of an answer. */
 const MAX_FOUND = 20;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const NEWEST = { orderBy: 'depositId', descending: true, limit: MAX_FOUND };
+const NEWEST = { orderBy: 'key', descending: true, limit: MAX_FOUND };
 const NOTHING_MORE = { event: null, path: null, limit: null, list: null };
 
 type SearchParts = Pick<ConsoleParts, 'depositsOf' | 'log' | 'resolver'>;
@@ -44,7 +44,7 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
       return of('deposit id', found ? [found] : []);
     }
     if (UUID.test(lower)) {
-      const found = deposits.find({ ...NEWEST, equal: { uuid: lower } });
+      const found = withId(deposits, lower, { uuid: lower });
       return found.length > 0 ? of('UUID of a deposit', found) : withEvent(deposits, lower);
     }
     if (/^(?:[0-9a-f]{64}|[0-9a-f]{32})$/.test(lower)) return withDigest(deposits, lower);
@@ -63,7 +63,7 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
   /** Resolves to the deposits with an event of this id, or caused by the request of this id. */
   async function withEvent(deposits: VisibleDeposits, id: string): Promise<SearchResult> {
     const requested: DepositSearchView[] = [];
-    for (const row of labelled(deposits, id)) {
+    for (const row of withId(deposits, id)) {
       const events = await eventsOf(row);
       const event = events.find((one) => one.id === id);
       if (event) return { ...of('event id', [row]), event: event.revision };
@@ -75,7 +75,7 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
   /** Resolves to the deposits with an archive of this SHA-256 or MD5, also if it was replaced since. */
   async function withDigest(deposits: VisibleDeposits, digest: string): Promise<SearchResult> {
     const found: DepositSearchView[] = [];
-    for (const row of labelled(deposits, digest)) {
+    for (const row of withId(deposits, digest)) {
       const isCurrent = row.archives.some(({ sha256, md5 }) => sha256 === digest || md5 === digest);
       if (isCurrent || JSON.stringify((await eventsOf(row)).map(({ data }) => data)).includes(digest))
         found.push(row);
@@ -101,15 +101,14 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
   }
 }
 
-function labelled(deposits: VisibleDeposits, value: string): readonly DepositSearchView[] {
-  return deposits.find({ ...NEWEST, orderBy: 'key', labels: [labelOf('hex', value)] });
+/** Returns the deposits that may have a UUID or a digest. */
+function withId(deposits: VisibleDeposits, value: string, equal = {}): readonly DepositSearchView[] {
+  return deposits.find({ ...NEWEST, equal, ids: [searchId(value)] });
 }
 
 /** Returns the deposits whose directory, revision or snapshot has this id. */
 function withObject(deposits: VisibleDeposits, id: string): readonly DepositSearchView[] {
-  return ['directory', 'revisionId', 'snapshot'].flatMap((field) =>
-    deposits.find({ ...NEWEST, equal: { [field]: id } }),
-  );
+  return ['directory', 'revisionId', 'snapshot'].flatMap((field) => withId(deposits, id, { [field]: id }));
 }
 
 function of(understoodAs: SearchResult['understoodAs'], found: readonly DepositSearchView[]): SearchResult {

@@ -16,8 +16,8 @@ const FEW = 500;
 const IDS_AT_ONCE = 500;
 
 /**
- * Returns the deposits of a page: the newest first, or those changed last for a selection by times alone. A search by texts
- * and labels ends after a time, with what it has found until then.
+ * Returns the deposits of a page: the newest first, or those changed last for a selection by times alone. A search by texts,
+ * labels and ids ends after a time, with what it has found until then.
  */
 export function pageOf(
   deposits: VisibleDeposits,
@@ -53,8 +53,8 @@ export async function idsOf(
   return ids.slice(0, limit + 1).toReversed();
 }
 
-function isSearch({ contains, labels }: Selection): boolean {
-  return contains !== undefined || labels !== undefined;
+function isSearch({ contains, labels, ids }: Selection): boolean {
+  return [contains, labels, ids].some((condition) => condition !== undefined);
 }
 
 function listed(
@@ -98,7 +98,7 @@ function searched(
 /** Reads all deposits that the fields select, and examines their texts. */
 function searchedInFew(
   deposits: VisibleDeposits,
-  { contains = {}, labels = [], ...selection }: Selection,
+  { contains = {}, labels = [], ids = [], ...selection }: Selection,
   cursor: Cursor | undefined,
   limit: number,
 ): Page {
@@ -108,6 +108,7 @@ function searchedInFew(
   const found = deposits
     .find({ ...selection, ...before, ...order })
     .filter((row) => labels.every((label) => row.labels.includes(label)))
+    .filter((row) => ids.every((id) => row.ids.includes(id)))
     .filter((row) => terms.every((term) => row.terms.includes(term)))
     .filter((row) => words.every((word) => row.words.toLowerCase().includes(word.toLowerCase())));
   return pageOfFound(found, limit, 'depositId');

@@ -1,4 +1,4 @@
-import { type DepositSearchView, labelOf } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, labelOf, searchId } from '../../../../projections/deposit-search.ts';
 import {
   type CoreSwhid,
   formatSwhid,
@@ -11,7 +11,7 @@ import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
 import { ConsoleRefusal } from '../server/route.ts';
 
 /** Conditions on deposits, without an order. */
-export type Selection = Pick<ViewQuery, 'equal' | 'contains' | 'labels' | 'from' | 'upTo'>;
+export type Selection = Pick<ViewQuery, 'equal' | 'contains' | 'labels' | 'ids' | 'from' | 'upTo'>;
 
 /** Limits of a search: each word costs time for each deposit, in which the node serves no other request. */
 const [MAX_WORDS, MAX_CHARACTERS] = [8, 256];
@@ -26,12 +26,13 @@ const OBJECT_FIELDS: Readonly<Record<string, string>> = {
 /** Returns the query of the view for a filter. @throws {ConsoleRefusal} */
 export function selectionOf(filter: Filter): Selection {
   const { status, client, collection, origin, since, until, swhid, reason, actor, slug, q = '' } = filter;
+  const object = swhid === undefined ? undefined : objectIn(swhidIn(swhid));
   const equal = {
     ...(client !== undefined && { client }),
     ...(status !== undefined && { status }),
     ...(collection !== undefined && { collection }),
     ...(origin !== undefined && { origin }),
-    ...(swhid !== undefined && objectIn(swhidIn(swhid))),
+    ...object?.equal,
   };
   const words = wordsIn(q);
   const terms = reason === undefined ? [] : [` !${searchable(reason)} `];
@@ -42,7 +43,8 @@ export function selectionOf(filter: Filter): Selection {
   return {
     equal,
     ...(labels.length > 0 && { labels }),
-    ...(words.length + terms.length > 0 && { contains: { words, terms } }),
+    // Many deposits may have one object: the index of texts is faster to look up words with.
+    ...(words.length + terms.length > 0 ? { contains: { words, terms } } : object && { ids: object.ids }),
     ...(since !== undefined && { from: { field: 'changed', value: timeIn(since) } }),
     ...(until !== undefined && { upTo: { field: 'changed', value: `${timeIn(until)} ~` } }),
   };
@@ -86,10 +88,10 @@ export function rowOf(view: DepositSearchView): DepositRow {
   return { ...known, createdAt, updatedAt, origin, swhid, authors, slug, externalIdentifier };
 }
 
-/** Returns the field by which deposits have an object as a whole. @throws {ConsoleRefusal} */
-export function objectIn(object: CoreSwhid): Readonly<Record<string, string>> {
+/** Returns the conditions under which deposits have an object as a whole. @throws {ConsoleRefusal} */
+export function objectIn(object: CoreSwhid): Pick<Required<Selection>, 'equal' | 'ids'> {
   const field = OBJECT_FIELDS[object.type];
-  if (field !== undefined) return { [field]: object.id };
+  if (field !== undefined) return { equal: { [field]: object.id }, ids: [searchId(object.id)] };
   const text = `“${formatSwhid(object)}” is not a SWHID of a directory, revision or snapshot.`;
   throw new ConsoleRefusal(400, 'BAD_SWHID', text);
 }

@@ -1,8 +1,9 @@
-import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, searchId } from '../../../../projections/deposit-search.ts';
 import type { Resolver } from '../../../contents/resolver.ts';
 import { escapePath } from '../../../swhid/escape-path.ts';
 import type { Swhid } from '../../../swhid/swhid.ts';
 import { clock } from '../../../tools/clock.ts';
+import type { ViewQuery } from '../../../views/view.ts';
 import { objectIn } from './deposit-query.ts';
 import type { VisibleDeposits } from './visible-deposits.ts';
 
@@ -29,12 +30,16 @@ export async function findInside(
   limit: number,
   signal: AbortSignal,
 ): Promise<FoundInside> {
-  const newest = { orderBy: 'depositId', descending: true };
   const { anchor, visit, origin, path } = swhid.qualifiers;
   const named = [anchor, visit].flatMap((object) => (object ? [objectIn(object)] : []));
-  const equal = Object.assign({ status: 'done' }, ...named, origin !== undefined && { origin });
+  const equal = Object.assign(
+    { status: 'done' },
+    ...named.map((object) => object.equal),
+    origin !== undefined && { origin },
+  );
+  const ids = named.flatMap((object) => object.ids);
   const trees = new Map<string, DepositSearchView>();
-  const rows = deposits.find({ equal, ...newest, limit: MAX_DEPOSITS + 1 });
+  const rows = deposits.find({ equal, ...newest(ids), limit: MAX_DEPOSITS + 1 });
   for (const row of rows.slice(0, MAX_DEPOSITS))
     if (row.directory !== null && !trees.has(row.directory)) trees.set(row.directory, row);
   const end = clock.monotonic() + MAX_SEARCH_MS;
@@ -57,7 +62,7 @@ export async function findInside(
     );
     if (!found || !('path' in found.place)) continue;
     return {
-      deposits: deposits.find({ equal: { directory }, ...newest, limit }),
+      deposits: deposits.find({ equal: { directory }, ...newest([searchId(directory)]), limit }),
       path: escapePath(found.place.path),
       limit: null,
     };
@@ -65,4 +70,11 @@ export async function findInside(
   if (rows.length <= MAX_DEPOSITS) return { deposits: [], path: null, limit: null };
   const text = `Only the ${MAX_DEPOSITS} newest deposits were searched: add ;anchor= to the SWHID.`;
   return { deposits: [], path: null, limit: text };
+}
+
+/** Returns the conditions for the newest deposits first, with these ids if there are any. */
+function newest(ids: readonly string[]): Pick<ViewQuery, 'ids' | 'orderBy' | 'descending'> {
+  return ids.length > 0
+    ? { ids, orderBy: 'key', descending: true }
+    : { orderBy: 'depositId', descending: true };
 }

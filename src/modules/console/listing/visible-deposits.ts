@@ -58,7 +58,7 @@ export class VisibleDeposits {
 
   /** @see View.candidateAt */
   candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
-    const [only] = this.#queries(query); // candidates have texts or labels, so it is one query
+    const [only] = this.#queries(query); // candidates have texts, labels or ids, so it is one query
     return only && this.#view.candidateAt(only, place);
   }
 
@@ -76,9 +76,9 @@ export class VisibleDeposits {
    * deposit in any case, and more of them would look again and again.
    */
   #queries<Query extends Omit<ViewQuery, 'limit'>>(query: Query): readonly Query[] {
-    const { contains, labels, from, upTo } = query;
+    const { contains, labels, ids, from, upTo } = query;
     const within = this.#within(query.equal);
-    const isScan = [contains, labels, from, upTo].some((condition) => condition !== undefined);
+    const isScan = [contains, labels, ids, from, upTo].some((condition) => condition !== undefined);
     const [first, ...others] = within;
     if (!isScan || !first || others.length === 0) return within.map((equal) => withEqual(query, equal));
     const { collection: _, ...equal } = first;

@@ -1,7 +1,7 @@
 import type { DepositSearchView } from '../../../../../projections/deposit-search.ts';
 
 /** The row of a deposit without its fields that are only searched. */
-export type SummaryRow = Omit<DepositSearchView, 'labels' | 'words' | 'terms'>;
+export type SummaryRow = Omit<DepositSearchView, 'labels' | 'ids' | 'words' | 'terms'>;
 
 /** The summary of a deposit; `null` for a deposit that was deleted, which only its events still show. */
 export type DepositSummary = {
