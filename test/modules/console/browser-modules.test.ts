@@ -26,7 +26,7 @@ import {
   treeDifferences,
   treeOf,
 } from '../../../src/modules/console/browser/files/tree.ts';
-import { visibleParts, visibleText } from '../../../src/modules/console/browser/parts/visible.ts';
+import { visibleParts, visibleText } from '../../../src/modules/console/browser/texts/visible.ts';
 import { unescapePath } from '../../../src/modules/console/proof/manifest.ts';
 import { COLUMNS, columnsIn, columnsText } from '../../../src/modules/console/protocol/columns.ts';
 import { parseReference } from '../../../src/swhid/swhid.ts';

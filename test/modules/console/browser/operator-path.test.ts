@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { visibleParts } from '../../../../src/modules/console/browser/parts/visible.ts';
+import { visibleParts } from '../../../../src/modules/console/browser/texts/visible.ts';
 import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { withoutFetchMetadata } from '../../../../testing/browser/without-fetch-metadata.ts';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
-import { visibleParts } from './visible.ts';
+import { visibleParts } from '../texts/visible.ts';
 
 /** Shows a text that others have chosen: each hidden character is marked, and the direction stays inside. */
 export function Shown({ text }: { readonly text: string }): VNode {

@@ -3,7 +3,7 @@ import { readEvidence } from '../../proof/evidence.ts';
 import type { ProvenEvent } from '../../proof/hash-chain.ts';
 import { type ProofStep, prove } from '../../proof/prove.ts';
 import { NOT_PROVEN, OUTCOMES, STEP_TITLES, verdictOf } from '../../proof/steps.ts';
-import { visibleText } from '../parts/visible.ts';
+import { visibleText } from '../texts/visible.ts';
 
 // The script of the offline verifier: it reads an evidence file, proves it and shows each step.
 

@@ -3,12 +3,12 @@ import { useRef, useState } from 'preact/hooks';
 import type { ColumnName, columnsIn } from '../../protocol/columns.ts';
 import type { DepositRow } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
+import { Copyable } from '../parts/copy.ts';
+import { useKeys } from '../parts/keys.ts';
+import { Shown, Title } from '../parts/shown.ts';
+import { StatusMark } from '../parts/status.ts';
+import { Time } from '../parts/time.ts';
 import { navigate } from '../router.ts';
-import { Copyable } from './copy.ts';
-import { useKeys } from './keys.ts';
-import { Shown, Title } from './shown.ts';
-import { StatusMark } from './status.ts';
-import { Time } from './time.ts';
 
 type TableProps = {
   readonly rows: readonly DepositRow[];
