@@ -5,7 +5,7 @@ import type { Archive, ArchiveReading } from '../../src/domain/deposit/events.ts
 import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { tarOf } from '../archives/archive-builders.ts';
-import { createDeposit } from '../domain/example-deposits.ts';
+import { changeDeposit, createDeposit } from '../domain/example-deposits.ts';
 import type { RunningService, TestClient } from '../service/running-service.ts';
 import { depositOf, type MadeDeposit } from './console-deposits.ts';
 
@@ -76,14 +76,27 @@ export async function appendFailedDeposit(
   other: number,
 ): Promise<void> {
   const events = await Array.fromAsync(log.readStream(`deposit-${other}`));
-  const dataOf = (name: string) => events.find(({ type }) => type === name)?.data as never;
-  const { archive } = dataOf('ArchiveAdded') as { archive: Archive };
-  const { readings } = dataOf('DepositVerified') as { readings: readonly ArchiveReading[] };
+  const dataOf = (name: string) =>
+    events.filter(({ type }) => type === name).map(({ data }) => data as never);
+  const [first, ...others] = dataOf('ArchiveAdded').map(({ archive }) => archive as Archive);
+  const [{ readings } = { readings: [] }] = dataOf('DepositVerified') as { readings: ArchiveReading[] }[];
 
   const text = 'The archive cannot be read: its end is missing';
   const now = new Date().toISOString();
   const commands: readonly DepositCommand[] = [
-    createDeposit({ depositId, uuid: randomUUID(), now, archive }),
+    createDeposit({
+      depositId,
+      uuid: randomUUID(),
+      now,
+      archive: first as Archive,
+      final: others.length === 0,
+    }),
+    ...others.map((archive, index) =>
+      changeDeposit(
+        { kind: 'add-content', archive, entry: null },
+        { depositId, final: index === others.length - 1 },
+      ),
+    ),
     { type: 'RecordVerified', depositId, attempt: 1, readings, warnings: [] },
     { type: 'StartLoading', depositId, attempt: 1 },
     {

@@ -10,9 +10,6 @@ import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 import { sendStoredText } from './stored-text.ts';
 
-/** Maximum bytes of a manifest in an answer, some 150,000 paths: browsers build the tree from it. */
-const MAX_MANIFEST_BYTES = 32 * 1024 ** 2;
-
 /** Maximum number of versions of an origin in an answer. */
 const MAX_VERSIONS = 100;
 
@@ -29,7 +26,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
 
   async function sendManifest({ ctx, params, viewer }: ViewerRequest): Promise<void> {
     const { loaded } = await rootOf(viewer, params['id']);
-    await sendStoredText(ctx, store, loaded.manifest, MAX_MANIFEST_BYTES);
+    await sendStoredText(ctx, store, loaded.manifest);
   }
 
   /** Resolves to the loaded deposits of the same origin, the newest first. */

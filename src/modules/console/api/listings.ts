@@ -3,9 +3,6 @@ import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere, type Route } from '../server/route.ts';
 import { sendStoredText } from './stored-text.ts';
 
-/** Maximum bytes of a listing in an answer. */
-const MAX_LISTING_BYTES = 4 * 1024 ** 2;
-
 /** Returns the routes of what the last check found in the archives of a deposit, which may not be loaded yet. */
 export function listingRoutes({
   depositsOf,
@@ -30,7 +27,7 @@ export function listingRoutes({
         const { depositId } = depositsOf(viewer).existing(params['id']);
         const found = (await readingsOf(depositId)).find(({ archive }) => archive === params['archive']);
         if (!found) throw notFoundHere('No check has read an archive with this digest.');
-        await sendStoredText(ctx, store, found.listing, MAX_LISTING_BYTES);
+        await sendStoredText(ctx, store, found.listing);
       },
     },
   ];

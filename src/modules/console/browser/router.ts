@@ -11,11 +11,13 @@ function placeNow(): Place {
 /** The present address. */
 export const presentPlace = new Store(placeNow());
 
-/** Opens a page of the console without loading it from the server. */
+/** Opens a page of the console without loading it from the server. The focus moves into another page. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  const { pathname } = location;
   if (replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
   presentPlace.value = placeNow();
+  if (location.pathname !== pathname) document.getElementById('content')?.focus({ preventScroll: true });
 }
 
 /** Returns the address of this page with other values in its query; an empty value removes a parameter. */
@@ -29,7 +31,10 @@ export function withQuery(changes: Readonly<Record<string, string | null>>): str
   return `${location.pathname}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Opens links to pages of the console in this page, and follows the buttons back and forward. */
+/**
+ * Opens links to pages of the console in this page, and follows the buttons back and forward. A link with a fragment leads
+ * to that part of the page, as in other pages.
+ */
 export function followLinks(): () => void {
   const onClick = (event: MouseEvent): void => {
     if (event.defaultPrevented || event.button !== 0) return;
@@ -41,7 +46,10 @@ export function followLinks(): () => void {
     if (link.pathname === location.pathname && link.search === location.search && link.hash !== '') return;
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);
-    window.scrollTo(0, 0);
+    const target = document.getElementById(link.hash.slice(1));
+    if (!target) return window.scrollTo(0, 0);
+    target.scrollIntoView();
+    target.focus({ preventScroll: true });
   };
   const onPop = (): void => {
     presentPlace.value = placeNow();

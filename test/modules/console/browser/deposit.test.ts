@@ -14,6 +14,7 @@ import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import { rewriteStream } from '../../../../testing/event-log/tampering.ts';
 import {
+  archiveHeaders,
   archivePart,
   entryHeaders,
   entryPart,
@@ -22,6 +23,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  partial,
 } from '../../../../testing/http/deposit-bodies.ts';
 import { RunningService, type TestClient } from '../../../../testing/service/running-service.ts';
 
@@ -264,7 +266,7 @@ test('a hostile file of 1 MiB, and a directory of thousands of files, are shown 
     t.true((size[0] ?? 0) < 6000 && (size[1] ?? 0) < 60_000, `${name}: ${size.join()}`);
   }
   await page.getByText('Lines 1–1,000 of 20,000').waitFor();
-  await page.getByRole('link', { name: 'Later' }).click();
+  await page.getByRole('link', { name: 'Later' }).first().click();
   await page.getByText('Lines 1,001–2,000 of 20,000').waitFor();
   t.is(await page.getByRole('link', { name: 'Line 1000', exact: true }).count(), 0);
   await page.goto(`/console/deposits/${id}?tab=files&path=p/source&lines=19998`);
@@ -280,7 +282,7 @@ test('a hostile file of 1 MiB, and a directory of thousands of files, are shown 
     ['1,001–2,000', '1999'],
     ['2,001–2,500', '2499'],
   ] as const) {
-    await page.getByRole('link', { name: 'Later' }).click();
+    await page.getByRole('link', { name: 'Later' }).first().click();
     await page.getByText(`Entries ${range} of 2,500`).waitFor();
     await page.getByRole('link', { name: last, exact: true }).waitFor();
   }
@@ -297,6 +299,63 @@ test('before a deposit is loaded, its files are those of the check', async (t, o
   await page.getByRole('heading', { name: 'p.tar' }).waitFor();
   await page.getByRole('cell', { name: 'p/evil-U+202Eexe.doc' }).waitFor();
   t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
+});
+
+test('all contents of archives that are not loaded are shown page by page, one archive at a time', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = 5001; // is not reserved
+  const many = Array.from({ length: 2500 }, (_, index) => [`p/${String(index).padStart(4, '0')}`, '']);
+  const more = tarOf([{ name: 'q/one', data: '1' }]);
+  await appendFailedDeposit(service, id, await deposited(alice, Object.fromEntries(many), undefined, more));
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  await page.getByText('Entries 1–1,000 of 2,500').waitFor();
+  await page.getByRole('link', { name: 'Later' }).last().focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Entries 1,001–2,000 of 2,500').waitFor();
+  const group = page.getByRole('group', { name: 'Entries 1,001–2,000 of 2,500' });
+  await group.and(page.locator(':focus')).waitFor();
+  t.true(((await group.boundingBox())?.y ?? -1) >= 0, 'the page begins in sight');
+  await page.getByRole('cell', { name: 'p/1999' }).waitFor();
+  await page.getByRole('link', { name: 'Later' }).first().click();
+  await page.getByRole('cell', { name: 'p/2499' }).waitFor();
+  await page.reload();
+  await page.getByRole('cell', { name: 'p/2499' }).waitFor();
+  await page.goBack();
+  await page.getByRole('cell', { name: 'p/1999' }).waitFor();
+  await page.goto(`/console/deposits/${id}?tab=files&from=9000`);
+  await page.getByText('Entries 2,001–2,500 of 2,500').waitFor();
+  await page.getByRole('navigation', { name: 'Archives' }).getByRole('link', { name: 'more.tar' }).click();
+  await page.getByRole('cell', { name: 'q/one' }).waitFor();
+  t.is(await page.getByRole('cell', { name: /^p/ }).count(), 0);
+});
+
+test('all differences between two versions are shown page by page, of paths and of lines', async (t, open) => {
+  const { service } = t.context;
+  const providerUrl = 'https://frank.example/';
+  const frank = await service.register('frank', { collections: ['software'], providerUrl });
+  const filesOf = (version: number) =>
+    Object.fromEntries([
+      ['p/lines', Array.from({ length: 900 }, (_, line) => `line ${line} of ${version}\n`).join('')],
+      ...Array.from({ length: 1200 }, (_, index) => [`p/${version}/${index}`, '']),
+    ]);
+  const first = await deposited(frank, filesOf(1), 'create_origin');
+  const id = await deposited(frank, filesOf(2), 'add_to_origin');
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/lines&with=${first}`);
+  const next = async (parts: string, text: string): Promise<void> => {
+    const group = page.getByRole('group', { name: parts });
+    await group.getByRole('link', { name: 'Later' }).last().click();
+    await page.getByText(text).waitFor();
+  };
+  await next('Differences 1–', 'Differences 1,001–2,000 of 2,401');
+  await next('Differences 1,001–', 'Differences 2,001–2,401 of 2,401');
+  await page.getByText('Lines with changes 1–1,000 of 1,800').waitFor();
+  await next('Lines with changes', 'Lines with changes 1,001–1,800 of 1,800');
+  await page.getByRole('row', { name: '900 + line 899 of 2' }).waitFor();
+  await page.getByText('Differences 2,001–2,401 of 2,401').waitFor();
+  await page.getByLabel('Compare with').selectOption('');
+  t.is(new URL(page.url()).search, `?tab=files&path=p%2Flines`);
 });
 
 test('the files of a rejected deposit are shown as not accepted, rather than not read', async (t, open) => {
@@ -410,20 +469,29 @@ async function deposited(
   client: TestClient,
   files: Readonly<Record<string, string>> = FILES,
   origin?: 'create_origin' | 'add_to_origin',
+  more?: Buffer,
 ): Promise<number> {
   const archive = tarOf(Object.entries(files).map(([name, data]) => ({ name, data })));
   const entry = entryXml(
     `<title>Paint ${XSS.replaceAll('<', '&lt;')} ${BIDI}</title><author><name>Ada</name></author>${
       origin === undefined
         ? ''
-        : `<d:deposit><d:${origin}><d:origin url="https://bob.example/p"/></d:${origin}></d:deposit>`
+        : `<d:deposit><d:${origin}><d:origin url="https://${client.name}.example/p"/></d:${origin}></d:deposit>`
     }`,
   );
   const body = formOf([archivePart(archive, 'p.tar', 'application/x-tar'), entryPart(entry)]);
-  const answer = await client.post('/1/software/', new Uint8Array(body), { ...formType, ...final });
+  const answer = await client.post('/1/software/', new Uint8Array(body), {
+    ...formType,
+    ...(more ? partial : final),
+  });
   const location = answer.headers.get('location') ?? '';
   const id = /\/(\d+)\/metadata\/$/.exec(location)?.[1];
   if (id === undefined) throw new Error(`${answer.status} ${await answer.text()}`);
+  if (more)
+    await client.post(`/1/software/${id}/media/`, new Uint8Array(more), {
+      ...archiveHeaders('more.tar', 'application/x-tar'),
+      ...final,
+    });
   await client.waitFor(`/1/software/${id}/status/`, 'done');
   return Number(id);
 }

@@ -50,7 +50,7 @@ for (const contrast of ['more', 'forced'] as const)
       for (const [address, chosen] of [
         ['/console/deposits', '#app > nav a[aria-current]'],
         ['/console/deposits/1?at=1', '.events a[aria-current]'],
-        ['/console/deposits/1?tab=files', '.parts a[aria-current]'],
+        ['/console/deposits/1?tab=files', '[aria-label="Parts of the deposit"] a[aria-current]'],
       ] as const) {
         await tab.page.goto(address);
         await tab.page.locator(chosen).waitFor();

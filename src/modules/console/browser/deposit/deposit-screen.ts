@@ -10,6 +10,7 @@ import { Copyable } from '../parts/copy.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
+import { Tabs } from '../parts/tabs.ts';
 import type { ScreenProps } from '../screens/screen-props.ts';
 import type { DepositSummary } from './deposit-summary.ts';
 import { ProofTab } from './proof-tab.ts';
@@ -39,14 +40,11 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
   return html`
     <${Pending} of=${loaded} />
     <${Head} summary=${data} mayAct=${boot.viewer.permissions.includes('deposits:act')} />
-    <div class="parts" role="navigation" aria-label="Parts of the deposit">
-      ${tabs.map(
-        ({ name, title }) =>
-          html`<a href=${`${place.path}?tab=${name}`} aria-current=${
-            name === tab?.name ? 'page' : undefined
-          }>${title}</a>`,
-      )}
-    </div>
+    <${Tabs} label="Parts of the deposit" tabs=${tabs.map(({ name, title }) => ({
+      href: `${place.path}?tab=${name}`,
+      text: title,
+      isCurrent: name === tab?.name,
+    }))} />
     ${tab?.name === 'timeline' && html`<${TimelineTab} id=${id} place=${place} version=${version} />`}
     ${tab?.name === 'files' && html`<${FilesTab} summary=${data} boot=${boot} place=${place} />`}
     ${tab?.name === 'proof' && html`<${ProofTab} summary=${data} boot=${boot} />`}

@@ -7,14 +7,16 @@ import { Pending } from '../parts/pending.ts';
 import { type ComparedLine, MAX_CHANGES, MAX_LINES } from './line-difference.ts';
 import type { ComparedTexts } from './line-difference-worker.ts';
 import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
-import { LineText, pageWith } from './pages.ts';
+import { LineText, Paged, pageOf } from './pages.ts';
 import { bytesUrl } from './swhid-context.ts';
 import type { TreeNode } from './tree.ts';
 
 type Side = { readonly depositId: number; readonly node: TreeNode };
 
+type ChangedLinesProps = { readonly before: Side; readonly after: Side; readonly query: URLSearchParams };
+
 /** Shows the lines of a file that differ between two deposits. */
-export function ChangedLines({ before, after }: { readonly before: Side; readonly after: Side }): VNode {
+export function ChangedLines({ before, after, query }: ChangedLinesProps): VNode {
   const isTooLarge = [before, after].some(({ node }) => (node.length ?? 0) > MAX_TEXT_BYTES);
   const loaded = useLoaded(
     async (reading) => (isTooLarge ? undefined : { places: await compared(before, after, reading) }),
@@ -25,32 +27,16 @@ export function ChangedLines({ before, after }: { readonly before: Side; readonl
   if (problem !== undefined) return html`<p class="quiet">${problem}</p>`;
   if (isTooLarge || (value && !value.places)) return html`<p class="quiet">${tooMuch}</p>`;
   if (!value?.places) return html`<${Pending} of=${loaded} text="Comparing …" />`;
-  const lines = value.places.flat();
+  const lines = value.places.flatMap((place, index) => place.map((line) => ({ ...line, index })));
   const count = lines.filter(({ kind }) => kind !== 'same').length;
-  const shown = pageWith(
-    1,
-    lines.map(({ text }) => text),
-  ).last;
+  const page = pageOf(query, 'change', lines, ({ text }) => text);
+  const places = [...Map.groupBy(page.items, ({ index }) => index).values()];
   return html`<section aria-label="Changed lines">
     <h3>Lines that differ from deposit ${before.depositId}: ${count.toLocaleString('en')}</h3>
-    <div class="source" role="region" aria-label="Differences" tabindex="0"><table>
-      ${firstOf(value.places, shown).map((some) => html`<tbody>${some.map((line) => html`<${Line} line=${line} />`)}</tbody>`)}
-    </table></div>
-    ${shown < lines.length && html`<p class="quiet">Only the first ${shown.toLocaleString('en')} of ${lines.length.toLocaleString('en')} lines are shown.</p>`}
+    <${Paged} page=${page} what="Lines with changes"><div class="source" role="region" aria-label="Differences" tabindex="0"><table>
+      ${places.map((some) => html`<tbody>${some.map((line) => html`<${Line} line=${line} />`)}</tbody>`)}
+    </table></div></${Paged}>
   </section>`;
-}
-
-/** Returns the places up to a number of lines. */
-function firstOf(
-  places: readonly (readonly ComparedLine[])[],
-  count: number,
-): readonly (readonly ComparedLine[])[] {
-  let rest = count;
-  return places.map((lines) => {
-    const some = lines.slice(0, rest);
-    rest -= some.length;
-    return some;
-  });
 }
 
 const SIGNS = { same: '', removed: '−', added: '+' } as const;

@@ -3,7 +3,7 @@ import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown } from '../parts/shown.ts';
 import { type Place, withQuery } from '../router.ts';
-import { Pager, pageWith } from './pages.ts';
+import { Paged, pageOf } from './pages.ts';
 import { bytesUrl, coreSwhid, qualifiedSwhid, type SwhidContext } from './swhid-context.ts';
 import { escapePath, nameText, type TreeNode } from './tree.ts';
 
@@ -17,7 +17,7 @@ export type NodeProps = {
 };
 
 /** Words for the modes of entries. */
-export const KINDS: Readonly<Record<string, string>> = {
+const KINDS: Readonly<Record<string, string>> = {
   '40000': 'directory',
   '100644': 'file',
   '100755': 'executable',
@@ -27,32 +27,52 @@ export const KINDS: Readonly<Record<string, string>> = {
 /** The entries of a directory. */
 export function DirectoryTable(props: NodeProps): VNode {
   const { node, context, place } = props;
-  const page = pageWith(Number(place.query.get('from')), node.children);
+  const page = pageOf(place.query, 'from', node.children, ({ name }) => name);
+  const rows = page.items.map((child) => ({
+    ...child,
+    name: html`<a href=${pathUrl(child.path)}><${Shown} text=${nameText(child.name)} />${child.mode === '40000' ? '/' : ''}</a>`,
+    swhid: html`<${Copyable} text=${qualifiedSwhid(child, context)} shown=${coreSwhid(child)} />`,
+  }));
   return html`<section aria-label="Directory">
     <${NodeHead} ...${props} />
-    <${Pager} page=${page} what="Entries" />
-    <table class="list tree">
-      <thead><tr><th>Name</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
-      <tbody>
-        ${node.children.slice(page.first - 1, page.last).map(
-          (child) => html`<tr>
-            <td data-label="Name"><${NodeLink} node=${child} /></td>
-            <td data-label="Kind">${KINDS[child.mode] ?? child.mode}</td>
-            <td data-label="Bytes" class="number">${child.length?.toLocaleString('en')}</td>
-            <td data-label="SWHID">
-              <${Copyable} text=${qualifiedSwhid(child, context)} shown=${coreSwhid(child)} />
-            </td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>
+    <${Paged} page=${page} what="Entries"><${EntryTable} heading="Name" rows=${rows} /></${Paged}>
     ${node.children.length === 0 && html`<p class="quiet">The directory is empty.</p>`}
   </section>`;
 }
 
+type EntryRow = {
+  readonly name: VNode;
+  readonly mode: string;
+  readonly length?: number;
+  readonly swhid: VNode | undefined;
+};
+
+/** Files and directories, of a loaded deposit or of an archive. */
+export function EntryTable({
+  heading,
+  rows,
+}: {
+  readonly heading: string;
+  readonly rows: readonly EntryRow[];
+}): VNode {
+  return html`<table class="list tree">
+    <thead><tr><th>${heading}</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
+    <tbody>
+      ${rows.map(
+        ({ name, mode, length, swhid }) => html`<tr>
+          <td data-label=${heading}>${name}</td>
+          <td data-label="Kind">${KINDS[mode] ?? mode}</td>
+          <td data-label="Bytes" class="number">${length?.toLocaleString('en')}</td>
+          <td data-label="SWHID">${swhid}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
 /** Returns the address of this page with another file or directory. */
 export function pathUrl(path: string): string {
-  return withQuery({ path: escapePath(path), lines: null, from: null });
+  return withQuery({ path: escapePath(path), lines: null, from: null, change: null });
 }
 
 /** Path, identifiers and download of a directory or a file. */
@@ -80,9 +100,4 @@ export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNod
       </a></p>`
     }
   `;
-}
-
-function NodeLink({ node }: { readonly node: TreeNode }): VNode {
-  const name = html`<${Shown} text=${nameText(node.name)} />${node.mode === '40000' ? '/' : ''}`;
-  return html`<a href=${pathUrl(node.path)}>${name}</a>`;
 }

@@ -7,7 +7,7 @@ import { navigate, withQuery } from '../router.ts';
 import { NodeHead, type NodeProps } from './directory-table.ts';
 import { linesOf } from './line-difference.ts';
 import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
-import { LineText, Pager, pageWith } from './pages.ts';
+import { LineText, Paged, pageOf } from './pages.ts';
 import { bytesUrl, qualifiedSwhid } from './swhid-context.ts';
 
 /** A file as text with numbered lines, which can be selected; never as something that the browser interprets. */
@@ -26,7 +26,7 @@ export function FileView(props: NodeProps): VNode {
     ${!mayRead && html`<p class="quiet">Your role may not read the contents of files.</p>`}
     ${mayRead && !isShown && html`<p class="quiet">The file is too large to be shown: download it.</p>`}
     ${isShown && html`<${Pending} of=${loaded} />`}
-    ${loaded.value !== undefined && html`<${Lines} text=${loaded.value} chosen=${chosen} from=${place.query.get('from')} />`}
+    ${loaded.value !== undefined && html`<${Lines} text=${loaded.value} chosen=${chosen} query=${place.query} />`}
   </section>`;
 }
 
@@ -36,14 +36,13 @@ type Range = { readonly first: number; readonly last: number };
 type LinesProps = {
   readonly text: string;
   readonly chosen: Range | undefined;
-  /** Number of a line of the page; without it, that of the chosen lines. */
-  readonly from: string | null;
+  readonly query: URLSearchParams;
 };
 
-function Lines({ text, chosen, from }: LinesProps): VNode {
+function Lines({ text, chosen, query }: LinesProps): VNode {
   const lines = linesOf(text);
   if (lines.length === 0) return html`<p class="quiet">The file is empty.</p>`;
-  const page = pageWith(Number(from ?? chosen?.first), lines);
+  const page = pageOf(query, 'from', lines, (line) => line, chosen?.first);
   const choose = (event: MouseEvent, line: number): void => {
     event.preventDefault();
     const range = event.shiftKey && chosen ? joinedRange(chosen, line) : { first: line, last: line };
@@ -51,9 +50,9 @@ function Lines({ text, chosen, from }: LinesProps): VNode {
   };
   const isChosen = (line: number): boolean =>
     chosen !== undefined && line >= chosen.first && line <= chosen.last;
-  return html`<${Pager} page=${page} what="Lines" /><div class="source" role="region" aria-label="Lines" tabindex="0"><table>
+  return html`<${Paged} page=${page} what="Lines"><div class="source" role="region" aria-label="Lines" tabindex="0"><table>
     <tbody>
-      ${lines.slice(page.first - 1, page.last).map((line, index) => {
+      ${page.items.map((line, index) => {
         const number = page.first + index;
         return html`<tr class=${isChosen(number) ? 'chosen' : ''}>
           <td class="line-number">
@@ -68,7 +67,7 @@ function Lines({ text, chosen, from }: LinesProps): VNode {
         </tr>`;
       })}
     </tbody>
-  </table></div>`;
+  </table></div></${Paged}>`;
 }
 
 function rangeIn(text: string | null): Range | undefined {

@@ -28,7 +28,7 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
     [depositId, isLoaded],
   );
   if (!row) return html`<p class="quiet">The deposit was deleted.</p>`;
-  if (!isLoaded) return html`<${Listings} row=${row} />`;
+  if (!isLoaded) return html`<${Listings} row=${row} place=${place} />`;
   const { value: root } = loaded;
   if (!root) return html`<${Pending} of=${loaded} />`;
   const path = unescapePath(place.query.get('path') ?? '');

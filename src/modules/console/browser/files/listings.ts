@@ -6,8 +6,11 @@ import { useJson, useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
-import { KINDS } from './directory-table.ts';
+import { Tabs } from '../parts/tabs.ts';
+import { type Place, withQuery } from '../router.ts';
+import { EntryTable } from './directory-table.ts';
 import { loadText } from './load-text.ts';
+import { Paged, pageOf } from './pages.ts';
 import { nameText } from './tree.ts';
 
 type Reading = {
@@ -23,28 +26,44 @@ type Member = {
   readonly length?: number;
 };
 
-/** Maximum number of members that are shown. */
-const MAX_SHOWN = 1000;
+type Props = { readonly row: SummaryRow; readonly place: Place };
 
-/** Lists what a check found in the archives of a deposit that is not loaded. */
-export function Listings({ row }: { readonly row: SummaryRow }): VNode {
+/** Lists what a check found in the archives of a deposit that is not loaded, in one archive at a time. */
+export function Listings({ row, place }: Props): VNode {
   const loaded = useJson<{ readonly readings: readonly Reading[] }>(
     `/console/api/deposits/${row.depositId}/listings`,
     row.revision,
   );
   const { value } = loaded;
   if (!value) return html`<${Pending} of=${loaded} />`;
-  if (value.readings.length === 0)
+  const { readings } = value;
+  const reading = readings.find(({ archive }) => archive === place.query.get('archive')) ?? readings[0];
+  if (!reading)
     return html`<p class="quiet">No check has accepted the archives, so their contents are not known.</p>`;
   return html`
-    <p class="quiet">The deposit is not loaded. Its archives contain:</p>
-    ${value.readings.map((reading) => html`<${Listing} key=${reading.archive} row=${row} reading=${reading} />`)}
+    <p class="quiet">The deposit is not loaded. This is what the last check found in ${readings.length === 1 ? 'its archive' : 'its archives'}.</p>
+    ${
+      readings.length > 1 &&
+      html`<${Tabs} label="Archives" tabs=${readings.map(({ archive }) => ({
+        href: withQuery({ archive, from: null }),
+        text: html`<${Shown} text=${nameOf(archive, row)} />`,
+        isCurrent: archive === reading.archive,
+      }))} />`
+    }
+    <${Listing} row=${row} reading=${reading} query=${place.query} />
   `;
 }
 
-function Listing({ row, reading }: { readonly row: SummaryRow; readonly reading: Reading }): VNode {
+/** Returns the name of an archive of a deposit. */
+function nameOf(archive: string, { archives }: SummaryRow): string {
+  return archives.find(({ sha256 }) => sha256 === archive)?.filename ?? archive;
+}
+
+type ListingProps = { readonly row: SummaryRow; readonly reading: Reading; readonly query: URLSearchParams };
+
+function Listing({ row, reading, query }: ListingProps): VNode {
   const { archive, format, files, bytes } = reading;
-  const name = row.archives.find(({ sha256 }) => sha256 === archive)?.filename ?? archive;
+  const name = nameOf(archive, row);
   const loaded = useLoaded(
     async (reading) =>
       membersIn(await loadText(`/console/api/deposits/${row.depositId}/listings/${archive}`, reading)),
@@ -54,27 +73,21 @@ function Listing({ row, reading }: { readonly row: SummaryRow; readonly reading:
     <h2><${Shown} text=${name} /></h2>
     <p class="quiet">${format}, ${files.toLocaleString('en')} files of ${bytes.toLocaleString('en')} bytes</p>
     <${Pending} of=${loaded} />
-    ${loaded.value && html`<${Members} members=${loaded.value} />`}
+    ${loaded.value && html`<${Members} members=${loaded.value} query=${query} />`}
   </section>`;
 }
 
-function Members({ members }: { readonly members: readonly Member[] }): VNode {
-  return html`
-    <table class="list tree">
-      <thead><tr><th>Path</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
-      <tbody>
-        ${members.slice(0, MAX_SHOWN).map(
-          ({ path, mode, id, length }) => html`<tr>
-            <td data-label="Path"><${Shown} text=${nameText(path)} /></td>
-            <td data-label="Kind">${KINDS[mode] ?? mode}</td>
-            <td data-label="Bytes" class="number">${length?.toLocaleString('en')}</td>
-            <td data-label="SWHID">${id !== undefined && html`<${Copyable} text=${`swh:1:cnt:${id}`} />`}</td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>
-    ${members.length > MAX_SHOWN && html`<p class="quiet">Only the first ${MAX_SHOWN.toLocaleString('en')} of ${members.length.toLocaleString('en')} are shown.</p>`}
-  `;
+type MembersProps = { readonly members: readonly Member[]; readonly query: URLSearchParams };
+
+function Members({ members, query }: MembersProps): VNode {
+  const page = pageOf(query, 'from', members, ({ path }) => path);
+  const rows = page.items.map(({ path, mode, id, length }) => ({
+    name: html`<${Shown} text=${nameText(path)} />`,
+    mode,
+    ...(length !== undefined && { length }),
+    swhid: id === undefined ? undefined : html`<${Copyable} text=${`swh:1:cnt:${id}`} />`,
+  }));
+  return html`<${Paged} page=${page} what="Entries"><${EntryTable} heading="Path" rows=${rows} /></${Paged}>`;
 }
 
 /** Parses a listing: a header, and a line for each member. @throws {Error} the text is something else */

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { Shown } from '../parts/shown.ts';
 import { withQuery } from '../router.ts';
@@ -9,8 +9,13 @@ import { withQuery } from '../router.ts';
  */
 const [MAX_ITEMS, MAX_LINE_CHARACTERS, MAX_CHARACTERS] = [1000, 2000, 50_000];
 
-/** A page of a list: the numbers of its first and last item, from 1, and those with which the pages around it begin. */
-export type Page = {
+/** Parameters of an address that choose the page of a list, by the number of an item: a page may show several lists. */
+type PageParameter = 'from' | 'difference' | 'change';
+
+/** A page of a list, and the numbers, from 1, of its items and of those with which the pages around it begin. */
+type Page<Item> = {
+  readonly parameter: PageParameter;
+  readonly items: readonly Item[];
   readonly first: number;
   readonly last: number;
   readonly count: number;
@@ -18,12 +23,23 @@ export type Page = {
   readonly later: number | undefined;
 };
 
-/** Returns the page of a list that has the item. Pages have as many items as fit, by the lengths of their texts. */
-export function pageWith(item: number, items: readonly unknown[]): Page {
+/**
+ * Returns the page of a list that an address names; a number that is gone gives the last page. Pages have as many items as
+ * fit, by the lengths of their texts.
+ * @param item number of an item of the page that is shown unless the address names one
+ */
+export function pageOf<Item>(
+  query: URLSearchParams,
+  parameter: PageParameter,
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+  item = 1,
+): Page<Item> {
+  const wanted = Number(query.get(parameter) ?? item);
   const starts = [1];
   let [onPage, characters] = [0, 0];
-  for (const [index, text] of items.entries()) {
-    const length = typeof text === 'string' ? Math.min(text.length, MAX_LINE_CHARACTERS) : 0;
+  for (const [index, one] of items.entries()) {
+    const length = Math.min(textOf(one).length, MAX_LINE_CHARACTERS);
     if (onPage === MAX_ITEMS || characters + length > MAX_CHARACTERS) {
       starts.push(index + 1);
       [onPage, characters] = [0, 0];
@@ -33,23 +49,49 @@ export function pageWith(item: number, items: readonly unknown[]): Page {
   }
   const at = Math.max(
     0,
-    starts.findLastIndex((start) => start <= item),
+    starts.findLastIndex((start) => start <= wanted),
   );
   const [earlier, first = 1, later] = [starts[at - 1], starts[at], starts[at + 1]];
-  return { first, last: later === undefined ? items.length : later - 1, count: items.length, earlier, later };
+  const last = later === undefined ? items.length : later - 1;
+  return {
+    parameter,
+    items: items.slice(first - 1, last),
+    first,
+    last,
+    count: items.length,
+    earlier,
+    later,
+  };
 }
 
-/** Says which part of a list is shown, if it has several, and leads to those around it. */
-export function Pager({ page, what }: { readonly page: Page; readonly what: string }): VNode {
-  const { first, last, count, earlier, later } = page;
-  if (earlier === undefined && later === undefined) return html``;
-  const numbers = [first, last, count].map((number) => number.toLocaleString('en'));
+type PagedProps = {
+  readonly page: Omit<Page<unknown>, 'items'>;
+  /** Name of the items, in the plural. */
+  readonly what: string;
+  readonly children?: ComponentChildren;
+};
+
+/** Shows a page of a list: says before it which part that is, if there are several, and leads to those around it. */
+export function Paged({
+  page: { parameter, first, last, count, earlier, later },
+  what,
+  children,
+}: PagedProps): VNode {
+  if (earlier === undefined && later === undefined) return html`${children}`;
+  const part = `${what} ${[first, last].map(numberText).join('–')} of ${numberText(count)}`;
   const link = (from: number | undefined, text: string) =>
-    from !== undefined && html`<a class="button" href=${withQuery({ from: String(from) })}>${text}</a>`;
-  return html`<p class="actions">
-    <span role="status">${what} ${numbers[0]}–${numbers[1]} of ${numbers[2]}</span>
-    ${link(earlier, 'Earlier')} ${link(later, 'Later')}
-  </p>`;
+    from !== undefined &&
+    html`<a class="button" href=${`${withQuery({ [parameter]: String(from) })}#${parameter}`}>${text}</a>`;
+  const links = html`${link(earlier, 'Earlier')} ${link(later, 'Later')}`;
+  return html`<div class="paged" id=${parameter} tabindex="-1" role="group" aria-label=${part}>
+    <p class="actions"><span>${part}</span> ${links}</p>
+    ${children}
+    <p class="actions">${links}</p>
+  </div>`;
+}
+
+function numberText(number: number): string {
+  return number.toLocaleString('en');
 }
 
 /** Shows the beginning of a line, and the number of characters that follow. */

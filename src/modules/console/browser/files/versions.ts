@@ -8,6 +8,7 @@ import { navigate, type Place, withQuery } from '../router.ts';
 import { ChangedLines } from './changed-lines.ts';
 import { pathUrl } from './directory-table.ts';
 import { loadText } from './load-text.ts';
+import { Paged, pageOf } from './pages.ts';
 import { nameText, nodeAt, type TreeDifference, type TreeNode, treeDifferences, treeOf } from './tree.ts';
 
 type Version = { readonly depositId: number; readonly createdAt: string; readonly directory: string };
@@ -20,9 +21,6 @@ type Props = {
   readonly mayRead: boolean;
 };
 
-/** Maximum number of differences that are shown. */
-const MAX_SHOWN = 1000;
-
 /** Compares the tree with that of another deposit of the same origin. */
 export function Versions(props: Props): VNode {
   const { depositId, root, place } = props;
@@ -32,7 +30,9 @@ export function Versions(props: Props): VNode {
   const others = (value?.versions ?? []).filter((version) => version.depositId !== depositId);
   const other = place.query.get('with') ?? '';
   const onChange = (event: Event): void =>
-    navigate(withQuery({ with: (event.currentTarget as HTMLSelectElement).value }));
+    navigate(
+      withQuery({ with: (event.currentTarget as HTMLSelectElement).value, difference: null, change: null }),
+    );
   if (others.length === 0) return html`<p class="quiet">There is no other version of this origin.</p>`;
   return html`<section aria-label="Versions">
     <h2>Versions of the origin</h2>
@@ -57,15 +57,17 @@ function Differences({ other, depositId, root, place, mayRead }: Props & { reado
   const { value: before } = loaded;
   if (!before) return html`<${Pending} of=${loaded} text="Comparing …" />`;
   const found = treeDifferences(before, root);
+  const page = pageOf(place.query, 'difference', found, (one) => one.path);
   const [from, to] = [`deposit ${other}`, 'this one'];
   const path = unescapePath(place.query.get('path') ?? '');
   const [old, present] = [nodeAt(before, path), nodeAt(root, path)].filter((node) => node?.mode !== '40000');
   const isChanged = old && present && old.id !== present.id;
   return html`
-    ${isChanged && mayRead && html`<${ChangedLines} before=${{ depositId: other, node: old }} after=${{ depositId, node: present }} />`}
+    ${isChanged && mayRead && html`<${ChangedLines} before=${{ depositId: other, node: old }} after=${{ depositId, node: present }} query=${place.query} />`}
     <p role="status">${found.length === 0 ? `The trees of ${from} and ${to} are equal.` : `From ${from} to ${to}, ${found.length.toLocaleString('en')} paths differ.`}</p>
-    <ul class="tree-differences">${found.slice(0, MAX_SHOWN).map((one) => html`<${DifferenceItem} difference=${one} />`)}</ul>
-    ${found.length > MAX_SHOWN && html`<p class="quiet">Only the first ${MAX_SHOWN} are shown.</p>`}
+    <${Paged} page=${page} what="Differences">
+      <ul class="tree-differences">${page.items.map((one) => html`<${DifferenceItem} difference=${one} />`)}</ul>
+    </${Paged}>
   `;
 }
 

@@ -15,6 +15,7 @@ import { useAct } from '../parts/act.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
 import { Pending, Problem } from '../parts/pending.ts';
 import { STATUSES, StatusMark } from '../parts/status.ts';
+import { Tabs } from '../parts/tabs.ts';
 import { withQuery } from '../router.ts';
 import type { ScreenProps } from './screen-props.ts';
 
@@ -45,7 +46,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
       setActing({ act, selected: { filter, count } });
     });
   return html`
-    <${Tabs} status=${filter.status} counts=${data?.counts ?? null} />
+    <${StatusTabs} status=${filter.status} counts=${data?.counts ?? null} />
     <${FilterBar} filter=${filter} without=${boot.viewer.client === null ? [] : ['client']} />
     <${Problem} text=${counting.problem} />
     <div class="actions toolbar">
@@ -61,34 +62,37 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
       ${newer > 0 && html`<button type="button" onClick=${() => setVersion(version + 1)}>${newer} new</button>`}
     </p>
     <${Pending} of=${loaded} />
-    ${data && rows.length === 0 && data.searchedTo === null && html`<p class="quiet">${matching === '' ? 'There is no deposit yet.' : html`No deposit matches. <a href="/console/deposits">Remove all filters</a>`}</p>`}
+    ${data && rows.length === 0 && data.searchedTo === null && html`<${NoRows} isFirst=${before === null} isFiltered=${matching !== ''} />`}
     ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
     ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits from ${data.searchedTo} on. Older ones may match.</p>`}
     <p class="actions">
-      ${before !== null && html`<a class="button" href=${withQuery({ before: null })}>Newest deposits</a>`}
-      ${data && data.next !== null && html`<a class="button" href=${withQuery({ before: String(data.next) })}>Older deposits</a>`}
+      ${before !== null && html`<a class="button" href=${`${withQuery({ before: null })}#content`}>Newest deposits</a>`}
+      ${data && data.next !== null && html`<a class="button" href=${`${withQuery({ before: String(data.next) })}#content`}>Older deposits</a>`}
     </p>
     ${acting && html`<${ActDialog} ...${acting} onClose=${() => setActing(undefined)} />`}
   `;
 }
 
-function Tabs({
-  status: chosen,
-  counts,
-}: {
-  readonly status: string | undefined;
-  readonly counts: DepositPage['counts'];
-}): VNode {
-  return html`<nav class="tabs" aria-label="Status">
-    ${[undefined, ...STATUSES].map(
-      (status) => html`<a
-        href=${withQuery({ status: status ?? null, before: null })}
-        aria-current=${chosen === status ? 'true' : undefined}
-        >${status === undefined ? 'all' : html`<${StatusMark} status=${status} />`}
-        ${status !== undefined && counts && html`<span class="number">${(counts[status] ?? 0).toLocaleString('en')}</span>`}</a
-      >`,
-    )}
-  </nav>`;
+type NoRowsProps = { readonly isFirst: boolean; readonly isFiltered: boolean };
+
+function NoRows({ isFirst, isFiltered }: NoRowsProps): VNode {
+  if (!isFirst) return html`<p class="quiet">There are no older deposits${isFiltered && ' that match'}.</p>`;
+  if (!isFiltered) return html`<p class="quiet">There is no deposit yet.</p>`;
+  return html`<p class="quiet">No deposit matches. <a href="/console/deposits">Remove all filters</a></p>`;
+}
+
+type StatusTabsProps = { readonly status: string | undefined; readonly counts: DepositPage['counts'] };
+
+function StatusTabs({ status: chosen, counts }: StatusTabsProps): VNode {
+  const tabs = [undefined, ...STATUSES].map((status) => ({
+    href: withQuery({ status: status ?? null, before: null }),
+    text:
+      status === undefined
+        ? 'all'
+        : html`<${StatusMark} status=${status} /> ${counts && html`<span class="number">${(counts[status] ?? 0).toLocaleString('en')}</span>`}`,
+    isCurrent: chosen === status,
+  }));
+  return html`<${Tabs} label="Status" tabs=${tabs} />`;
 }
 
 type ActsProps = {
