@@ -26,6 +26,8 @@ import {
   treeDifferences,
   treeOf,
 } from '../../../src/modules/console/browser/files/tree.ts';
+import { countText } from '../../../src/modules/console/browser/texts/count.ts';
+import { timeText } from '../../../src/modules/console/browser/texts/times.ts';
 import { visibleParts, visibleText } from '../../../src/modules/console/browser/texts/visible.ts';
 import { unescapePath } from '../../../src/modules/console/proof/manifest.ts';
 import { COLUMNS, columnsIn, columnsText } from '../../../src/modules/console/protocol/columns.ts';
@@ -242,4 +244,23 @@ test('differences have three lines of context and a size limit', (t) => {
   const other = (letter: string, count: number) => `${letter}\n`.repeat(count);
   t.is(changedPlaces(other('a', MAX_CHANGES / 2), other('b', MAX_CHANGES / 2 + 1)), undefined);
   t.is(changedPlaces(other('a', MAX_CHANGES / 2), other('b', MAX_CHANGES / 2))?.flat().length, MAX_CHANGES);
+});
+
+test('a time has the zone that it was in, also at the other time of the year', (t) => {
+  const { TZ } = process.env;
+  process.env['TZ'] = 'Europe/Berlin';
+  t.is(timeText(new Date('2026-01-31T12:00:00Z'), 'local'), '2026-01-31 13:00:00 UTC+1');
+  t.is(timeText(new Date('2026-07-31T22:30:05Z'), 'local'), '2026-08-01 00:30:05 UTC+2');
+  process.env['TZ'] = 'America/St_Johns';
+  t.is(timeText(new Date('2026-01-31T12:00:00Z'), 'local'), '2026-01-31 08:30:00 UTC−3:30');
+  t.is(timeText(new Date('2026-01-31T12:00:00Z'), 'utc'), '2026-01-31 12:00:00 UTC');
+  if (TZ === undefined) delete process.env['TZ'];
+  else process.env['TZ'] = TZ;
+});
+
+test('a number agrees with its noun', (t) => {
+  t.deepEqual(
+    [0, 1, 2000].map((count) => countText(count, 'file')),
+    ['0 files', '1 file', '2,000 files'],
+  );
 });

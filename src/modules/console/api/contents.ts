@@ -33,13 +33,14 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
   async function versionsOf({ params, viewer }: ViewerRequest) {
     const deposits = await depositsOf(viewer).settled();
     const { origin } = deposits.existing(params['id']);
-    if (origin === null) return { origin, versions: [] };
-    const order = { orderBy: 'depositId', descending: true, limit: MAX_VERSIONS };
+    if (origin === null) return { origin, versions: [], isComplete: true };
+    const order = { orderBy: 'depositId', descending: true, limit: MAX_VERSIONS + 1 };
     const found = deposits.find({ index: ['origin', 'depositId'], equal: { origin }, ...order });
     const versions = found
+      .slice(0, MAX_VERSIONS)
       .filter(({ directory }) => directory !== null)
       .map(({ depositId, createdAt, directory }) => ({ depositId, createdAt, directory }));
-    return { origin, versions };
+    return { origin, versions, isComplete: found.length <= MAX_VERSIONS };
   }
 
   /** Resolves to the root directory of a loaded deposit. */

@@ -1,3 +1,11 @@
+import { Store } from './store.ts';
+
+/** The address of all assets of this release, which contains a hash of them. */
+const RELEASE = new URL('../../../../', import.meta.url).pathname;
+
+/** Whether the service has other scripts than this page by now: its answers may have other fields. */
+export const isOutdated = new Store(false);
+
 /** An error that the server reports, or that it does not answer. */
 export class ApiError extends Error {
   readonly code: string;
@@ -55,6 +63,7 @@ async function send(method: string, path: string, body: unknown, options: Readin
     if (signal?.aborted) throw error;
     throw new ApiError('NO_ANSWER', 'The service does not answer.', 0);
   });
+  if ((answer.headers.get('X-Console-Release') ?? RELEASE) !== RELEASE) isOutdated.value = true;
   if (answer.status === 401 && path !== '/console/enter') signIn();
   if (answer.ok) return answer;
   const { code, message } = errorIn(await answer.text());

@@ -54,7 +54,7 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
 function LazyDepositScreen(props: ScreenProps): VNode {
   const loaded = useLoaded(() => import('./deposit/deposit-screen.ts'), []);
   if (loaded.problem !== undefined)
-    return html`<p class="problem" role="alert">This page could not be loaded. The service may have been updated: <a href=${location.href} target="_self">load it again</a>.</p>`;
+    return html`<p class="problem" role="alert">The page could not be loaded: <a href=${location.href} target="_self">try again</a>.</p>`;
   if (!loaded.value) return html`<${Pending} of=${loaded} />`;
   return html`<${loaded.value.DepositScreen} ...${props} />`;
 }

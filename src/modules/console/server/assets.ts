@@ -52,6 +52,11 @@ export class Assets {
     this.#base = `/console/assets/${hash}/`;
   }
 
+  /** Returns the address of all files of this release. */
+  get release(): string {
+    return this.#base;
+  }
+
   /** Returns the address of a file of the console. */
   urlOf(name: string): string {
     return `${this.#base}${name}`;

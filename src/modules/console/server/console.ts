@@ -7,7 +7,7 @@ import { VisibleDeposits } from '../listing/visible-deposits.ts';
 import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';
-import { answerPage, refusalPage, seeOther, setSecurityHeaders } from './page.ts';
+import { answerPage, refusalPage, seeOther, setHeaders } from './page.ts';
 import { assertFromConsole, readBody } from './request-guard.ts';
 import { ConsoleRefusal, notFoundHere, type RouteRequest, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
@@ -38,7 +38,7 @@ export class Console implements Disposable {
 
   /** Answers a request for a path of the console. */
   async answer(ctx: ServiceContext): Promise<void> {
-    setSecurityHeaders(ctx, this.#parts.assets);
+    setHeaders(ctx, this.#parts.assets);
     if (!this.#parts.isReady()) {
       throw new SwordError(
         'ServiceUnavailable',

@@ -14,7 +14,7 @@ const ICON =
 const STYLES = ['style.css', 'deposit/deposit.css'];
 
 /** Headers of every answer of the console. */
-export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Assets, 'importMap'>): void {
+export function setHeaders(ctx: ServiceContext, { importMap, release }: Assets): void {
   const map = hash('sha256', importMap, 'base64');
   ctx.set({
     'Cache-Control': 'no-store',
@@ -34,6 +34,7 @@ export function setSecurityHeaders(ctx: ServiceContext, { importMap }: Pick<Asse
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    'X-Console-Release': release,
     'Referrer-Policy': 'same-origin', // with no-referrer, browsers send forms with `Origin: null`
   });
 }

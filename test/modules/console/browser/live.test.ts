@@ -35,6 +35,28 @@ test('an event stream that was refused, broken off or never answered comes back,
   t.pass();
 });
 
+test('a page says that the service was updated, and stays usable until it is loaded again', async (t, open) => {
+  const { alice } = t.context;
+  await depositOf(alice, { title: 'Mirabelle' });
+  const { page } = await open({ role: 'operator' });
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  t.is(await page.getByText('The service was updated').count(), 0);
+  await page.route('/console/api/live', async (route) => {
+    const headers = { 'X-Console-Release': '/console/assets/0123456789abcdef/' };
+    await route.fulfill({ status: 200, contentType: 'text/event-stream', headers, body: ': connected\n\n' });
+  });
+  await page.getByRole('button', { name: 'live' }).click();
+  await page.getByRole('button', { name: 'paused' }).click();
+  await page.getByRole('status').getByText('The service was updated').waitFor();
+  await page.getByRole('link', { name: 'Deposits', exact: true }).last().click();
+  await page.getByRole('row', { name: /Mirabelle/ }).waitFor();
+  await page.unroute('/console/api/live');
+  await page.getByRole('link', { name: 'load this page again' }).click();
+  await page.getByRole('row', { name: /Mirabelle/ }).waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  t.is(await page.getByText('The service was updated').count(), 0);
+});
+
 test('data that could not be loaded are loaded once the service answers again', async (t, open) => {
   const { alice } = t.context;
   const id = await depositOf(alice, { title: 'Quince' });

@@ -230,6 +230,30 @@ test('a change that arrives before the answer with the rows is shown in its row'
   t.pass();
 });
 
+test('pages say why a list is empty, in which zone a time is, and offer only what works for the viewer', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Walnut' });
+  const { page } = await open({ role: 'operator' });
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Deposits' }).click();
+  await page.locator('main:focus').waitFor();
+  await page.getByRole('row', { name: /Walnut.* \d\d:\d\d:\d\d UTC / }).waitFor();
+  await page.goto('/console/deposits?before=1');
+  await page.getByText('There are no older deposits.').waitFor();
+  await page.goto('/console/deposits?before=1&status=done');
+  await page.getByText('There are no older deposits that match.').waitFor();
+  await page.getByRole('link', { name: 'Newest deposits' }).click();
+  await page.getByRole('row', { name: /Walnut/ }).waitFor();
+  await page.goto('/console/search?q=nothing-at-all');
+  await page.getByText('Words are found in titles').waitFor();
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByText(`npx deposit-service history ${id}`).waitFor();
+  t.is(await page.getByRole('link', { name: 'Receipt' }).count(), 0, 'it asks for the password of a client');
+  const { page: own } = await open({ role: 'depositor', client: 'alice' });
+  await own.goto(`/console/deposits/${id}`);
+  await own.getByRole('link', { name: 'Receipt' }).waitFor();
+  t.is(await own.getByText('npx').count(), 0);
+});
+
 test('a depositor signs in with the password of the client, and sees only its deposits', async (t, open) => {
   const { alice, carol } = t.context;
   const own = await depositOf(alice, { title: 'Own brush' });

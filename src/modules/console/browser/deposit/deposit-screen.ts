@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
 import { FilesTab } from '../files/files-tab.ts';
@@ -39,7 +40,7 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
   const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
   return html`
     <${Pending} of=${loaded} />
-    <${Head} summary=${data} mayAct=${boot.viewer.permissions.includes('deposits:act')} />
+    <${Head} summary=${data} viewer=${boot.viewer} />
     <${Tabs} label="Parts of the deposit" tabs=${tabs.map(({ name, title }) => ({
       href: `${place.path}?tab=${name}`,
       text: title,
@@ -53,10 +54,10 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
 
 function Head({
   summary: { row, context, depositId },
-  mayAct,
+  viewer: { client: ownClient, permissions },
 }: {
   readonly summary: DepositSummary;
-  readonly mayAct: boolean;
+  readonly viewer: Boot['viewer'];
 }): VNode {
   if (!row) return html`<p class="quiet">Deposit ${depositId} was deleted. Its history remains.</p>`;
   const { client, collection, status, statusDetail } = row;
@@ -67,10 +68,13 @@ function Head({
     <p class="quiet detail"><${Shown} text=${statusDetail} /></p>
     ${context !== null && html`<p><${Copyable} text=${context} /></p>`}
     <p class="actions">
-      <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/status/`}>Status page</a>
-      <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/metadata/`}>Receipt</a>
-      <${Copyable} text=${`npx deposit-service history ${depositId}`} />
-      ${mayAct && html`<${Acts} depositId=${depositId} status=${status} />`}
+      ${
+        ownClient !== null &&
+        html`<a href=${`/1/${encodeURIComponent(collection)}/${depositId}/status/`}>Status page</a>
+          <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/metadata/`}>Receipt</a>`
+      }
+      ${permissions.includes('service:read') && html`<${Copyable} text=${`npx deposit-service history ${depositId}`} />`}
+      ${permissions.includes('deposits:act') && html`<${Acts} depositId=${depositId} status=${status} />`}
     </p>
   </section>`;
 }

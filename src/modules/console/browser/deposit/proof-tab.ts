@@ -10,8 +10,10 @@ import { html } from '../../protocol/html.ts';
 import { getBytes } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
+import { valueOf } from '../parts/fields.ts';
 import { Problem } from '../parts/pending.ts';
 import { withQuery } from '../router.ts';
+import { countText, numberText } from '../texts/count.ts';
 import { ArchiveCheck } from './archive-check.ts';
 import type { DepositSummary } from './deposit-summary.ts';
 import { type ProofRun, useProof } from './proof-run.ts';
@@ -41,7 +43,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
     <form onSubmit=${start}>
       <label for="pem">Public keys of the service that you have stored, in PEM</label>
       <textarea id="pem" rows="4" spellcheck=${false} value=${pem} onInput=${(event: Event) =>
-        setPem((event.currentTarget as HTMLTextAreaElement).value)}></textarea>
+        setPem(valueOf(event))}></textarea>
       <${Fingerprints} pem=${pem} />
       <button class="primary" disabled=${isRunning}>Prove deposit ${depositId}</button>
     </form>
@@ -64,10 +66,10 @@ function statusText(
 ): string {
   if (!isStarted) return 'Nothing has been computed yet.';
   if (failed !== undefined) return 'The proof was not finished.';
-  if (isRunning) return `Reading ${events.toLocaleString('en')} of ${of.toLocaleString('en')} events …`;
+  if (isRunning) return `Reading ${numberText(events)} of ${countText(of, 'event')} …`;
   const finished = `Finished: ${verdictOf(steps).text}.`;
   if (of === 0) return `${finished} Without an anchor, only the events of this deposit were read.`;
-  return `${finished} ${hashes.toLocaleString('en')} hashes over ${events.toLocaleString('en')} events were recomputed in this browser.`;
+  return `${finished} ${numberText(hashes)} hashes over ${countText(events, 'event')} were recomputed in this browser.`;
 }
 
 function Fingerprints({ pem }: { readonly pem: string }): VNode {

@@ -3,11 +3,14 @@ import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../protocol/html.ts';
 import { getJson } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
+import { Choice, submittedText, valueOf } from '../parts/fields.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
-import { durationText, Time } from '../parts/time.ts';
+import { Time } from '../parts/time.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
+import { countText } from '../texts/count.ts';
+import { durationText } from '../texts/times.ts';
 import { EventDetail } from './event-detail.ts';
 import { type HistoryStep, historyOf, type StreamEvent, stepAt } from './history.ts';
 import { loadStream } from './stream-events.ts';
@@ -58,12 +61,7 @@ function AsOf({
 }): VNode {
   const choose = (value: string): void => navigate(withQuery({ at: value }), { replace: true });
   const step = steps[index];
-  const onSubmit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const field = new FormData(event.currentTarget as HTMLFormElement).get('time');
-    if (typeof field === 'string') choose(field);
-  };
-  return html`<form class="as-of" onSubmit=${onSubmit}>
+  return html`<form class="as-of" onSubmit=${(event: SubmitEvent) => choose(submittedText(event, 'time'))}>
     <label for="as-of">As of</label>
     <input
       id="as-of"
@@ -72,7 +70,7 @@ function AsOf({
       max=${steps.length - 1}
       value=${index}
       aria-valuetext=${step ? `event ${index}, ${step.occurredAt}` : 'before the first event'}
-      onInput=${(event: Event) => choose((event.currentTarget as HTMLInputElement).value)}
+      onInput=${(event: Event) => choose(valueOf(event))}
     />
     <output>${step ? html`#${index} · <${Time} at=${step.occurredAt} /> · <${StatusMark} status=${step.after.status} />` : 'before the first event'}</output>
     <input name="time" aria-label="Time" placeholder="2026-01-31T12:00:00Z" value=${/\D/.test(at ?? '') ? at : ''} />
@@ -96,34 +94,19 @@ function Events({
   const shown = steps.filter(
     ({ actor, event }) => (by === '' || actor === by) && (type === '' || event.type === type),
   );
+  const choice = (label: string, name: string, value: string, valueIn: (step: HistoryStep) => string) => {
+    const options = [['', 'all'], ...[...new Set(steps.map(valueIn))].map((one) => [one, one])];
+    return html`<${Choice} label=${label} value=${value} options=${options} onChoose=${(one: string) => navigate(withQuery({ [name]: one }))} />`;
+  };
   return html`<section aria-label="Events">
     <p class="actions">
-      <${Choice} label="By" name="by" value=${by} values=${steps.map(({ actor }) => actor)} />
-      <${Choice} label="Type" name="type" value=${type} values=${steps.map(({ event }) => event.type)} />
-      <span class="quiet">${shown.length} of ${steps.length} events</span>
+      ${choice('By', 'by', by, ({ actor }) => actor)} ${choice('Type', 'type', type, ({ event }) => event.type)}
+      <span class="quiet">${shown.length} of ${countText(steps.length, 'event')}</span>
     </p>
     <ol class="events">
       ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} faults=${faults} />`)}
     </ol>
   </section>`;
-}
-
-type ChoiceProps = {
-  readonly label: string;
-  /** Name of the parameter of the address. */
-  readonly name: string;
-  readonly value: string;
-  readonly values: readonly string[];
-};
-
-/** Chooses one of the values, or all of them. */
-function Choice({ label, name, value, values }: ChoiceProps): VNode {
-  const onChange = (event: Event): void =>
-    navigate(withQuery({ [name]: (event.currentTarget as HTMLSelectElement).value }));
-  return html`<label>${label} <select value=${value} onChange=${onChange}>
-    <option value="">all</option>
-    ${[...new Set(values)].map((one) => html`<option value=${one}>${one}</option>`)}
-  </select></label>`;
 }
 
 function EventItem({

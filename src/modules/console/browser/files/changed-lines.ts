@@ -4,6 +4,7 @@ import type { Reading } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { openWorker } from '../parts/console-worker.ts';
 import { Pending } from '../parts/pending.ts';
+import { numberText } from '../texts/count.ts';
 import { type ComparedLine, MAX_CHANGES, MAX_LINES } from './line-difference.ts';
 import type { ComparedTexts } from './line-difference-worker.ts';
 import { loadFileText, MAX_TEXT_BYTES } from './load-text.ts';
@@ -22,7 +23,7 @@ export function ChangedLines({ before, after, query }: ChangedLinesProps): VNode
     async (reading) => (isTooLarge ? undefined : { places: await compared(before, after, reading) }),
     [before.node.id, after.node.id],
   );
-  const tooMuch = `The file is not compared by lines: that has at most 1 MiB, ${MAX_LINES.toLocaleString('en')} lines and ${MAX_CHANGES.toLocaleString('en')} changes. Download both files.`;
+  const tooMuch = `The file is not compared by lines: that has at most 1 MiB, ${numberText(MAX_LINES)} lines and ${numberText(MAX_CHANGES)} changes. Download both files.`;
   const { value, problem } = loaded;
   if (problem !== undefined) return html`<p class="quiet">${problem}</p>`;
   if (isTooLarge || (value && !value.places)) return html`<p class="quiet">${tooMuch}</p>`;
@@ -32,7 +33,7 @@ export function ChangedLines({ before, after, query }: ChangedLinesProps): VNode
   const page = pageOf(query, 'change', lines, ({ text }) => text);
   const places = [...Map.groupBy(page.items, ({ index }) => index).values()];
   return html`<section aria-label="Changed lines">
-    <h3>Lines that differ from deposit ${before.depositId}: ${count.toLocaleString('en')}</h3>
+    <h3>Lines that differ from deposit ${before.depositId}: ${numberText(count)}</h3>
     <${Paged} page=${page} what="Lines with changes"><div class="source" role="region" aria-label="Differences" tabindex="0"><table>
       ${places.map((some) => html`<tbody>${some.map((line) => html`<${Line} line=${line} />`)}</tbody>`)}
     </table></div></${Paged}>

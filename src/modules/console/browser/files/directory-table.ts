@@ -3,6 +3,7 @@ import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Shown } from '../parts/shown.ts';
 import { type Place, withQuery } from '../router.ts';
+import { numberText } from '../texts/count.ts';
 import { Paged, pageOf } from './pages.ts';
 import { bytesUrl, coreSwhid, qualifiedSwhid, type SwhidContext } from './swhid-context.ts';
 import { escapePath, nameText, type TreeNode } from './tree.ts';
@@ -62,7 +63,7 @@ export function EntryTable({
         ({ name, mode, length, swhid }) => html`<tr>
           <td data-label=${heading}>${name}</td>
           <td data-label="Kind">${KINDS[mode] ?? mode}</td>
-          <td data-label="Bytes" class="number">${length?.toLocaleString('en')}</td>
+          <td data-label="Bytes" class="number">${length !== undefined && numberText(length)}</td>
           <td data-label="SWHID">${swhid}</td>
         </tr>`,
       )}
@@ -90,7 +91,7 @@ export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNod
     <dl class="facts">
       <div><dt>SWHID</dt><dd><${Copyable} text=${coreSwhid(node)} /></dd></div>
       <div><dt>with context</dt><dd><${Copyable} text=${qualifiedSwhid(node, context)} /></dd></div>
-      ${node.length !== undefined && html`<div><dt>bytes</dt><dd>${node.length.toLocaleString('en')}</dd></div>`}
+      ${node.length !== undefined && html`<div><dt>bytes</dt><dd>${numberText(node.length)}</dd></div>`}
       ${node.sha256 !== undefined && html`<div><dt>SHA-256</dt><dd><${Copyable} text=${node.sha256} /></dd></div>`}
     </dl>
     ${

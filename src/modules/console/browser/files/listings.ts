@@ -8,6 +8,7 @@ import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { Tabs } from '../parts/tabs.ts';
 import { type Place, withQuery } from '../router.ts';
+import { countText } from '../texts/count.ts';
 import { EntryTable } from './directory-table.ts';
 import { loadText } from './load-text.ts';
 import { Paged, pageOf } from './pages.ts';
@@ -71,7 +72,7 @@ function Listing({ row, reading, query }: ListingProps): VNode {
   );
   return html`<section aria-label=${`Archive ${name}`}>
     <h2><${Shown} text=${name} /></h2>
-    <p class="quiet">${format}, ${files.toLocaleString('en')} files of ${bytes.toLocaleString('en')} bytes</p>
+    <p class="quiet">${format}, ${countText(files, 'file')} of ${countText(bytes, 'byte')}</p>
     <${Pending} of=${loaded} />
     ${loaded.value && html`<${Members} members=${loaded.value} query=${query} />`}
   </section>`;

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { Shown } from '../parts/shown.ts';
 import { withQuery } from '../router.ts';
+import { countText, numberText } from '../texts/count.ts';
 
 /**
  * Maximum number of entries or lines on a page, of characters of a line, and of all lines of a page. Browsers need
@@ -90,14 +91,10 @@ export function Paged({
   </div>`;
 }
 
-function numberText(number: number): string {
-  return number.toLocaleString('en');
-}
-
 /** Shows the beginning of a line, and the number of characters that follow. */
 export function LineText({ text }: { readonly text: string }): VNode {
   const more = text.length - MAX_LINE_CHARACTERS;
   if (more <= 0) return html`<${Shown} text=${text} />`;
   return html`<${Shown} text=${text.slice(0, MAX_LINE_CHARACTERS)} />
-    <span class="quiet"> … ${more.toLocaleString('en')} more characters</span>`;
+    <span class="quiet"> … ${countText(more, 'more character')}</span>`;
 }

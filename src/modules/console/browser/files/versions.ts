@@ -2,9 +2,14 @@ import type { VNode } from 'preact';
 import { readManifest, unescapePath } from '../../proof/manifest.ts';
 import { html } from '../../protocol/html.ts';
 import { useJson, useLoaded } from '../loaded.ts';
+import { Choice } from '../parts/fields.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
+import { preferences } from '../preferences.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
+import { useStore } from '../store.ts';
+import { countText } from '../texts/count.ts';
+import { timeText } from '../texts/times.ts';
 import { ChangedLines } from './changed-lines.ts';
 import { pathUrl } from './directory-table.ts';
 import { loadText } from './load-text.ts';
@@ -24,26 +29,25 @@ type Props = {
 /** Compares the tree with that of another deposit of the same origin. */
 export function Versions(props: Props): VNode {
   const { depositId, root, place } = props;
-  const { value } = useJson<{ readonly versions: readonly Version[] }>(
+  const { zone } = useStore(preferences);
+  const loaded = useJson<{ readonly versions: readonly Version[]; readonly isComplete: boolean }>(
     `/console/api/deposits/${depositId}/versions`,
   );
-  const others = (value?.versions ?? []).filter((version) => version.depositId !== depositId);
+  const { value } = loaded;
+  if (!value) return html`<${Pending} of=${loaded} />`;
+  const others = value.versions.filter((version) => version.depositId !== depositId);
   const other = place.query.get('with') ?? '';
-  const onChange = (event: Event): void =>
-    navigate(
-      withQuery({ with: (event.currentTarget as HTMLSelectElement).value, difference: null, change: null }),
-    );
+  const choose = (chosen: string): void =>
+    navigate(withQuery({ with: chosen, difference: null, change: null }));
   if (others.length === 0) return html`<p class="quiet">There is no other version of this origin.</p>`;
+  const options = others.map((version) => [
+    String(version.depositId),
+    `deposit ${version.depositId}, ${timeText(new Date(version.createdAt), zone)}${version.directory === root.id ? ', the same tree' : ''}`,
+  ]);
   return html`<section aria-label="Versions">
     <h2>Versions of the origin</h2>
-    <label>Compare with <select value=${other} onChange=${onChange}>
-      <option value="">nothing</option>
-      ${others.map(
-        (version) => html`<option value=${version.depositId}>
-          deposit ${version.depositId}, ${version.createdAt.slice(0, 10)}${version.directory === root.id ? ', the same tree' : ''}
-        </option>`,
-      )}
-    </select></label>
+    <${Choice} label="Compare with" value=${other} options=${[['', 'nothing'], ...options]} onChoose=${choose} />
+    ${!value.isComplete && html`<p class="quiet">These are the newest deposits of the origin: it has more.</p>`}
     ${/^\d+$/.test(other) && html`<${Differences} other=${other} ...${props} />`}
   </section>`;
 }
@@ -64,7 +68,7 @@ function Differences({ other, depositId, root, place, mayRead }: Props & { reado
   const isChanged = old && present && old.id !== present.id;
   return html`
     ${isChanged && mayRead && html`<${ChangedLines} before=${{ depositId: other, node: old }} after=${{ depositId, node: present }} query=${place.query} />`}
-    <p role="status">${found.length === 0 ? `The trees of ${from} and ${to} are equal.` : `From ${from} to ${to}, ${found.length.toLocaleString('en')} paths differ.`}</p>
+    <p role="status">${found.length === 0 ? `The trees of ${from} and ${to} are equal.` : `From ${from} to ${to}, ${countText(found.length, 'path')} ${found.length === 1 ? 'differs' : 'differ'}.`}</p>
     <${Paged} page=${page} what="Differences">
       <ul class="tree-differences">${page.items.map((one) => html`<${DifferenceItem} difference=${one} />`)}</ul>
     </${Paged}>

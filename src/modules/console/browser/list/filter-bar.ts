@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Filter, FilterName } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
+import { submittedText, valueOf } from '../parts/fields.ts';
 import { navigate, withQuery } from '../router.ts';
 
 /** Filters that the bar offers, with an example each; the status has tabs of its own. */
@@ -29,16 +30,12 @@ export function FilterBar({ filter, without = [] }: FilterBarProps): VNode {
   const [name, setName] = useState<FilterName>(offered[0]?.[0] ?? 'since');
   const example = offered.find(([offer]) => offer === name)?.[2];
   const add = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const value = textIn(form, 'value');
-    form.reset();
+    const value = submittedText(event, 'value');
+    (event.currentTarget as HTMLFormElement).reset();
     if (value !== '') navigate(withQuery({ [name]: value, before: null }));
   };
-  const search = (event: SubmitEvent): void => {
-    event.preventDefault();
-    navigate(withQuery({ q: textIn(event.currentTarget as HTMLFormElement, 'q'), before: null }));
-  };
+  const search = (event: SubmitEvent): void =>
+    navigate(withQuery({ q: submittedText(event, 'q'), before: null }));
   const chips = OFFERED.flatMap(([one, label]) => {
     const value = filter[one];
     return value === undefined ? [] : [{ one, label, value }];
@@ -59,7 +56,7 @@ export function FilterBar({ filter, without = [] }: FilterBarProps): VNode {
       <select
         aria-label="Filter"
         value=${name}
-        onChange=${(event: Event) => setName((event.currentTarget as HTMLSelectElement).value as FilterName)}
+        onChange=${(event: Event) => setName(valueOf(event) as FilterName)}
       >
         ${offered.map(([one, label]) => html`<option value=${one}>${label}</option>`)}
       </select>
@@ -79,9 +76,4 @@ export function FilterBar({ filter, without = [] }: FilterBarProps): VNode {
       </ul>`
     }
   </div>`;
-}
-
-function textIn(form: HTMLFormElement, name: string): string {
-  const value = new FormData(form).get(name);
-  return typeof value === 'string' ? value.trim() : '';
 }

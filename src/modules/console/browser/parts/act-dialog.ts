@@ -4,6 +4,7 @@ import type { Filter } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { type Act, commandLine, type JobView } from '../../protocol/job.ts';
 import { ApiError, getJson, postJson } from '../api.ts';
+import { countText, numberText } from '../texts/count.ts';
 import { useAct } from './act.ts';
 import { Copyable } from './copy.ts';
 import { Dialog } from './dialog.ts';
@@ -30,7 +31,7 @@ export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
   const [job, setJob] = useState<JobView | undefined>(undefined);
   const starting = useAct();
   const count = 'ids' in selected ? selected.ids.length : selected.count;
-  const what = count === 1 ? '1 deposit' : `${count.toLocaleString('en')} deposits`;
+  const what = countText(count, 'deposit');
   const command = commandLine(act, 'ids' in selected ? selected : { filter: selected.filter });
   usePolled(job, setJob);
   const start = (): void =>
@@ -56,7 +57,7 @@ function Progress({ job }: { readonly job: JobView }): VNode {
   return html`<div>
     <progress max=${total} value=${done + refused} aria-label="Progress"></progress>
     <p role="status">
-      ${state === 'running' ? 'Running' : state}: ${done} of ${total} started again${refused > 0 ? `, ${refused} refused` : ''}.
+      ${state === 'running' ? 'Running' : state}: ${numberText(done)} of ${numberText(total)} started again${refused > 0 ? `, ${numberText(refused)} refused` : ''}.
     </p>
     <${Problem} text=${problem ?? undefined} />
     ${

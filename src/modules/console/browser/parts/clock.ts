@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import { preferences, setPreferences } from '../preferences.ts';
 import { useStore } from '../store.ts';
-import { Time, zoneName } from './time.ts';
+import { zoneName } from '../texts/times.ts';
+import { Time } from './time.ts';
 
 /** Shows the time, and switches between UTC and the zone of the reader. */
 export function Clock(): VNode {
@@ -16,6 +17,6 @@ export function Clock(): VNode {
   const other = zone === 'utc' ? 'local' : 'utc';
   const label = `Times are in ${zoneName(zone)}. Show them in ${zoneName(other)}`;
   return html`<button type="button" class="clock" title=${label} onClick=${() => setPreferences({ zone: other })}>
-    <${Time} at=${now} isShort /> ${zoneName(zone)}
+    <${Time} at=${now} isShort />
   </button>`;
 }

@@ -3,12 +3,14 @@ import { useRef, useState } from 'preact/hooks';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import { SCREENS, type Screen } from '../../protocol/screens.ts';
+import { isOutdated } from '../api.ts';
 import { live } from '../live.ts';
 import { preferences, setPreferences } from '../preferences.ts';
 import { navigate, type Place } from '../router.ts';
 import { useStore } from '../store.ts';
 import { Clock } from './clock.ts';
 import { Dialog } from './dialog.ts';
+import { Choice, submittedText } from './fields.ts';
 import { useKeys } from './keys.ts';
 import { Time } from './time.ts';
 
@@ -27,6 +29,12 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['x', 'select the row'],
   ['o or Enter', 'open the row'],
 ];
+
+const THEMES = [
+  ['system', 'as the system'],
+  ['light', 'light'],
+  ['dark', 'dark'],
+] as const;
 
 /** Ids of the fields that a key opens. */
 const FIELDS: Readonly<Record<string, string>> = { '/': 'search', f: 'filter-text' };
@@ -57,7 +65,11 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
           html`<a href=${path} aria-current=${isCurrent(path, place) ? 'page' : undefined}>${name}</a>`,
       )}
     </nav>
-    <main id="content" tabindex="-1"><h1>${title}</h1>${children}</main>
+    <main id="content" tabindex="-1">
+      <h1>${title}</h1>
+      <div role="status">${useStore(isOutdated) && html`<p class="notice">The service was updated: <a href=${location.href} target="_self">load this page again</a>.</p>`}</div>
+      ${children}
+    </main>
     ${isHelpOpen && html`<${KeyList} screens=${shown} onClose=${() => setHelpOpen(false)} />`}
   `;
 }
@@ -68,14 +80,11 @@ function isCurrent(path: string, place: Place): boolean {
 
 function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 'place'>): VNode {
   const { theme } = useStore(preferences);
-  const field = useRef<HTMLInputElement>(null);
-  const search = (event: Event): void => {
-    event.preventDefault();
-    const text = field.current?.value.trim() ?? '';
+  const search = (event: SubmitEvent): void => {
+    const text = submittedText(event, 'q');
     if (text !== '') navigate(`/console/search?q=${encodeURIComponent(text)}`);
   };
-  const setTheme = (event: Event): void =>
-    setPreferences({ theme: (event.currentTarget as HTMLSelectElement).value as typeof theme });
+  const setTheme = (chosen: typeof theme): void => setPreferences({ theme: chosen });
   return html`<header>
     <a class="brand" href="/console/">Deposits</a>
     <span class="node" title=${`${service.name} ${service.version}`}>
@@ -84,8 +93,8 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
     <${LiveLight} />
     <form role="search" onSubmit=${search}>
       <input
-        ref=${field}
         id="search"
+        name="q"
         type="search"
         aria-label="Search"
         placeholder="Id, SWHID, digest, origin, client, text"
@@ -95,14 +104,7 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
     <${Clock} />
     <button type="button" class="menu" popovertarget="menu">${viewer.name} <span class="role">${viewer.role}</span></button>
     <div id="menu" popover>
-        <label>
-          Colours
-          <select value=${theme} onChange=${setTheme}>
-            <option value="system">as the system</option>
-            <option value="light">light</option>
-            <option value="dark">dark</option>
-          </select>
-        </label>
+        <${Choice} label="Colours" value=${theme} options=${THEMES} onChoose=${setTheme} />
         <form method="post">
           <button formaction="/console/api/sign-out">Sign out</button>
           ${viewer.kind === 'person' && html`<button formaction="/console/api/end-sessions">End all my sessions</button>`}

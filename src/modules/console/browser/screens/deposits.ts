@@ -17,6 +17,7 @@ import { Pending, Problem } from '../parts/pending.ts';
 import { STATUSES, StatusMark } from '../parts/status.ts';
 import { Tabs } from '../parts/tabs.ts';
 import { withQuery } from '../router.ts';
+import { numberText } from '../texts/count.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** The list of deposits: filters in the address, acts on the selected ones or on all that match. */
@@ -77,7 +78,8 @@ type NoRowsProps = { readonly isFirst: boolean; readonly isFiltered: boolean };
 
 function NoRows({ isFirst, isFiltered }: NoRowsProps): VNode {
   if (!isFirst) return html`<p class="quiet">There are no older deposits${isFiltered && ' that match'}.</p>`;
-  if (!isFiltered) return html`<p class="quiet">There is no deposit yet.</p>`;
+  if (!isFiltered)
+    return html`<p class="quiet">There is no deposit yet. Deposits appear here as soon as a client sends them.</p>`;
   return html`<p class="quiet">No deposit matches. <a href="/console/deposits">Remove all filters</a></p>`;
 }
 
@@ -89,7 +91,7 @@ function StatusTabs({ status: chosen, counts }: StatusTabsProps): VNode {
     text:
       status === undefined
         ? 'all'
-        : html`<${StatusMark} status=${status} /> ${counts && html`<span class="number">${(counts[status] ?? 0).toLocaleString('en')}</span>`}`,
+        : html`<${StatusMark} status=${status} /> ${counts && html`<span class="number">${numberText(counts[status] ?? 0)}</span>`}`,
     isCurrent: chosen === status,
   }));
   return html`<${Tabs} label="Status" tabs=${tabs} />`;

@@ -9,6 +9,7 @@ import { Pending } from '../parts/pending.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { STATUSES, StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
+import { countText, numberText } from '../texts/count.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** Milliseconds between two readings of the numbers while deposits change. */
@@ -49,9 +50,9 @@ export function Overview({ boot }: ScreenProps): VNode {
 
 function NeedsYou({ data: { counts, service } }: { readonly data: OverviewData }): VNode {
   const needs = [
-    item(counts['failed'], 'failed load', 'failed loads', '/console/deposits?status=failed'),
-    item(counts['rejected'], 'rejected deposit', 'rejected deposits', '/console/deposits?status=rejected'),
-    item(service?.parked, 'parked event', 'parked events', '/console/work'),
+    item(counts['failed'], 'failed load', '/console/deposits?status=failed'),
+    item(counts['rejected'], 'rejected deposit', '/console/deposits?status=rejected'),
+    item(service?.parked, 'parked event', '/console/work'),
     ...(service?.views ? [html`<li>The views are ${service.views.seconds} s behind the log.</li>`] : []),
     ...(service?.problem != null ? [html`<li>${service.problem}</li>`] : []),
   ].filter((need) => need !== undefined);
@@ -61,9 +62,9 @@ function NeedsYou({ data: { counts, service } }: { readonly data: OverviewData }
   </section>`;
 }
 
-function item(count: number | undefined, one: string, many: string, href: string): VNode | undefined {
+function item(count: number | undefined, noun: string, href: string): VNode | undefined {
   if (count === undefined || count === 0) return undefined;
-  return html`<li><a href=${href}><strong class="number">${count.toLocaleString('en')}</strong> ${count === 1 ? one : many}</a></li>`;
+  return html`<li><a href=${href}>${countText(count, noun)}</a></li>`;
 }
 
 function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode {
@@ -72,7 +73,7 @@ function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode 
       (status) => html`<li class=${counts[status] ? undefined : 'zero'}>
         <a href=${`/console/deposits?status=${status}`}>
           <${StatusMark} status=${status} />
-          <strong class="number">${(counts[status] ?? 0).toLocaleString('en')}</strong>
+          <strong class="number">${numberText(counts[status] ?? 0)}</strong>
         </a>
       </li>`,
     )}
@@ -112,7 +113,8 @@ function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
 }
 
 function Recent({ rows }: { readonly rows: OverviewData['recent'] }): VNode {
-  if (rows.length === 0) return html`<p class="quiet">There is no deposit yet.</p>`;
+  if (rows.length === 0)
+    return html`<p class="quiet">There is no deposit yet. Deposits appear here as soon as a client sends them.</p>`;
   return html`<ol class="feed">
     ${rows.map(
       ({ depositId, updatedAt, status, title, client, collection }) => html`<li key=${depositId}>

@@ -10,6 +10,7 @@ import { useJson } from '../loaded.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { navigate } from '../router.ts';
+import { countText } from '../texts/count.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** Texts that name one thing: a single hit is opened at once. */
@@ -40,10 +41,11 @@ export function Search({ place }: ScreenProps): VNode {
   return html`
     <p role="status">
       <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
-      ${count === 0 ? 'no deposit.' : count === 1 ? '1 deposit.' : `the newest ${count} deposits.`}
+      ${count === 0 ? 'no deposit.' : `${count > 1 ? 'the newest ' : ''}${countText(count, 'deposit')}.`}
       ${data.path !== null && html` It is <code><${Shown} text=${`/${nameText(unescapePath(data.path))}`} /></code> there.`}
       ${data.limit !== null && html` ${data.limit}`}
     </p>
+    ${count === 0 && html`<p class="quiet">Words are found in titles, authors, file names, slugs and origins. <a href="/console/deposits">Search the list by filters</a></p>`}
     ${count > 0 && html`<${DepositTable} columns=${columnsIn(place.query)} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
     ${
       data.list !== null &&

@@ -7,9 +7,11 @@ import { useJson, useTicks } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Dialog } from '../parts/dialog.ts';
+import { valueOf } from '../parts/fields.ts';
 import { Pending, Problem } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
-import { durationText, Time } from '../parts/time.ts';
+import { Time } from '../parts/time.ts';
+import { durationText } from '../texts/times.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** Milliseconds between two readings: the event stream does not report parked events. */
@@ -117,7 +119,7 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
           class="wide"
           required
           value=${reason}
-          onInput=${(event: Event) => setReason((event.currentTarget as HTMLInputElement).value)}
+          onInput=${(event: Event) => setReason(valueOf(event))}
         />
       </label>
       <p class="quiet">The same on the command line:</p>
