@@ -16,7 +16,7 @@ export function submittedText(event: SubmitEvent, name: string): string {
 type ChoiceProps = {
   readonly label: string;
   readonly value: string;
-  /** Values with the texts that stand for them. */
+  /** Each value, and the text that is shown for it. */
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly onChoose: (value: string) => void;
 };
