@@ -63,10 +63,10 @@ export class FailingIoRun {
     printProgress(`${this.#subject?.name}: ${this.failed - before} calls failed`);
   }
 
-  /** The number of calls is not the same in every run. */
+  /** Ends after the calls that were counted, with the first n that has none: their number differs from run to run. */
   async #failAll({ failure, calls }: Counted, [first, last]: Choice['range']): Promise<void> {
     const [before, faults] = [this.failed, this.broken.length];
-    for (let nth = first; nth <= last && (await this.#fail(failure, nth)); nth += 1);
+    for (let nth = first; nth <= last; nth += 1) if (!(await this.#fail(failure, nth)) && nth >= calls) break;
     printProgress(
       `${this.#subject?.name}, ${failure.kind} ${failure.isTorn ? 'torn' : failure.error}: ${this.failed - before} of ${calls} calls failed, ${this.broken.length - faults} faults`,
     );

@@ -21,6 +21,7 @@ test('a service on the embedded engines loads no client of another engine, from 
     [],
   );
   t.false(loaded.packages.has('yaml'), 'its description was not requested');
+  t.false(loaded.packages.has('xmlbuilder2'), 'an error needs no file, which may not be possible to open');
   t.true(loaded.packages.has('koa'));
   t.true(loaded.own.has('src/archives/workers/archive-worker.ts'), 'threads are examined, too');
 });
@@ -40,7 +41,7 @@ test('a service on EventStoreDB and S3 loads their clients, and no embedded engi
 
 /**
  * Resolves to the modules that a service with these settings has loaded when four deposits, each made in another way,
- * are done.
+ * are done, and a request was refused.
  */
 async function loadedFor(settings: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-loaded-'));
@@ -78,6 +79,8 @@ async function deposit(url: string): Promise<void> {
     const status = await depositor.finalStatus(url, id, Infinity);
     if (status !== 'done') throw new Error(`Deposit ${id} is ${status}.`);
   }
+  const { status } = await fetch(`${url}/1/servicedocument/`);
+  if (status !== 401) throw new Error(`A request without credentials was answered ${status}.`);
 }
 
 function packagesAndFiles(urls: readonly string[]) {

@@ -18,6 +18,7 @@ export function errorDocument(
   const href = errorIri(code, depositNamespace);
   return {
     element: 'sword:error',
+    isHot: true, // nothing is loaded for it, which would fail while no file can be opened
     attributes: { href },
     facts: [
       ...onlyJson({ href }),
