@@ -341,19 +341,43 @@ for (const code of ['EIO', 'EACCES']) {
   });
 }
 
-test.serial('a row on an unreadable page is a fault of its object', async (t) => {
-  const { store } = await openIn(t, await temporaryFolder(t));
-  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+/** Makes the first reads of rows with this key fail until the test ends. Tests must be serial. */
+function failReadsOfRow(t: ExecutionContext, sha256: string, times: number): void {
   const get: unknown = Reflect.get(StatementSync.prototype, 'get');
   t.teardown(() => Object.assign(StatementSync.prototype, { get }));
   const SQLITE_IOERR_READ = 266;
+  let left = times;
   Object.assign(StatementSync.prototype, {
     get(this: StatementSync, ...values: SQLInputValue[]) {
-      if (values[0] !== sha256) return Reflect.apply(get as () => unknown, this, values);
+      if (values[0] !== sha256 || left === 0) return Reflect.apply(get as () => unknown, this, values);
+      left -= 1;
       throw Object.assign(new Error('disk I/O error'), { errcode: SQLITE_IOERR_READ });
     },
   });
+}
+
+test.serial('a row on an unreadable page is a fault of its object', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  failReadsOfRow(t, sha256, Infinity);
   await t.throwsAsync(store.get(sha256), { instanceOf: ObjectUnreadable });
+});
+
+test.serial('a read of a row that fails once is repeated', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const [small, large] = [newBody(SMALL), newBody(LARGE)];
+  const { sha256 } = await store.put(inChunks(small));
+  failReadsOfRow(t, sha256, 1);
+  t.true(small.equals(await bytesOf(store, sha256)));
+  failReadsOfRow(t, sha256Of(large), 1);
+  await store.put(inChunks(large));
+});
+
+test.serial('a large object that cannot be looked up among the rows is not stored for now', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const large = newBody(LARGE);
+  failReadsOfRow(t, sha256Of(large), Infinity);
+  await t.throwsAsync(store.put(inChunks(large)), { instanceOf: ObjectStoreUnavailable });
 });
 
 test("a removed row's record does not reappear after a power cut", async (t) => {

@@ -6,6 +6,8 @@ import { isDamage } from '../../src/tools/sqlite/codes.ts';
 import { openTwice, readTwice } from '../../src/tools/sqlite/found-twice.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
+const FAILED_READ = Object.assign(new Error('disk I/O error'), { errcode: 266 });
+const SHORT_READ = Object.assign(new Error('disk I/O error'), { errcode: 522 });
 const DAMAGE = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
 
 test('a page read wrongly once is read again from the disk', async (t) => {
@@ -30,9 +32,25 @@ test('a page read wrongly once is read again from the disk', async (t) => {
   t.is(reads, 2);
 });
 
-test('corruption found twice is an error, and other errors are not retried', async (t) => {
+test('a read that the disk refuses once is repeated', (t) => {
+  using database = new DatabaseSync(':memory:');
+  for (const fault of [FAILED_READ, SHORT_READ]) {
+    let reads = 0;
+    const read = (): unknown => {
+      reads += 1;
+      if (reads === 1) throw fault;
+      return database.prepare('SELECT 1 AS one').get()?.['one'];
+    };
+    t.is(readTwice(database, read), 1);
+    t.is(reads, 2);
+  }
+});
+
+test('a failure that repeats is an error, and other errors are not retried', async (t) => {
   for (const [fault, times] of [
     [DAMAGE, 2],
+    [FAILED_READ, 2],
+    [Object.assign(new Error('a refused write'), { errcode: 778 }), 1],
     [new Error('another'), 1],
   ] as const) {
     let tries = 0;
@@ -45,6 +63,6 @@ test('corruption found twice is an error, and other errors are not retried', asy
       fault,
     );
     t.is(tries, times, fault.message);
-    t.is(isDamage(fault), times === 2);
+    t.is(isDamage(fault), fault === DAMAGE);
   }
 });

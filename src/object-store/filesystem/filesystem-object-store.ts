@@ -18,7 +18,7 @@ import {
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
 import { Spool } from '../spool.ts';
-import { hasCode, isFileSystemError, orUnavailable, unavailable } from '../store-errors.ts';
+import { hasCode, isFileSystemError, orUnavailable, orUnavailableNow, unavailable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
@@ -147,7 +147,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     }
     await orUnavailable('write', syncFolder(folder));
     // Such a row is from a time when larger objects were small; it may be corrupt, the file is not.
-    if (rows.length(stored.sha256) === undefined) return;
+    if (orUnavailableNow('read', () => rows.length(stored.sha256)) === undefined) return;
     await writer.change({ kind: 'remove-row', sha256: stored.sha256, storedBefore: Infinity });
   }
 

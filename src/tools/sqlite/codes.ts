@@ -30,6 +30,13 @@ export function isInputOutputError(error: unknown): boolean {
   return primaryCode(error) === SQLITE_IOERR;
 }
 
+/** Whether the disk failed to read a page, or returned only part of it. */
+export function isFailedRead(error: unknown): boolean {
+  const [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ] = [266, 522];
+  const code = extendedCode(error);
+  return code === SQLITE_IOERR_READ || code === SQLITE_IOERR_SHORT_READ;
+}
+
 /** Whether the disk has no space for the `-shm` of a file, which SQLite reports only as an I/O error. */
 export function isDiskFullError(error: unknown): boolean {
   const SQLITE_IOERR_SHMSIZE = 4874;
