@@ -16,7 +16,11 @@ const [SHORTEST_MS, LONGEST_MS] = [0.02, 0.6];
  * of the simulation. Files elsewhere, such as package.json, can only be read.
  */
 export function diskFiles(process: Incarnation, disk: SimulatedDisk): Files {
-  const calls: Readonly<Record<string, Call>> = { ...synchronous(process, disk), ...reading() };
+  const places = new Map<number, string>();
+  const calls: Readonly<Record<string, Call>> = {
+    ...synchronous(process, disk, places),
+    ...reading(disk, places),
+  };
   const later = async (call: () => unknown): Promise<unknown> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     world().schedule(world().networkRandom.between(SHORTEST_MS, LONGEST_MS), process, resolve);
@@ -31,7 +35,7 @@ export function diskFiles(process: Incarnation, disk: SimulatedDisk): Files {
   };
   const promised = async (name: string, args: unknown[]): Promise<unknown> => {
     if (name === 'readFile' && args[0] === KEY_FILE) return KEY_TEXT;
-    if (name === 'opendir') return entriesOf(String(args[0]));
+    if (name === 'opendir') return entriesOf(disk, String(args[0]));
     const result = await later(() => call(`${name}Sync`, args));
     return name === 'open' ? handle(result as number) : result;
   };
@@ -45,15 +49,34 @@ export function diskFiles(process: Incarnation, disk: SimulatedDisk): Files {
   });
 }
 
-function reading(): Readonly<Record<string, Call>> {
-  const { accessSync, existsSync, fstatSync, readFileSync, readSync, realpathSync, statSync } = fs;
-  const readdirSync = (folder: string) => fs.readdirSync(folder).toSorted();
-  return { accessSync, existsSync, fstatSync, readFileSync, readSync, readdirSync, realpathSync, statSync };
+/** Calls that change nothing. Those that read bytes or names may fail. */
+function reading(disk: SimulatedDisk, places: ReadonlyMap<number, string>): Readonly<Record<string, Call>> {
+  const { accessSync, existsSync, fstatSync, realpathSync, statSync } = fs;
+  const checked = (call: string, read: Call, placeOf: (place: unknown) => string = String): Call => {
+    return (place: string | number, ...args: never[]) => {
+      disk.assertReads(placeOf(place), call);
+      return Reflect.apply(read, fs, [place, ...args]);
+    };
+  };
+  const ofDescriptor = (descriptor: unknown): string => places.get(Number(descriptor)) ?? '';
+  return {
+    accessSync,
+    existsSync,
+    fstatSync,
+    realpathSync,
+    statSync,
+    readFileSync: checked('read', fs.readFileSync),
+    readSync: checked('read', fs.readSync, ofDescriptor),
+    readdirSync: checked('scandir', (folder: string) => fs.readdirSync(folder).toSorted()),
+  };
 }
 
 /** Calls that change the disk, or that end in a sync. */
-function synchronous(process: Incarnation, disk: SimulatedDisk): Readonly<Record<string, Call>> {
-  const places = new Map<number, string>();
+function synchronous(
+  process: Incarnation,
+  disk: SimulatedDisk,
+  places: Map<number, string>,
+): Readonly<Record<string, Call>> {
   const done = (call: CallName): void => world().called(process, call, 'done');
   const placeOf = (place: string | number): string =>
     typeof place === 'number' ? (places.get(place) ?? '') : place;
@@ -174,7 +197,8 @@ function handleOf(
   };
 }
 
-async function* entriesOf(folder: string): AsyncGenerator<fs.Dirent> {
+async function* entriesOf(disk: SimulatedDisk, folder: string): AsyncGenerator<fs.Dirent> {
+  disk.assertReads(folder, 'scandir');
   const entries = fs.readdirSync(folder, { withFileTypes: true });
   yield* entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

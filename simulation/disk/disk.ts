@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SeededRandom } from '../world/seeded-random.ts';
 import { currentWorld, world } from '../world/world.ts';
 import { makeDiskFolder, removeDiskFolder } from './disk-folders.ts';
@@ -16,9 +16,16 @@ export type Refusal = 'full' | 'failing';
 /** Which files a disk refuses to write: all, or those below one folder or of one name. */
 export type RefusedPart = 'all' | 'event-log' | 'archives' | 'views';
 
+/** Which files of a disk a read fails on; `reactors` has the positions of the groups. */
+export type ReadPart = 'event-log' | 'archives' | 'views' | 'reactors';
+
+/** A read that fails: of a part, after some others of it. */
+type FailingRead = { readonly part: ReadPart; left: number };
+
 const SQLITE_ERRORS = {
   full: { message: 'database or disk is full', errcode: 13 },
   failing: { message: 'disk I/O error', errcode: 778 },
+  read: { message: 'disk I/O error', errcode: 266 },
 } as const;
 const SYSTEM_CODES = { full: 'ENOSPC', failing: 'EIO' } as const;
 
@@ -34,7 +41,9 @@ export class SimulatedDisk implements Disposable {
   readonly #databases = new Map<DatabaseSync, { readonly file: string; isSynced: boolean }>();
   readonly #descriptors = new Set<number>();
   readonly #refusals = new Set<{ readonly how: Refusal; readonly part: RefusedPart }>();
+  readonly #failingReads = new Set<FailingRead>();
   #lastRefusalAt = -Infinity;
+  #lastFailedReadAt = -Infinity;
   #generation = 0;
   /** The changes that a power cut may lose; `undefined` for a disk in memory. */
   unsynced: UnsyncedChanges | undefined;
@@ -72,9 +81,17 @@ export class SimulatedDisk implements Disposable {
     return { [Symbol.dispose]: () => this.#refusals.delete(refusal) };
   }
 
-  /** Returns when the disk refused a write last: now, while it refuses them. */
-  get lastRefusalAt(): number {
-    return this.#refusals.size > 0 ? world().now : this.#lastRefusalAt;
+  /** Has one read of a part fail, `skip` reads later than the next one, until the result is disposed of. */
+  failRead(part: ReadPart, skip: number): Disposable {
+    const failing = { part, left: skip };
+    this.#failingReads.add(failing);
+    return { [Symbol.dispose]: () => this.#failingReads.delete(failing) };
+  }
+
+  /** Returns when a node had a reason to end last: a refused write, which may last; before it serves, a failed read, too. */
+  lastFailureAt(isServing: boolean): number {
+    const refusedAt = this.#refusals.size > 0 ? world().now : this.#lastRefusalAt;
+    return isServing ? refusedAt : Math.max(refusedAt, this.#lastFailedReadAt);
   }
 
   /** @throws {Error} the disk refuses to write the file, as Node reports it */
@@ -88,9 +105,19 @@ export class SimulatedDisk implements Disposable {
   /** @throws {Error} the disk refuses to write the database, as SQLite reports it */
   assertTakesCommit(database: DatabaseSync): void {
     const how = this.#refusalOf(this.#databases.get(database)?.file ?? '');
-    if (how === undefined) return;
-    const { message, errcode } = SQLITE_ERRORS[how];
-    throw Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
+    if (how !== undefined) throw sqliteError(how);
+  }
+
+  /** @throws {Error} this read of a file fails, as Node reports it */
+  assertReads(place: string, call: string): void {
+    if (this.#failingReads.size === 0 || !this.#failsToRead(place)) return;
+    throw Object.assign(new Error(`EIO: i/o error, ${call}`), { code: 'EIO', syscall: call, errno: -5 });
+  }
+
+  /** @throws {Error} this read of a database fails, as SQLite reports it */
+  assertReadsDatabase(database: DatabaseSync): void {
+    if (this.#failingReads.size === 0) return;
+    if (this.#failsToRead(this.#databases.get(database)?.file ?? '')) throw sqliteError('read');
   }
 
   /** Returns the name by which SQLite opens a database of this disk. */
@@ -149,8 +176,8 @@ export class SimulatedDisk implements Disposable {
     const synced = new Map<string, number>();
     for (const [database, { file, isSynced }] of this.#databases) {
       if (isSynced || !database.isOpen || !this.holds(file)) continue;
-      const { checkpointed } = database.prepare('PRAGMA wal_checkpoint(NOOP)').get() ?? {};
-      const { page_size: page } = database.prepare('PRAGMA page_size').get() ?? {};
+      const { checkpointed } = prepareReliably(database, 'PRAGMA wal_checkpoint(NOOP)').get() ?? {};
+      const { page_size: page } = prepareReliably(database, 'PRAGMA page_size').get() ?? {};
       const frames = Math.max(0, Number(checkpointed));
       const bytes = frames === 0 ? 0 : WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + Number(page));
       synced.set(`${file}-wal`, bytes);
@@ -160,7 +187,7 @@ export class SimulatedDisk implements Disposable {
 
   #refusalOf(place: string): Refusal | undefined {
     for (const { how, part } of this.#refusals) {
-      const isRefused = part === 'all' || place.startsWith(path.join(this.folder, part));
+      const isRefused = part === 'all' || this.#isOf(part, place);
       if (!isRefused) continue;
       this.#lastRefusalAt = world().now;
       return how;
@@ -168,7 +195,34 @@ export class SimulatedDisk implements Disposable {
     return undefined;
   }
 
+  #failsToRead(place: string): boolean {
+    for (const failing of this.#failingReads) {
+      if (!this.#isOf(failing.part, place)) continue;
+      failing.left -= 1;
+      if (failing.left >= 0) continue;
+      this.#failingReads.delete(failing);
+      this.#lastFailedReadAt = world().now;
+      world().note('fault', `a read of ${place} fails`);
+      return true;
+    }
+    return false;
+  }
+
+  #isOf(part: RefusedPart | ReadPart, place: string): boolean {
+    return place.startsWith(path.join(this.folder, part));
+  }
+
   #isLog(file: string): boolean {
     return path.basename(file) === 'event-log.sqlite';
   }
+}
+
+function sqliteError(kind: keyof typeof SQLITE_ERRORS): Error {
+  const { message, errcode } = SQLITE_ERRORS[kind];
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
+}
+
+/** Prepares a statement whose reads never fail: what the simulation itself reads. */
+export function prepareReliably(database: DatabaseSync, sql: string): StatementSync {
+  return sqlite.DatabaseSync.prototype.prepare.call(database, sql);
 }

@@ -7,7 +7,7 @@ import type { ServerLog } from '../cluster/server-log.ts';
 import { type NewEvent, nameOf } from '../cluster/stored-event.ts';
 import { keyOf } from '../history/lost-objects.ts';
 import type { S3Server } from '../network/s3-server.ts';
-import type { SimulatedDisk } from './disk.ts';
+import { prepareReliably, type SimulatedDisk } from './disk.ts';
 
 type Row = {
   readonly position: number;
@@ -25,7 +25,7 @@ const ROWS = `SELECT position, lower(hex(e.id)) AS id, s.name AS stream, type, d
 export function mirrorOf(log: ServerLog): (database: DatabaseSync) => void {
   const statements = new WeakMap<DatabaseSync, StatementSync>();
   return (database) => {
-    const statement = statements.getOrInsertComputed(database, () => database.prepare(ROWS));
+    const statement = statements.getOrInsertComputed(database, () => prepareReliably(database, ROWS));
     for (const { stream, ...row } of rowsAfter(statement, log.last)) log.commit(stream, [toEvent(row)]);
   };
 }

@@ -2,7 +2,7 @@
 import type { StatementSync as Statement } from 'node:sqlite';
 import { running } from '../world/host.ts';
 import { type CallName, world } from '../world/world.ts';
-import type { SimulatedDisk } from './disk.ts';
+import { prepareReliably, type SimulatedDisk } from './disk.ts';
 
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -24,6 +24,12 @@ export class DatabaseSync extends sqlite.DatabaseSync {
     super(disk?.locationOf(String(file)) ?? file, ...options);
     this.#disk = disk;
     disk?.opened(this, String(file));
+  }
+
+  override prepare(sql: string): Statement {
+    const statement = super.prepare(sql);
+    if (this.#disk?.unsynced) failReads(statement, () => this.#disk?.assertReadsDatabase(this));
+    return statement;
   }
 
   override exec(sql: string): void {
@@ -49,7 +55,19 @@ export class DatabaseSync extends sqlite.DatabaseSync {
   }
 
   #changes(): number {
-    this.#countChanges ??= this.prepare('SELECT total_changes() AS count');
+    this.#countChanges ??= prepareReliably(this, 'SELECT total_changes() AS count');
     return Number(this.#countChanges.get()?.['count']);
+  }
+}
+
+/** Has a statement call `assertReads` before each of its reads. */
+function failReads(statement: Statement, assertReads: () => void): void {
+  for (const name of ['all', 'get', 'iterate'] as const) {
+    const read = statement[name] as (...parameters: never[]) => unknown;
+    const checked = (...parameters: never[]): unknown => {
+      assertReads();
+      return Reflect.apply(read, statement, parameters);
+    };
+    Object.defineProperty(statement, name, { value: checked });
   }
 }

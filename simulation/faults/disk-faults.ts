@@ -1,4 +1,4 @@
-import type { Refusal, RefusedPart } from '../disk/disk.ts';
+import type { ReadPart, Refusal, RefusedPart } from '../disk/disk.ts';
 import type { Scene } from '../history/scene.ts';
 import type { SeededRandom } from '../world/seeded-random.ts';
 import type { CallName } from '../world/world.ts';
@@ -49,6 +49,34 @@ export const refusedWrites = defineFault<Lasting>({
   draw: drawLasting,
   begin: (parameters, scene) => refuseFor(scene, 'failing', parameters),
   duration: ({ time }) => time,
+});
+
+/**
+ * One read of a part of the disk fails, `skip` reads later than the first one. The next read succeeds. Some come when the
+ * node starts: it is restarted for them.
+ */
+export const failedRead = defineFault<
+  Down & { readonly part: ReadPart; readonly skip: number; readonly isAtStart: boolean }
+>({
+  draw: (random) => {
+    const part = random.pick<ReadPart>(['event-log', 'archives', 'views', 'reactors']);
+    const isAtStart = part === 'reactors' || random.chance(0.3); // positions are read only then
+    return {
+      part,
+      isAtStart,
+      skip: random.int(part === 'reactors' ? 3 : 30),
+      down: random.between(200, 2000),
+    };
+  },
+  begin: ({ part, skip, isAtStart, down }, scene) => {
+    const { disk } = scene;
+    if (!disk) return false;
+    if (isAtStart) scene.kill(0, { down, seen: 1 });
+    const failing = disk.failRead(part, skip);
+    scene.later(ARMED_MS, () => failing[Symbol.dispose]());
+    return true;
+  },
+  duration: ({ down }) => ARMED_MS + down,
 });
 
 function drawLasting(random: SeededRandom): Lasting {

@@ -1,6 +1,6 @@
 import type { Composition } from '../plan/plan.ts';
 import { leaderKilled, partition, quorumLost } from './cluster-faults.ts';
-import { diskCrashPoint, fullDisk, powerCut, refusedWrites } from './disk-faults.ts';
+import { diskCrashPoint, failedRead, fullDisk, powerCut, refusedWrites } from './disk-faults.ts';
 import type { FaultDefinition } from './fault-definition.ts';
 import { noise, receiver } from './network-faults.ts';
 import { clock, crash, crashPoint, pause, reactorsAway, restart } from './node-faults.ts';
@@ -27,12 +27,19 @@ const DEFINITIONS = {
   'disk-crash-point': diskCrashPoint,
   'full-disk': fullDisk,
   'refused-writes': refusedWrites,
+  'failed-read': failedRead,
 };
 
 export type FaultName = keyof typeof DEFINITIONS;
 
 /** Faults of embedded nodes alone, and those that they have in common with the nodes of clusters. */
-const OF_DISKS: readonly FaultName[] = ['power-cut', 'disk-crash-point', 'full-disk', 'refused-writes'];
+const OF_DISKS: readonly FaultName[] = [
+  'power-cut',
+  'disk-crash-point',
+  'full-disk',
+  'refused-writes',
+  'failed-read',
+];
 const OF_BOTH: readonly FaultName[] = ['crash', 'restart', 'pause', 'clock', 'receiver'];
 
 /** Every kind of fault. */

@@ -164,8 +164,8 @@ class History {
 
   /** A supervisor starts a node again that cannot go on: a violation, unless its disk is the cause. */
   #onFailure(host: Host, error: unknown): void {
-    const refusedAt = this.#scene.disk?.lastRefusalAt ?? -Infinity;
-    if (host.ranFor(refusedAt, this.#world.now) > DISK_AFTERMATH_MS)
+    const failedAt = this.#scene.disk?.lastFailureAt(host.process?.isReady ?? false) ?? -Infinity;
+    if (host.ranFor(failedAt, this.#world.now) > DISK_AFTERMATH_MS)
       this.#failures.push(`${host.name}: ${stackOf(error)}`);
     this.#world.note('node', `${host.name} cannot go on: ${(error as Error).message}`);
     this.#scene.kill(this.#scene.hosts.indexOf(host), { down: RESTART_MS, seen: 1 }, 'failure');

@@ -31,7 +31,7 @@ function isOfEmbedded({ begunAt, endedAt }: Answer, { faults, plan }: EndedHisto
   if (plan.composition === 'cluster') return false;
   return faults.some(
     ({ kind, from, until }) =>
-      ['full-disk', 'refused-writes'].includes(kind) && from <= endedAt && until >= begunAt,
+      ['full-disk', 'refused-writes', 'failed-read'].includes(kind) && from <= endedAt && until >= begunAt,
   );
 }
 

@@ -180,6 +180,40 @@ test.serial('an embedded node loses nothing acknowledged when its machine loses 
   }
 });
 
+/** One read after the other fails, of all parts of a disk: while the node serves, and when it starts. */
+const FAILED_READS: Plan = {
+  ...PLAN,
+  composition: 'embedded',
+  faults: ['event-log', 'archives', 'views', 'reactors', 'event-log', 'archives', 'views'].map(
+    (part, index) => {
+      const parameters = { part, skip: index % 3, isAtStart: index === 3, down: 300 };
+      return { kind: 'failed-read' as const, at: 1000 + index * 400, parameters };
+    },
+  ),
+  deposits: Array.from({ length: 8 }, (_, index) => ({
+    ...DEPOSIT,
+    name: `d${index + 1}`.padStart(index % 3, 'd'), // of every second length the archives are large
+    at: 1000 + index * 300,
+  })),
+};
+
+test.serial('an embedded node continues when its disk fails one read after the other', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  const { violations, notes = [] } = await simulators.run(FAILED_READS);
+  t.deepEqual(violations, []);
+  const failed = notes.filter(({ text }) => text.startsWith('a read of /data/'));
+  for (const part of ['event-log', 'archives', 'views', 'reactors'])
+    t.true(
+      failed.some(({ text }) => text.startsWith(`a read of /data/${part}`)),
+      part,
+    );
+  await using copy = await MutatedCopy.of(MUTATIONS.get('failed-read-not-repeated') as Mutation);
+  await using defective = new Simulators({ processes: 1, project: copy.folder });
+  const found = await defective.run(FAILED_READS);
+  t.true(found.violations.some(({ kind }) => kind === 'surprise'));
+});
+
 test.serial('a paused node whose start fails on a full disk is started again', async (t) => {
   t.timeout(300_000);
   await using simulators = new Simulators({ processes: 1 });
