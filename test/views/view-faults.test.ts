@@ -13,6 +13,7 @@ import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { ViewFolder } from '../../src/views/store/view-folder.ts';
 import { ViewWriter } from '../../src/views/store/view-writer.ts';
+import type { View } from '../../src/views/view.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
 import { openOneView } from '../../testing/service/one-view.ts';
@@ -166,32 +167,37 @@ test('a file that cannot be opened is unchanged, one of another program is repla
   t.is([...reopened.values()].length, 0);
 });
 
-test('a corrupt page is reported, and the next start rebuilds the views', async (t) => {
-  const folder = path.dirname(t.context.file);
-  {
+const READS: Readonly<Record<string, (view: View<unknown>) => unknown>> = {
+  'a query': (view) => view.find({ equal: { kind: 'red' }, limit: 10_000 }),
+  'a list of all values': (view) => [...view.values()],
+};
+
+for (const [what, read] of Object.entries(READS)) {
+  test(`a corrupt page that ${what} meets is reported, and the next start rebuilds the views`, async (t) => {
+    const folder = path.dirname(t.context.file);
+    {
+      using store = SqliteViewStore.open(folder, 'memory');
+      store.add(shape);
+      const keys = Array.from({ length: 5000 }, (_, index) => `thing-${String(index).padStart(5, '0')}`);
+      store.file.take(new Map([['things', things(...keys)]]), eventAt('5000'));
+    }
+    const bytes = readFileSync(t.context.file);
+    writeFileSync(t.context.file, bytes.fill('x', bytes.length / 2, bytes.length / 2 + 8192));
+    {
+      using store = SqliteViewStore.open(folder, 'memory');
+      const view = store.add(shape);
+      t.is(store.file.damage, undefined, 'opening does not read every page');
+      const sentence = `the view things in ${t.context.file} is corrupt: "deposit-service rebuild things" repairs it, and so does a restart.`;
+      const found = t.throws(() => read(view), { code: 'VIEW_UNAVAILABLE' });
+      t.is(found?.message, `The view cannot be read: ${sentence}`);
+      t.is(store.file.damage, sentence);
+    }
     using store = SqliteViewStore.open(folder, 'memory');
-    store.add(shape);
-    const keys = Array.from({ length: 5000 }, (_, index) => `thing-${String(index).padStart(5, '0')}`);
-    store.file.take(new Map([['things', things(...keys)]]), eventAt('5000'));
-  }
-  const bytes = readFileSync(t.context.file);
-  writeFileSync(t.context.file, bytes.fill('x', bytes.length / 2, bytes.length / 2 + 8192));
-  {
-    using store = SqliteViewStore.open(folder, 'memory');
-    const view = store.add(shape);
-    t.is(store.file.damage, undefined, 'opening does not read every page');
-    const sentence = `the view things in ${t.context.file} is corrupt: "deposit-service rebuild things" repairs it, and so does a restart.`;
-    const found = t.throws(() => view.find({ equal: { kind: 'red' }, limit: 10_000 }), {
-      code: 'VIEW_UNAVAILABLE',
-    });
-    t.is(found?.message, `The view cannot be read: ${sentence}`);
-    t.is(store.file.damage, sentence);
-  }
-  using store = SqliteViewStore.open(folder, 'memory');
-  const begun = store.add(shape);
-  t.deepEqual([...begun.values()], []);
-  t.deepEqual([store.file.lastSeen, store.file.damage], [undefined, undefined]);
-});
+    const begun = store.add(shape);
+    t.deepEqual([...begun.values()], []);
+    t.deepEqual([store.file.lastSeen, store.file.damage], [undefined, undefined]);
+  });
+}
 
 test('a corrupt page found only by a write makes the next start rebuild the views, too', (t) => {
   const folder = path.dirname(t.context.file);

@@ -14,7 +14,7 @@ export function openOneView(path: string, schema: ViewSchema, origin = 'memory')
     file,
     take: (values, last) => file.take(new Map([[name, values]]), last),
     get: (key) => file.get(name, key),
-    values: () => file.table(name).values(),
+    values: () => Iterator.from(file.table(name).rows()).map(([, view]) => JSON.parse(view) as unknown),
     find: (query) => file.read(name, (table) => table.find(query)),
     candidateAt: (query, place) => file.read(name, (table) => table.candidateAt(query, place)),
     count: (query) => file.read(name, (table) => table.count(query)),

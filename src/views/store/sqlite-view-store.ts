@@ -5,7 +5,7 @@ import { ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { openViewFile } from './open-view-file.ts';
 import { ViewFile } from './view-file.ts';
 import { removeViewFile, ViewFolder } from './view-folder.ts';
-import type { ViewTable } from './view-table.ts';
+import { inPages, type ViewTable } from './view-table.ts';
 
 type Queries = Omit<View<unknown>, 'settled'>;
 
@@ -70,9 +70,10 @@ export class SqliteViewStore {
 
   #queries(name: string, saves: boolean): Queries {
     const read = <Found>(from: (table: ViewTable) => Found) => this.#file.read(name, from, saves);
+    const pageAfter = (key?: string) => read((table) => table.page(key));
     return {
       get: (key) => this.#file.get(name, key),
-      values: () => read((table) => table.values()),
+      values: () => inPages(pageAfter).map(({ view }) => JSON.parse(view) as unknown),
       find: (query) => read((table) => table.find(query)),
       candidateAt: (query, place) => read((table) => table.candidateAt(query, place)),
       count: (query) => read((table) => table.count(query)),

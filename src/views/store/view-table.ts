@@ -5,8 +5,10 @@ import { countedFields, countsOf, quoted } from './view-schema.ts';
 
 const PAGE = 500;
 
+export type StoredView = { readonly key: string; readonly view: string };
+
 /** Reads one view of a file, as it is written there. */
-export class ViewTable implements Omit<View<unknown>, 'settled'> {
+export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
   readonly #database: DatabaseSync;
   readonly #name: string;
   /** Looked up at the first use. */
@@ -46,21 +48,17 @@ export class ViewTable implements Omit<View<unknown>, 'settled'> {
     return row && JSON.parse(row['view'] as string);
   }
 
-  *values(): IterableIterator<unknown> {
-    for (const [, view] of this.rows()) yield JSON.parse(view);
+  /** Returns a page of keys and values as they are stored, in the order of the keys: the first, or that after a key. */
+  page(after?: string): readonly StoredView[] {
+    // The first page has no condition: no key sorts before the empty key.
+    const where = after === undefined ? '' : 'WHERE key > ?';
+    const sql = `SELECT key, view FROM ${quoted(this.#name)} ${where} ORDER BY key LIMIT ${PAGE}`;
+    return this.#statement(sql).all(...(after === undefined ? [] : [after])) as StoredView[]; // STRICT
   }
 
   /** Yields keys and values as they are stored, in the order of the keys, read in pages. */
   *rows(): IterableIterator<[key: string, view: string]> {
-    const pageOf = (where: string) =>
-      this.#statement(`SELECT key, view FROM ${quoted(this.#name)} ${where} ORDER BY key LIMIT ${PAGE}`);
-    let rows = pageOf('').all(); // without a condition: no key sorts before the empty key
-    for (;;) {
-      const page = rows as { key: string; view: string }[];
-      for (const { key, view } of page) yield [key, view];
-      if (page.length < PAGE) return;
-      rows = pageOf('WHERE key > ?').all((page.at(-1) as { key: string }).key);
-    }
+    for (const { key, view } of inPages((after) => this.page(after))) yield [key, view];
   }
 
   find({ orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
@@ -120,5 +118,15 @@ export class ViewTable implements Omit<View<unknown>, 'settled'> {
   #counted(field: string): string {
     if (this.#counters.includes(field)) return field;
     throw new TypeError(`The view ${this.#name} is not counted by ${field}.`);
+  }
+}
+
+/** Yields what `page` returns, until a page is the last one. */
+export function* inPages(page: (after?: string) => readonly StoredView[]): Generator<StoredView> {
+  for (let after: string | undefined; ; ) {
+    const views = page(after);
+    yield* views;
+    if (views.length < PAGE) return;
+    after = views.at(-1)?.key;
   }
 }
