@@ -42,7 +42,7 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig['optio
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw code.startsWith('ERR_PARSE_ARGS')
-      ? new UsageFault(message.replace(/\. To specify .*$/s, '.'))
+      ? new UsageFault(`${message.replace(/\.?(?: To specify .*)?$/s, '')}. --help lists the options.`)
       : error;
   }
 }

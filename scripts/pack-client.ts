@@ -37,6 +37,7 @@ await runCommand(
     try {
       const folder = path.join(scratch, 'package');
       await mkdir(folder);
+      await mkdir(target, { recursive: true });
       await writePackage(folder, path.join(scratch, 'compiled'));
       const { stdout } = await run('npm', ['pack', folder, '--pack-destination', target, '--json']);
       const [packed] = JSON.parse(stdout) as { filename: string; unpackedSize: number }[];

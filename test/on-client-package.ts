@@ -21,7 +21,8 @@ let [passed, failed] = [0, 0];
 const root = path.join(import.meta.dirname, '..');
 const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
 try {
-  const packed = await run('node', ['scripts/pack-client.ts', '--output', folder, '--json'], { cwd: root });
+  const packing = ['scripts/pack-client.ts', '--output', path.join(folder, 'packed'), '--json']; // a new folder
+  const packed = await run('node', packing, { cwd: root });
   const { file, unpackedBytes } = JSON.parse(packed.stdout) as { file: string; unpackedBytes: number };
   const client = path.join(folder, 'client');
   const begun = performance.now();

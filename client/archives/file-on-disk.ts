@@ -1,6 +1,6 @@
 import { constants, openSync } from 'node:fs';
-import { Fault, reasonOf } from '../faults.ts';
-import { onDisk, printablePath } from './folder-members.ts';
+import { Fault } from '../faults.ts';
+import { onDisk, printablePath, unreadable } from './folder-members.ts';
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
@@ -9,7 +9,7 @@ export function openMember(folder: string, member: string): number {
   try {
     return openSync(onDisk(folder, member), FLAGS);
   } catch (error) {
-    throw new Fault(`${printablePath(folder, member)} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(folder, member, error);
   }
 }
 

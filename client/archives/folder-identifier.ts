@@ -1,9 +1,8 @@
 import { closeSync, readSync } from 'node:fs';
 import { contentId, contentIdOf } from '../../src/swhid/content.ts';
 import { type Directory, directoryId, type Leaf } from '../../src/swhid/directory.ts';
-import { Fault, reasonOf } from '../faults.ts';
 import { changedFault, openMember } from './file-on-disk.ts';
-import { type FolderMember, printablePath } from './folder-members.ts';
+import { type FolderMember, unreadable } from './folder-members.ts';
 
 /**
  * Returns the directory identifier, 40 hex digits, of the members of a folder, in the order that `folderMembers` gives.
@@ -35,7 +34,7 @@ function idOf(folder: string, { path, size }: FolderMember & { kind: 'file' }): 
     const id = contentIdOf(size, (room) => readInto(room, file));
     if (id !== undefined) return id;
   } catch (error) {
-    throw new Fault(`${printablePath(folder, path)} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(folder, path, error);
   } finally {
     closeSync(file);
   }

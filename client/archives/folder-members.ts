@@ -90,7 +90,7 @@ function entriesIn(folder: string, directory: string): Entry[] {
       }))
     );
   } catch (error) {
-    throw new Fault(`${printablePath(folder, directory)} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(folder, directory, error);
   }
 }
 
@@ -116,7 +116,7 @@ function memberAt(folder: string, member: string, kind: Kind): FolderMember {
     const { size, mode } = lstatSync(place);
     if (kind === 'file') return { kind, path: member, size, executable: (mode & 0o100) !== 0 };
   } catch (error) {
-    throw new Fault(`${printablePath(folder, member)} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(folder, member, error);
   }
   throw new Fault(
     `${printablePath(folder, member)} is ${kind}, which cannot be deposited: remove it, or leave it out with --exclude.`,
@@ -134,4 +134,10 @@ function kindOf(entry: Dirent | Dirent<Buffer>): Kind {
 
 export function printablePath(folder: string, member: string): string {
   return path.join(folder, sanitizeName(member));
+}
+
+export function unreadable(folder: string, member: string, error: unknown): Fault {
+  return new Fault(
+    `${printablePath(folder, member)} cannot be read: ${reasonOf(error)}. Correct that, or leave it out with --exclude.`,
+  );
 }

@@ -45,10 +45,6 @@ export async function perform(
 ): Promise<Receipt> {
   const { connection, stored, note } = options;
   const isRepeated = stored.isShared;
-  if (begun?.status && begun.status !== 'partial' && !isRepeated) {
-    stored.forget();
-    throw notPartial(begun);
-  }
   if (isRepeated) note('Another run of this command has not finished: continuing with the same deposit.');
   let reached: Receipt | null = null;
   const onState = (state: Receipt): void => {
@@ -256,12 +252,6 @@ async function standingAfterRepetition(
   const isOurs = !step.archive || receipt.archive === step.archive.filename;
   if (isCompleted !== step.final || !isOurs) throw new Refused(refusal);
   return receipt;
-}
-
-function notPartial({ deposit, status }: Receipt): Fault {
-  const fault = new Fault(`Deposit ${deposit} is ${status}: it can be changed only while it is partial.`);
-  fault.deposit = deposit;
-  return fault;
 }
 
 /** @throws {Fault} the server names no such address. */

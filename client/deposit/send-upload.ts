@@ -24,6 +24,10 @@ export async function sendUpload(
   { connection, output, target, progress, stored, slug }: SendOptions,
 ): Promise<Receipt> {
   const { service, collection, existing } = target;
+  if (existing?.status && existing.status !== 'partial' && !stored.isShared) {
+    stored.forget();
+    throw notPartial(existing);
+  }
   let reached: Reached = { state: existing, step: null, bytes: 0 };
   const note = (text: string): void => output.note(text);
   progress.begin(`Sending to ${collection.iri}`);
@@ -50,10 +54,17 @@ export async function sendUpload(
     });
   } catch (error) {
     const isRefused = error instanceof Refused && error.isFinal;
-    if (error instanceof Fault && error.deposit !== null)
+    const isComplete = error instanceof Refused && error.status === 405; // as the server says
+    if (error instanceof Fault && error.deposit !== null && !isComplete)
       note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
     throw error;
   }
+}
+
+function notPartial({ deposit, status }: Receipt): Fault {
+  const fault = new Fault(`Deposit ${deposit} is ${status}: it can be changed only while it is partial.`);
+  fault.deposit = deposit;
+  return fault;
 }
 
 /** How far an upload is: the deposit, if it exists, and the request in progress. */

@@ -17,7 +17,7 @@ import { ignoreErrors, isInUse, openStateFolder, removeFile, THIS_PROCESS } from
 /** Maximum age of a part of an archive, in milliseconds. */
 const MAX_AGE_MS = 7 * 24 * 3600_000;
 
-/** What the server announced before the bytes. */
+/** Facts that the server announces before the bytes. */
 export type Announced = {
   /** Strong validator, with which the rest can be requested. */
   readonly etag: string | null;
@@ -74,7 +74,7 @@ export class StoredDownload {
     }
   }
 
-  /** Begins the archive anew. What no digest verifies in the end is not continued by a later command. */
+  /** Begins the archive at its first byte. A later command continues only what a digest verifies in the end. */
   begin(announced: Announced): Part {
     this.remove();
     ignoreErrors(() => mkdirSync(this.#folder, { recursive: true, mode: 0o700 }));

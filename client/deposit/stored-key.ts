@@ -41,6 +41,7 @@ export type StoredKeyOptions = {
  * its entry: a repeated creation must have the same content.
  */
 export class StoredKey {
+  readonly #name: string;
   readonly #file: string;
   readonly #options: StoredKeyOptions;
   #key = random.uuid();
@@ -50,8 +51,8 @@ export class StoredKey {
   /** Stores a key, or finds that of another process. */
   constructor(plan: readonly Step[], options: StoredKeyOptions) {
     const { collection, user, slug, deposit } = options;
-    const name = digestOf([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
-    this.#file = path.join(readEnvironment().folder, 'requests', name);
+    this.#name = digestOf([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
+    this.#file = path.join(readEnvironment().folder, 'requests', this.#name);
     this.#options = options;
     this.#isSplit = options.isSplit;
     this.#store();
@@ -64,7 +65,7 @@ export class StoredKey {
 
   /** Returns the key of a request, equal in all processes. No two creations have different keys, whatever they contain. */
   of(request: 'creation' | number): string {
-    return digestOf([this.#key, request]);
+    return digestOf([this.#name, this.#key, request]); // differs by command also if a crash has emptied the files
   }
 
   /** Whether another process has the same key, now or earlier: requests may be recorded already. */
@@ -119,7 +120,7 @@ const [SHARED, SPLIT] = ['again\n', 'split\n'];
 function storedIn(file: string, content: string): string {
   const own = `${file}.${random.uuid()}`;
   try {
-    writeFileSync(own, content, { mode: 0o600, flag: 'wx' });
+    writeFileSync(own, content, { mode: 0o600, flag: 'wx', flush: true });
     linkSync(own, file); // atomic, also on a network
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;

@@ -30,11 +30,16 @@ export function isTransientLoss({ code }: Lost): boolean {
   return TRANSIENT_CODES.has(code);
 }
 
-/** Returns `Retry-After`, a number or a date, in seconds from now; 0 for other values. */
+/** Returns `Retry-After`, a number or a date by the clock of the server, in seconds from now; 0 for other values. */
 export function secondsIn(headers: Answer['headers']): number {
   const text = headers['retry-after'] ?? '';
-  const seconds = /^[0-9]+$/.test(text) ? Number(text) : (Date.parse(text) - clock.now()) / 1000;
+  const seconds = /^[0-9]+$/.test(text) ? Number(text) : (Date.parse(text) - nowAtServer(headers)) / 1000;
   return Math.max(seconds, 0) || 0;
+}
+
+/** Returns the time of the answer. The clock of this machine may be wrong. */
+function nowAtServer({ date = '' }: Answer['headers']): number {
+  return Date.parse(date) || clock.now();
 }
 
 export function unreachable(url: URL, error: Lost): Unreachable {

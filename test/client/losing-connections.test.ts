@@ -184,10 +184,12 @@ for (const [outcome, { alter, statuses }] of Object.entries(downloads))
   });
 
 type Killed = {
+  /** The signal that ends the first command; by default, SIGKILL. */
+  readonly signal?: 'SIGINT';
   /** Changes what the killed command has left in its folder. */
   readonly change?: (folder: string) => Promise<void>;
   readonly alter?: (answer: Answer) => Answer;
-  /** What is asked for, and the status of each answer, in the second command. */
+  /** `Range` of each request of the second command, and the status of its answer. */
   readonly asked: readonly (string | undefined)[];
   readonly statuses: readonly number[];
 };
@@ -196,6 +198,7 @@ type Killed = {
 const ARRIVED = 700;
 const killedDownloads: Record<string, Killed> = {
   'continues where it ended': { asked: [`bytes=${ARRIVED - 1}-`], statuses: [206] },
+  'continues after Ctrl-C, too': { signal: 'SIGINT', asked: [`bytes=${ARRIVED - 1}-`], statuses: [206] },
   'begins again if the archive was replaced': {
     alter: (answer) => ({ ...answer, headers: { ...answer.headers, etag: '"old"' } }),
     asked: [`bytes=${ARRIVED - 1}-`],
@@ -217,9 +220,10 @@ const killedDownloads: Record<string, Killed> = {
     statuses: [206],
   },
 };
-for (const [outcome, { change, alter = (answer: Answer) => answer, asked, statuses }] of Object.entries(
-  killedDownloads,
-))
+for (const [
+  outcome,
+  { signal = 'SIGKILL', change, alter = (answer: Answer) => answer, asked, statuses },
+] of Object.entries(killedDownloads))
   test(`a download that was killed and is run again ${outcome}`, async (t) => {
     const ranges: (string | undefined)[] = [];
     const seen: number[] = [];
@@ -242,14 +246,17 @@ for (const [outcome, { change, alter = (answer: Answer) => answer, asked, status
     const output = `${depositor.user}.tar`;
     const fetching = ['fetch', String(deposit), '--output', output];
     const child = depositor.start(fetching, env);
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close');
+    let said = '';
+    child.stderr?.on('data', (piece) => (said += String(piece)));
     await until(async () => {
       const [folder = ''] = await readdir(downloads).catch(() => []);
       const { size } = await stat(path.join(downloads, folder, 'archive')).catch(() => ({ size: 0 }));
       return size === ARRIVED;
     });
-    child.kill('SIGKILL');
+    child.kill(signal);
     await exited;
+    t.is(/^Interrupted\. Run the same command again to resume\.$/m.test(said), signal === 'SIGINT');
     t.false(existsSync(path.join(depositor.home, output)), 'a part never has the name of the archive');
     const [folder = ''] = await readdir(downloads);
     await change?.(path.join(downloads, folder));

@@ -142,10 +142,11 @@ test('a request that is refused as one of too many is retried, not before Retry-
   const later = await depositor.run(['list', '--server', limiting.url]);
   t.is(later.code, 0, later.err);
   t.regex(later.err, /^Server not ready \(429\); retrying\.$/m);
-  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const yesterday = Date.now() - 24 * 3_600_000; // the clock of the server is wrong
+  const [date, retryAfter] = [yesterday, yesterday + 3_600_000].map((time) => new Date(time).toUTCString());
   await using closed = await AlteringProxy.start(service.url, () => ({
     status: 503,
-    headers: { 'retry-after': date },
+    headers: { date: String(date), 'retry-after': String(retryAfter) },
     body: '',
   }));
   const { code, err } = await depositor.run(['list', '--server', closed.url, '--timeout', '60']);

@@ -174,6 +174,7 @@ test('a deposit is made in parts: an archive, metadata, another archive, then th
     late.err,
     new RegExp(`^Deposit ${id} is done: it can be changed only while it is partial\\.$`, 'm'),
   );
+  t.notRegex(late.err, /Continue|remove it/, 'a deposit that is done can be neither continued nor removed');
 });
 
 test('archives and metadata of a partial deposit are replaced, and the identifier is computed again', async (t) => {
@@ -287,7 +288,11 @@ test('invalid sources and options are refused with a message before anything is 
     [['upload', 'missing', ...described], 1, /missing cannot be read: no such file or directory/],
     [['upload', ''], 2, /'' is not a path/],
     [['upload', 'text'], 2, /A deposit needs metadata/],
-    [['upload', 'text', ...described, '--colour'], 2, /^Unknown option '--colour'\.$/m],
+    [
+      ['upload', 'text', ...described, '--colour'],
+      2,
+      /^Unknown option '--colour'\. --help lists the options\.$/m,
+    ],
   ];
   for (const [args, code, said] of cases) {
     const ran = await alice.run(args);

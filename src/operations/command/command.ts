@@ -49,12 +49,19 @@ export async function runCommand(
   try {
     process.exitCode = (await command(args)) ?? 0;
   } catch (error) {
-    const { code = '', message, stack } = error as NodeJS.ErrnoException;
+    const { message, stack } = error as Error;
+    const code = codeOf(error);
     const usage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
     const text = describeFsError(error) ?? (usage || code !== '' ? refusalOf(code, message) : stack);
     warn(String(text));
     process.exitCode = usage ? 2 : 1;
   }
+}
+
+/** Returns the code of an error of Node; that of a program that failed is its number, which says nothing. */
+function codeOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? code : '';
 }
 
 /** Returns the message of a refusal; Node adds advice about positional arguments to that of an unknown option. */
