@@ -1,4 +1,5 @@
 import type { ResolvedObject } from '../../../contents/resolver.ts';
+import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
 import { streamChunks } from '../../../http/responses/stream-response.ts';
 import { yieldWhenStalled } from '../../../http/responses/yield-when-stalled.ts';
@@ -15,14 +16,36 @@ const MAX_VERSIONS = 100;
 
 const DEPOSIT = '/console/api/deposits/:id';
 
-/** Returns the routes of what is inside loaded deposits. */
+/** Returns the routes of what is inside deposits: their files once they are loaded, else what a check found. */
 export function contentRoutes(parts: ConsoleParts): readonly Route[] {
-  const { depositsOf, objects, resolver, store } = parts;
+  const { depositsOf, log, objects, resolver, store } = parts;
   return [
     { method: 'GET', path: `${DEPOSIT}/manifest`, permission: 'deposits:read', answer: sendManifest },
     { method: 'GET', path: `${DEPOSIT}/versions`, permission: 'deposits:read', answer: versionsOf },
     { method: 'GET', path: `${DEPOSIT}/bytes`, permission: 'contents:read', answer: answerBytes },
+    { method: 'GET', path: `${DEPOSIT}/listings`, permission: 'deposits:read', answer: listingsOf },
+    { method: 'GET', path: `${DEPOSIT}/listings/:archive`, permission: 'deposits:read', answer: sendListing },
   ];
+
+  /** Resolves to what the last check found in the archives, which may not be loaded yet. */
+  async function listingsOf({ params, viewer }: ViewerRequest) {
+    const { depositId } = depositsOf(viewer).existing(params['id']);
+    return { depositId, readings: await readingsOf(depositId) };
+  }
+
+  async function sendListing({ ctx, params, viewer }: ViewerRequest): Promise<void> {
+    const { depositId } = depositsOf(viewer).existing(params['id']);
+    const found = (await readingsOf(depositId)).find(({ archive }) => archive === params['archive']);
+    if (!found) throw notFoundHere('No check has read an archive with this digest.');
+    await sendStoredText(ctx, store, found.listing);
+  }
+
+  /** Resolves to the readings of the last check that accepted the archives. */
+  async function readingsOf(depositId: number): Promise<readonly ArchiveReading[]> {
+    for await (const { type, data } of log.readStream(`deposit-${depositId}`, { backwards: true }))
+      if (type === 'DepositVerified') return data['readings'] as unknown as readonly ArchiveReading[];
+    return [];
+  }
 
   async function sendManifest({ ctx, params, viewer }: ViewerRequest): Promise<void> {
     const { loaded } = await rootOf(viewer, params['id']);

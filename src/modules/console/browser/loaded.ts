@@ -48,16 +48,19 @@ export function useJson<Value>(path: string, version?: number): Loaded<Value> {
   return useLoaded((reading) => getJson<Value>(path, reading), [path], version);
 }
 
-/** Returns a number that grows at every interval, for what no event stream reports. */
-export function useTicks(intervalMs: number): number {
+/** Milliseconds between two readings of what the event stream does not report: parked events, and views behind. */
+const REREAD_MS = 30_000;
+
+/** Loads the JSON at a path of the console again and again, and when `version` changes. @see useJson */
+export function useRereadJson<Value>(path: string, version: number): Loaded<Value> {
   const [ticks, setTicks] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') setTicks((before) => before + 1);
-    }, intervalMs);
+    }, REREAD_MS);
     return () => clearInterval(timer);
-  }, [intervalMs]);
-  return ticks;
+  }, []);
+  return useJson(path, version + ticks);
 }
 
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {

@@ -3,7 +3,6 @@ import { depositActRoutes } from '../api/deposit-acts.ts';
 import { depositExportRoutes } from '../api/deposit-export.ts';
 import { summaryRoutes } from '../api/deposit-summary.ts';
 import { depositRoutes } from '../api/deposits.ts';
-import { listingRoutes } from '../api/listings.ts';
 import { liveRoutes } from '../api/live.ts';
 import { overviewRoutes } from '../api/overview.ts';
 import { proofRoutes } from '../api/proofs.ts';
@@ -28,7 +27,6 @@ export function openRoutes(parts: ConsoleParts): readonly Route[] {
     ...summaryRoutes(parts),
     ...streamRoutes(parts),
     ...contentRoutes(parts),
-    ...listingRoutes(parts),
     ...proofRoutes(parts),
     ...workRoutes(parts),
     ...searchRoutes(parts),

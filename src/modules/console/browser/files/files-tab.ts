@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { readManifest, unescapePath } from '../../proof/manifest.ts';
+import { unescapePath } from '../../proof/manifest.ts';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import type { DepositSummary } from '../deposit/deposit-summary.ts';
@@ -9,9 +9,9 @@ import type { Place } from '../router.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { FileView } from './file-view.ts';
 import { Listings } from './listings.ts';
-import { loadText } from './load-text.ts';
+import { loadTree } from './load-text.ts';
 import { swhidContext } from './swhid-context.ts';
-import { nodeAt, treeOf } from './tree.ts';
+import { nodeAt } from './tree.ts';
 import { Versions } from './versions.ts';
 
 type Props = { readonly summary: DepositSummary; readonly boot: Boot; readonly place: Place };
@@ -21,10 +21,7 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
   const { row, depositId } = summary;
   const isLoaded = row !== null && row.directory !== null;
   const loaded = useLoaded(
-    async (reading) =>
-      isLoaded
-        ? treeOf(readManifest(await loadText(`/console/api/deposits/${depositId}/manifest`, reading)))
-        : undefined,
+    async (reading) => (isLoaded ? await loadTree(depositId, reading) : undefined),
     [depositId, isLoaded],
   );
   if (!row) return html`<p class="quiet">The deposit was deleted.</p>`;

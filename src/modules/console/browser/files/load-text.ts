@@ -1,8 +1,15 @@
+import { readManifest } from '../../proof/manifest.ts';
 import { getBytes, type Reading } from '../api.ts';
+import { type TreeNode, treeOf } from './tree.ts';
 
 /** Resolves to the text at a path of the console. @throws {ApiError} */
 export async function loadText(path: string, reading: Reading): Promise<string> {
   return new TextDecoder().decode(await getBytes(path, reading));
+}
+
+/** Resolves to the tree of a loaded deposit. @throws {ApiError} */
+export async function loadTree(depositId: number | string, reading: Reading): Promise<TreeNode> {
+  return treeOf(readManifest(await loadText(`/console/api/deposits/${depositId}/manifest`, reading)));
 }
 
 /** Maximum bytes of a file that is shown as text. */

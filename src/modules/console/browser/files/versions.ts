@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { readManifest, unescapePath } from '../../proof/manifest.ts';
+import { unescapePath } from '../../proof/manifest.ts';
 import { html } from '../../protocol/html.ts';
 import { useJson, useLoaded } from '../loaded.ts';
 import { Choice } from '../parts/fields.ts';
@@ -12,9 +12,9 @@ import { countText } from '../texts/count.ts';
 import { timeText } from '../texts/times.ts';
 import { ChangedLines } from './changed-lines.ts';
 import { pathUrl } from './directory-table.ts';
-import { loadText } from './load-text.ts';
+import { loadTree } from './load-text.ts';
 import { Paged, pageOf } from './pages.ts';
-import { nameText, nodeAt, type TreeDifference, type TreeNode, treeDifferences, treeOf } from './tree.ts';
+import { nameText, nodeAt, type TreeDifference, type TreeNode, treeDifferences } from './tree.ts';
 
 type Version = { readonly depositId: number; readonly createdAt: string; readonly directory: string };
 
@@ -53,11 +53,7 @@ export function Versions(props: Props): VNode {
 }
 
 function Differences({ other, depositId, root, place, mayRead }: Props & { readonly other: string }): VNode {
-  const loaded = useLoaded(
-    async (reading) =>
-      treeOf(readManifest(await loadText(`/console/api/deposits/${other}/manifest`, reading))),
-    [other],
-  );
+  const loaded = useLoaded((reading) => loadTree(other, reading), [other]);
   const { value: before } = loaded;
   if (!before) return html`<${Pending} of=${loaded} text="Comparing …" />`;
   const found = treeDifferences(before, root);

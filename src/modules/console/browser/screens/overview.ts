@@ -4,7 +4,7 @@ import { html } from '../../protocol/html.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
 import type { OverviewData } from '../../protocol/overview.ts';
 import { useChanges } from '../live.ts';
-import { useJson, useTicks } from '../loaded.ts';
+import { useRereadJson } from '../loaded.ts';
 import { Pending } from '../parts/pending.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { STATUSES, StatusMark } from '../parts/status.ts';
@@ -14,15 +14,13 @@ import type { ScreenProps } from './screen-props.ts';
 
 /** Milliseconds between two readings of the numbers while deposits change. */
 const REFRESH_MS = 2000;
-/** Milliseconds between two readings of what the event stream does not report: parked events, and views behind. */
-const REREAD_MS = 30_000;
 /** Maximum number of lines of the feed. */
 const FEED_LENGTH = 40;
 
 /** Shows what needs a person, how many deposits there are, and what happens now. */
 export function Overview({ boot }: ScreenProps): VNode {
   const [version, changed] = useThrottled(REFRESH_MS);
-  const loaded = useJson<OverviewData>('/console/api/overview', version + useTicks(REREAD_MS));
+  const loaded = useRereadJson<OverviewData>('/console/api/overview', version);
   const { value: data } = loaded;
   const [feed, setFeed] = useState<readonly LiveChange[]>([]);
   useChanges((change) => {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { ParkedRow, ParkedWork } from '../../protocol/parked-work.ts';
 import { postJson } from '../api.ts';
-import { useJson, useTicks } from '../loaded.ts';
+import { useRereadJson } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Dialog } from '../parts/dialog.ts';
@@ -14,14 +14,11 @@ import { Time } from '../parts/time.ts';
 import { durationText } from '../texts/times.ts';
 import type { ScreenProps } from './screen-props.ts';
 
-/** Milliseconds between two readings: the event stream does not report parked events. */
-const REREAD_MS = 30_000;
-
 /** The events that checker, loader and notifier gave up, by reason; operators retry or skip them. */
 export function Work({ boot }: ScreenProps): VNode {
   const [version, setVersion] = useState(0);
   const [skipped, setSkipped] = useState<ParkedRow | undefined>(undefined);
-  const loaded = useJson<ParkedWork>('/console/api/work', version + useTicks(REREAD_MS));
+  const loaded = useRereadJson<ParkedWork>('/console/api/work', version);
   const act = useAct();
   const mayAct = boot.viewer.permissions.includes('work:act');
   const again = (): void => setVersion((before) => before + 1);
