@@ -20,6 +20,8 @@ const CALLS: Readonly<
   delivery: { moments: ['done', 'answered'], role: 'reactors' },
   ack: { moments: ['sent', 'done'], role: 'reactors' },
   put: { moments: OF_REQUESTS, role: 'any' },
+  part: { moments: OF_REQUESTS, role: 'http' },
+  complete: { moments: OF_REQUESTS, role: 'http' },
   get: { moments: OF_REQUESTS, role: 'reactors' },
   post: { moments: OF_REQUESTS, role: 'reactors' },
   'view save': { moments: ['done'], role: 'any' },

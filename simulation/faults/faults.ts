@@ -4,7 +4,14 @@ import { diskCrashPoint, failedRead, fullDisk, powerCut, refusedWrites } from '.
 import type { FaultDefinition } from './fault-definition.ts';
 import { noise, receiver } from './network-faults.ts';
 import { clock, crash, crashPoint, pause, reactorsAway, restart } from './node-faults.ts';
-import { garbageCollection, hiddenObjects, shortLists, storeOutage, storePowerCut } from './store-faults.ts';
+import {
+  garbageCollection,
+  hiddenObjects,
+  lostUploads,
+  shortLists,
+  storeOutage,
+  storePowerCut,
+} from './store-faults.ts';
 
 const DEFINITIONS = {
   crash,
@@ -21,6 +28,7 @@ const DEFINITIONS = {
   'store-outage': storeOutage,
   'hidden-objects': hiddenObjects,
   'short-lists': shortLists,
+  'lost-uploads': lostUploads,
   'store-power-cut': storePowerCut,
   'garbage-collection': garbageCollection,
   'power-cut': powerCut,

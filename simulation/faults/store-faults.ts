@@ -1,3 +1,4 @@
+import type { LostOfUpload } from '../network/multipart-uploads.ts';
 import type { Outage } from '../network/s3-server.ts';
 import { defineFault, during } from './fault-definition.ts';
 
@@ -24,6 +25,17 @@ export const hiddenObjects = defineFault<Lasting & { readonly share: number }>({
 export const shortLists = defineFault<Lasting & { readonly share: number }>({
   draw: (random) => ({ time: random.between(500, 8000), share: random.between(0.3, 1) }),
   begin: ({ time, share }, scene) => during(scene.store.unlisted, share, time, scene),
+  duration: ({ time }) => time,
+});
+
+/** Uploads in parts, or parts of them, are lost while they are under way: an operator removed them, or they expired. */
+export const lostUploads = defineFault<Lasting & { readonly what: LostOfUpload; readonly share: number }>({
+  draw: (random) => ({
+    time: random.between(500, 8000),
+    what: random.pick<LostOfUpload>(['upload', 'part']),
+    share: random.between(0.1, 0.6),
+  }),
+  begin: ({ time, what, share }, scene) => during(scene.store.uploadLosses, { what, share }, time, scene),
   duration: ({ time }) => time,
 });
 

@@ -5,7 +5,7 @@ import { createDeposit } from '../../src/deposits/create.ts';
 import type { EntryFacts, MetadataEntry } from '../../src/domain/deposit/events.ts';
 import { depositIdentifiers } from '../../src/swhid/deposit-identifiers.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
-import { BASE_URL } from '../nodes/site-settings.ts';
+import { BASE_URL, PART_BYTES } from '../nodes/site-settings.ts';
 import type { Success } from './answer.ts';
 import { uploadedBytes } from './upload-pieces.ts';
 
@@ -127,12 +127,14 @@ function writeOf(
 }
 
 async function stored({ store }: SimulatedNode, bytes: Buffer) {
-  const { sha256, length } = await store.put(oneChunk(bytes));
+  const { sha256, length } = await store.put(inChunks(bytes));
   return { sha256, length, md5: null, filename: 'archive.tar', mediaType: 'application/x-tar' };
 }
 
-async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+/** Yields the bytes as they arrive from a network, in ten chunks at most. */
+async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
+  const size = Math.max(PART_BYTES / 2, Math.ceil(bytes.length / 10));
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
 
 /** The entry is stored in the bytes of the archive: nothing in the simulation reads it. */

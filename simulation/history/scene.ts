@@ -27,7 +27,14 @@ export type CallToDieAfter = {
   readonly until: number;
 };
 
-const WRITES: ReadonlySet<CallName> = new Set(['append', 'put', 'log commit', 'store commit']);
+const WRITES: ReadonlySet<CallName> = new Set([
+  'append',
+  'put',
+  'part',
+  'complete',
+  'log commit',
+  'store commit',
+]);
 
 /** The machines and servers of a history, as faults and clients handle them. */
 export class Scene {

@@ -27,7 +27,7 @@ export function isSettled(scene: Scene, nodes: ReadonlyMap<string, SimulatedNode
   const isOver = (events: readonly StoredEvent[]): boolean => hasEnded(events) && isNotified(events, scene);
   for (const [stream, events] of log.streams)
     if (stream.startsWith('deposit-') && !isOver(events)) return false;
-  if (!stillParked(log).next().done) return false;
+  if (!stillParked(log).next().done || scene.store.uploads.ofLiving.length > 0) return false;
   const last = scene.log.events.findLast(({ streamId }) => /^(deposit|client|notifications)-/.test(streamId));
   return scene.hosts.every((host) => {
     const node = nodes.get(host.name);

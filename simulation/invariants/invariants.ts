@@ -3,6 +3,7 @@ import { stackOf } from '../world/stack-of.ts';
 import { exclusiveClaims } from './claims.ts';
 import { distinctIds, distinctRanges } from './deposit-ids.ts';
 import { isLegal, isOnce } from './deposit-streams.ts';
+import { endedUploads } from './ended-uploads.ts';
 import { deadlocks, expectedEnds, parkedEvents } from './ends.ts';
 import { unbrokenChains } from './hash-chains.ts';
 import { keptAcknowledgements, keptCommits, keptKeys, keptObjects, keptPieces } from './kept-promises.ts';
@@ -25,6 +26,7 @@ export const INVARIANTS = {
   'commit-lost': keptCommits,
   'piece-lost': keptPieces,
   'object-lost': keptObjects,
+  'upload-left': endedUploads,
   // 2. Nothing twice
   twice: isOnce,
   'key-twice': keptKeys,

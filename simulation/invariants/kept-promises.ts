@@ -32,7 +32,8 @@ export function* keptObjects({ log, store }: EndedHistory): Generator<string> {
   for (const event of log.events) {
     if (!event.streamId.startsWith(deposits.prefix)) continue;
     for (const sha256 of referencedObjects(deposits.codec.read(recorded(event)))) {
-      if (store.objects.has(keyOf(sha256))) continue;
+      const key = keyOf(sha256);
+      if (store.objects.has(key) && !store.altered.has(key)) continue;
       yield `${event.type} ${event.streamId}@${event.revision} names ${sha256}, which is not in the store, or damaged there`;
     }
   }

@@ -1,8 +1,23 @@
 import { hash } from 'node:crypto';
 import type { CallName } from '../world/world.ts';
 import { world } from '../world/world.ts';
+import {
+  assembled,
+  type LostOfUpload,
+  MultipartUploads,
+  namedParts,
+  type Upload,
+} from './multipart-uploads.ts';
 import type { NetworkAnswer, NetworkOutcome, NetworkRequest, NetworkServer } from './network-server.ts';
-import { contentsOf, errorDocument, listDocument } from './s3-documents.ts';
+import {
+  begunDocument,
+  completedDocument,
+  contentsOf,
+  copiedDocument,
+  errorDocument,
+  listDocument,
+  uploadsDocument,
+} from './s3-documents.ts';
 
 export type S3Object = {
   readonly version: string;
@@ -20,6 +35,7 @@ export type Outage = 'refused' | 'busy' | 'silent';
 export const BUCKET = 'deposits';
 
 const CALLS: Readonly<Record<string, CallName>> = { PUT: 'put', GET: 'get' };
+const CALLS_OF_UPLOADS: Readonly<Record<string, CallName>> = { PUT: 'part', POST: 'complete' };
 
 /** A server of MinIO with one bucket, which has versions, by the rules of real servers; see docs/simulation.md. */
 export class S3Server implements NetworkServer {
@@ -34,6 +50,11 @@ export class S3Server implements NetworkServer {
   readonly hidden = new Set<number>();
   /** Shares of the keys that lists leave out at the moment, with status 200. */
   readonly unlisted = new Set<number>();
+  readonly uploads = new MultipartUploads();
+  /** Losses of uploads at the moment: each comes before this share of the requests for one. */
+  readonly uploadLosses = new Set<{ readonly what: LostOfUpload; readonly share: number }>();
+  /** Keys of objects whose bytes have another digest than their key names. */
+  readonly altered = new Set<string>();
   /** Keys of objects that were gone for some time: a power cut lost them although their put was answered. */
   readonly lost = new Set<string>();
   /** Bytes that power cuts have lost and that were not stored again. An older version may be left, which `gc` may remove. */
@@ -41,12 +62,14 @@ export class S3Server implements NetworkServer {
 
   /** Lists are not counted, nor is HEAD: after a verified put none is needed. */
   callOf({ method, path }: Pick<NetworkRequest, 'method' | 'path'>): CallName | undefined {
+    if (path.includes('uploadId=')) return CALLS_OF_UPLOADS[method];
     return path.includes('?') ? undefined : CALLS[method];
   }
 
   /** Loses what was stored in the last milliseconds: the rename of an object is not synced before the answer. */
   cutPower(unsyncedFor: number): void {
     const isLost = ({ answeredAt }: S3Object): boolean => answeredAt >= world().now - unsyncedFor;
+    this.uploads.loseSince(world().now - unsyncedFor);
     for (const [key, versions] of this.#versions) {
       const newest = versions.findLast(isLost);
       if (!newest) continue;
@@ -64,10 +87,10 @@ export class S3Server implements NetworkServer {
     }
   }
 
-  put(key: string, bytes: Buffer, modified = new Date()): S3Object {
+  put(key: string, bytes: Buffer, modified = new Date(), etag = hash('md5', bytes)): S3Object {
     this.#versionNumbers += 1;
     const version = `version-${this.#versionNumbers}`;
-    const object = { version, bytes, etag: hash('md5', bytes), modified, answeredAt: world().now };
+    const object = { version, bytes, etag, modified, answeredAt: world().now };
     this.#versions.getOrInsertComputed(key, () => []).push(object);
     this.objects.set(key, object);
     this.#unrestored.delete(key);
@@ -84,20 +107,74 @@ export class S3Server implements NetworkServer {
     const key = rest.join('/');
     world().note('call', `${request.process.name} ${request.method} ${key}`);
     if (bucket !== BUCKET) return answered(404, errorDocument('NoSuchBucket'));
-    if (key === '') return this.#list(searchParams);
+    if (key === '')
+      return searchParams.has('uploads') ? this.#listUploads(searchParams) : this.#list(searchParams);
+    if (request.method === 'POST' && searchParams.has('uploads')) return this.#begin(key, request);
+    const uploadId = searchParams.get('uploadId');
+    if (uploadId !== null) return this.#ofUpload(key, uploadId, searchParams, request);
+    const source = request.headers['x-amz-copy-source'];
+    if (source !== undefined) return this.#copy(decodeURIComponent(source), key, request);
     if (request.method === 'PUT') return this.#put(key, request);
     if (request.method === 'DELETE') return this.#delete(key, searchParams.get('versionId'), request);
     return this.#get(key, request.method === 'HEAD');
   }
 
-  #put(key: string, { body, headers, process }: NetworkRequest): NetworkOutcome {
-    if (headers['content-md5'] !== Buffer.from(hash('md5', body), 'hex').toString('base64'))
-      return answered(400, errorDocument('BadDigest'));
-    if (headers['x-amz-content-sha256'] !== hash('sha256', body))
-      return answered(400, errorDocument('XAmzContentSHA256Mismatch'));
-    const { etag, version } = this.put(key, body);
-    world().note('store', `${process.name} stored ${key}`);
+  #put(key: string, request: NetworkRequest): NetworkOutcome {
+    const refusal = refusalOfDigests(request);
+    if (refusal !== undefined) return answered(400, errorDocument(refusal));
+    const { etag, version } = this.#stored(key, request.body, request);
     return answered(200, '', { etag: `"${etag}"`, 'x-amz-version-id': version });
+  }
+
+  #stored(key: string, bytes: Buffer, { process }: NetworkRequest, etag?: string): S3Object {
+    const [digest] = /[0-9a-f]{64}$/.exec(key) ?? [];
+    if (digest !== undefined && hash('sha256', bytes) !== digest) this.altered.add(key);
+    else this.altered.delete(key);
+    world().note('store', `${process.name} stored ${key}`);
+    return this.put(key, bytes, undefined, etag);
+  }
+
+  #begin(key: string, { process }: NetworkRequest): NetworkOutcome {
+    const { id } = this.uploads.begin(key, process);
+    return answered(200, begunDocument(BUCKET, key, id));
+  }
+
+  /** Handles a request for a part, or for the end of an upload. */
+  #ofUpload(key: string, id: string, query: URLSearchParams, request: NetworkRequest): NetworkOutcome {
+    const lost = [...this.uploadLosses].find(({ share }) => world().networkRandom.chance(share));
+    const begun = this.uploads.find(id, key);
+    if (begun && lost && request.method !== 'DELETE') this.uploads.lose(begun, lost.what);
+    const upload = this.uploads.find(id, key);
+    if (request.method === 'DELETE') {
+      if (upload) this.uploads.end(upload);
+      return answered(204, '');
+    }
+    if (!upload) return answered(404, errorDocument('NoSuchUpload'));
+    if (request.method === 'POST') return this.#complete(upload, request);
+    const refusal = refusalOfDigests(request);
+    if (refusal !== undefined) return answered(400, errorDocument(refusal));
+    const { etag } = this.uploads.store(upload, Number(query.get('partNumber')), request.body);
+    return answered(200, '', { etag: `"${etag}"` });
+  }
+
+  #complete(upload: Upload, request: NetworkRequest): NetworkOutcome {
+    const made = assembled(upload, namedParts(request.body));
+    if ('code' in made) return answered(400, errorDocument(made.code));
+    this.uploads.end(upload);
+    const { etag, version } = this.#stored(upload.key, made.bytes, request, made.etag);
+    return answered(200, completedDocument(BUCKET, upload.key, etag), { 'x-amz-version-id': version });
+  }
+
+  #copy(source: string, key: string, request: NetworkRequest): NetworkOutcome {
+    const from = source.replace(`/${BUCKET}/`, '').replace(`${BUCKET}/`, '');
+    const object = this.objects.get(from);
+    if (!object || isInShare(from, this.hidden)) return answered(404, errorDocument('NoSuchKey'));
+    return answered(200, copiedDocument(this.#stored(key, object.bytes, request)));
+  }
+
+  /** By their whole key alone. */
+  #listUploads(query: URLSearchParams): NetworkOutcome {
+    return answered(200, uploadsDocument(this.uploads.all.filter(({ key }) => key === query.get('prefix'))));
   }
 
   /** Without a version the key is gone, whatever it had. */
@@ -154,6 +231,12 @@ export class S3Server implements NetworkServer {
     });
     return answered(200, listDocument(contents.slice(0, Number(query.get('max-keys') ?? 1000))));
   }
+}
+
+/** Returns the code by which bytes with other digests than those of their request are refused. */
+function refusalOfDigests({ headers, body }: NetworkRequest): string | undefined {
+  if (headers['content-md5'] !== Buffer.from(hash('md5', body), 'hex').toString('base64')) return 'BadDigest';
+  return headers['x-amz-content-sha256'] === hash('sha256', body) ? undefined : 'XAmzContentSHA256Mismatch';
 }
 
 /** Decides by the key, so that an object that is hidden stays so for the whole time. */

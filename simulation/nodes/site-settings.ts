@@ -10,6 +10,9 @@ export const RECEIVER_HOST = 'receiver.example.org';
 export const BASE_URL = 'https://deposit.example.org';
 export const MAX_ARCHIVES = 20;
 
+/** Size of the parts in which large archives are uploaded to S3; real ones are of 5 MiB at least. */
+export const PART_BYTES = 2000;
+
 export const LOG_OPTIONS: EventStoreDbOptions = { connectionString: 'esdb://log.example.org:2113?tls=false' };
 
 export const STORE_OPTIONS: MinioArchiveStoreOptions = {
@@ -20,6 +23,7 @@ export const STORE_OPTIONS: MinioArchiveStoreOptions = {
   accessKey: 'simulation', // with keys requests name the digest of their body, which the simulated server verifies
   secretKey: 'simulation',
   temporaryFolder: SIMULATED_FOLDER,
+  partBytes: PART_BYTES,
 };
 
 /** Returns the part of a configuration that reactors and notifications read. */

@@ -31,6 +31,8 @@ export type CallName =
   | 'delivery'
   | 'ack'
   | 'put'
+  | 'part'
+  | 'complete'
   | 'get'
   | 'post'
   | 'view save'

@@ -10,6 +10,7 @@ import { sendPiece, uploadedBytes } from '../../simulation/history/upload-pieces
 import { INVARIANTS, judge } from '../../simulation/invariants/invariants.ts';
 import { S3Server } from '../../simulation/network/s3-server.ts';
 import type { SimulatedNode } from '../../simulation/nodes/simulated-node.ts';
+import { Host, Incarnation } from '../../simulation/world/host.ts';
 import { setWorld, World } from '../../simulation/world/world.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
@@ -86,6 +87,13 @@ const VIOLATING: Readonly<Record<InvariantName, Violating>> = {
     broken: () => {
       const history = ended();
       history.store.objects.delete(keyOf(ARCHIVE));
+      return history;
+    },
+  },
+  'upload-left': {
+    broken: () => {
+      const history = ended();
+      history.store.uploads.begin('incoming/1', new Incarnation(new Host('http-1', 'http')));
       return history;
     },
   },

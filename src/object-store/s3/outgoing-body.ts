@@ -44,8 +44,9 @@ export class OutgoingBody implements AsyncDisposable {
 
   async write(chunk: Uint8Array): Promise<void> {
     const { length } = this.#part;
-    const isFull = length + chunk.byteLength > this.#sending.partBytes;
-    if (isFull && length >= MIN_PART_BYTES) await this.#sendPart();
+    const { partBytes } = this.#sending;
+    const isFull = length + chunk.byteLength > partBytes;
+    if (isFull && length >= Math.min(MIN_PART_BYTES, partBytes)) await this.#sendPart();
     await this.#part.write(chunk);
     await this.#partHash?.update(chunk);
   }
