@@ -274,6 +274,8 @@ test('the last header of a connection is valid there only for its address and wh
   await Promise.allSettled(guesses);
   logins.set('alice', { ...loginOf('alice'), credentialRevision: 7 });
   t.is(from(hers), undefined, 'the password was changed');
+  await credentials.verify(basic('alice:secret'), hers, proxy);
+  t.is(from(hers), 'alice', 'the same password was set again');
 });
 
 test('a verified login is known on every connection of its address, also if a proxy adds the port', async (t) => {

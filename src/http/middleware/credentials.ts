@@ -52,8 +52,9 @@ const MAX_WAITING = 32;
 
 /**
  * Verifies `Authorization` headers and finds their clients. A verified header is cached under a keyed hash, so that
- * later requests cost no scrypt, and not even the hash on the same connection. An address that guesses learns nothing from that: there, a header that did not come from
- * it before is not looked up. A changed password or a disabled client takes effect immediately.
+ * later requests cost no scrypt, and not even the hash on the same connection. An address that guesses learns nothing
+ * from that: there, a header that did not come from it before is not looked up. A changed password or a disabled client
+ * takes effect immediately.
  */
 export class Credentials {
   readonly #logins: Pick<View<ClientLogin>, 'get'>;
@@ -141,8 +142,9 @@ export class Credentials {
     connection?: object,
   ): ClientLogin | undefined {
     const latest = connection && this.#latest.get(connection);
-    if (latest?.address === address && latest.authorization === authorization)
-      return this.currentLogin(latest.verified);
+    const isLatest = latest?.address === address && latest.authorization === authorization;
+    const login = isLatest && this.currentLogin(latest.verified);
+    if (login) return login;
     const verified = this.#cached(authorization, address);
     if (verified && connection) this.#latest.set(connection, { authorization, address, verified });
     return verified && this.currentLogin(verified);
