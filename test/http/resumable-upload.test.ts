@@ -553,6 +553,24 @@ test('a repeated request with an Idempotency-Key that names an upload gets the s
   t.is((await ask(other, {})).status, 201, 'the refused upload can still be named');
 });
 
+test('a repeated PUT that names an upload gets the same response after another archive has replaced that one', async (t) => {
+  const { alice, uploads } = t.context;
+  const created = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+  const media = new URL(created.headers.get('location') ?? '').pathname.replace('metadata', 'media');
+  const [first, second] = [await uploads.whole(helloZip), await uploads.whole(largeTar)];
+  const put = (upload: string, key: string) =>
+    alice.put(media, null, {
+      ...archiveHeaders('hello.zip', 'application/x-tar'),
+      ...partial,
+      Upload: upload,
+      'Idempotency-Key': `${media} ${key}`,
+    });
+  t.is((await put(first, 'first')).status, 204);
+  t.is((await put(second, 'second')).status, 204);
+  const again = await put(first, 'first');
+  t.is(again.status, 204, await again.text());
+});
+
 test('of concurrent requests that name the same upload exactly one uses it', async (t) => {
   const { alice, service, uploads } = t.context;
   const upload = await uploads.whole(largeTar);

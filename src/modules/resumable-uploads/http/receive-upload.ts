@@ -43,11 +43,11 @@ export async function receiveUpload(
   const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
   if (state.status === 'used') {
     // A dry run needs the bytes, which are no longer here.
-    const isAnswerable = !isDryRun(ctx) && (await executed()) !== undefined;
-    if (!isAnswerable) throw await alreadyUsedError(upload, state, nameable);
+    const earlier = isDryRun(ctx) ? undefined : await executed();
+    if (!earlier) throw await alreadyUsedError(upload, state, nameable);
     const { filename, md5, length } = announced;
-    const { archives = [] } = (await nameable.queries.content(state.depositId)) ?? {};
-    const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;
+    const added = await nameable.queries.archiveOf(earlier);
+    const { mediaType } = added?.sha256 === state.sha256 ? added : announced;
     return { archive: { sha256: state.sha256, length, md5, filename, mediaType }, entry: null };
   }
   const limited = { ...parts, maxUploadSize: upload.length };
