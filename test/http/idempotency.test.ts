@@ -221,3 +221,21 @@ test('a PUT repeated with its key replaces nothing again, also after the complet
     ['ArchivesReplaced', 'MetadataReplaced'],
   );
 });
+
+test('a PUT to a File-IRI is repeated with its key and the same If-Match, until its archive is removed', async (t) => {
+  const { alice } = t.context;
+  const place = await created(t, alice);
+  const { headers } = await alice.get(`${place}metadata/`);
+  const replace = () =>
+    alice.put(`${place}media/1/`, helloZip, {
+      ...archiveHeaders('new.zip'),
+      ...partial,
+      'Idempotency-Key': `${place} file`,
+      'If-Match': headers.get('etag') ?? '',
+    });
+  const first = await replace();
+  t.is(first.status, 204);
+  await same(t, first, await replace());
+  t.is((await alice.delete(`${place}media/1/`)).status, 204);
+  t.is((await replace()).status, 404);
+});

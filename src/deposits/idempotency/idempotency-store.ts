@@ -97,7 +97,7 @@ export class IdempotencyStore {
 /** @throws {SwordError} 409: the key was used for another request. */
 export function assertSameRequest(earlier: IdempotencyRecord | undefined, fingerprint: string): void {
   if (earlier === undefined || earlier.fingerprint === fingerprint) return;
-  const text = 'The Idempotency-Key was used before, for a request with other content or on another IRI.';
+  const text = 'The Idempotency-Key was used before, for a request with another method, IRI or content.';
   throw new SwordError('Conflict', text, { verboseDescription: 'Use a new key for every new request.' });
 }
 
