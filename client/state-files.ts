@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -10,6 +11,11 @@ export function ignoreErrors<T>(work: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns a name for a file, made of what it is about. */
+export function nameFor(values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
 }
 
 /** Makes a folder of state that only this user can read, and removes what is older in it. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type BigIntStats,
   copyFileSync,
@@ -13,7 +12,7 @@ import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import { random } from '../../src/tools/random.ts';
 import { readEnvironment } from '../environment.ts';
-import { ignoreErrors, openStateFolder, removeFile } from '../state-files.ts';
+import { ignoreErrors, nameFor, openStateFolder, removeFile } from '../state-files.ts';
 import { type FolderMember, onDisk } from './folder-members.ts';
 
 /** Minimum bytes of an archive in the cache: smaller ones are prepared at once, and not resumed. */
@@ -170,7 +169,5 @@ export function stateOf(
 const FORM = 1;
 
 function hashOf(lines: readonly string[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([FORM, ...lines]))
-    .digest('hex');
+  return nameFor([FORM, ...lines]);
 }

@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 import type { AnnouncedDigest } from '../documents/digests.ts';
 import { readEnvironment } from '../environment.ts';
-import { ignoreErrors, isInUse, openStateFolder, removeFile, THIS_PROCESS } from '../state-files.ts';
+import { ignoreErrors, isInUse, nameFor, openStateFolder, removeFile, THIS_PROCESS } from '../state-files.ts';
 
 /** Maximum age of a part of an archive, in milliseconds. */
 const MAX_AGE_MS = 7 * 24 * 3600_000;
@@ -40,9 +40,7 @@ export class StoredDownload {
 
   /** Takes over what an earlier process has left. Without a cache, the folder is the one for temporary files. */
   constructor(iri: string, user: string, temporary: () => string) {
-    const key = createHash('sha256')
-      .update(JSON.stringify([iri, user]))
-      .digest('hex');
+    const key = nameFor([iri, user]);
     this.#folder = ignoreErrors(() => ownFolder(key)) ?? temporary();
   }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -14,7 +13,7 @@ import { random } from '../../src/tools/random.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
 import { reasonOf } from '../faults.ts';
-import { ignoreErrors, openStateFolder, removeFile } from '../state-files.ts';
+import { ignoreErrors, nameFor, openStateFolder, removeFile } from '../state-files.ts';
 import type { Step } from './plan.ts';
 
 /** Maximum age of a stored key, in milliseconds. */
@@ -51,7 +50,7 @@ export class StoredKey {
   /** Stores a key, or finds that of another process. */
   constructor(plan: readonly Step[], options: StoredKeyOptions) {
     const { collection, user, slug, deposit } = options;
-    this.#name = digestOf([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
+    this.#name = nameFor([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
     this.#file = path.join(readEnvironment().folder, 'requests', this.#name);
     this.#options = options;
     this.#isSplit = options.isSplit;
@@ -65,7 +64,7 @@ export class StoredKey {
 
   /** Returns the key of a request, equal in all processes. No two creations have different keys, whatever they contain. */
   of(request: 'creation' | number): string {
-    return digestOf([this.#name, this.#key, request]); // differs by command also if a crash has emptied the files
+    return nameFor([this.#name, this.#key, request]); // differs by command also if a crash has emptied the files
   }
 
   /** Whether another process has the same key, now or earlier: requests may be recorded already. */
@@ -156,8 +155,4 @@ function appendTo(file: string, line: string): void {
 function contentOf({ action, final, archive, entry }: Step): readonly unknown[] {
   const bytes = entry && Buffer.from(entry.bytes).toString('base64');
   return [action, final, archive?.sha256, archive?.filename, bytes];
-}
-
-function digestOf(values: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
 }

@@ -1,11 +1,18 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { readEnvironment } from '../environment.ts';
 import type { Login } from '../settings.ts';
-import { ageOf, ignoreErrors, isInUse, openStateFolder, removeFile, THIS_PROCESS } from '../state-files.ts';
+import {
+  ageOf,
+  ignoreErrors,
+  isInUse,
+  nameFor,
+  openStateFolder,
+  removeFile,
+  THIS_PROCESS,
+} from '../state-files.ts';
 
 /** Maximum age of a stored upload, in milliseconds: no server retains unfinished uploads for longer. */
 const MAX_AGE_MS = 30 * 24 * 3600_000;
@@ -24,8 +31,7 @@ export class KeptUploads {
   #touchedAt = 0;
 
   constructor({ user }: Login, uploads: string, { sha256, length }: PreparedArchive) {
-    const key = JSON.stringify([uploads, user, sha256, length]);
-    const name = createHash('sha256').update(key).digest('hex');
+    const name = nameFor([uploads, user, sha256, length]);
     this.#file = path.join(readEnvironment().folder, 'uploads', name);
     this.#owner = [uploads, user];
   }
