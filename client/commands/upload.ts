@@ -6,7 +6,7 @@ import {
   prepareArchive,
 } from '../archives/prepare-archive.ts';
 import { PreparedCache } from '../archives/prepared-cache.ts';
-import { assertAccepted, isResumable } from '../deposit/archive-limits.ts';
+import { assertAccepted } from '../deposit/archive-limits.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
 import { agreesWith, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
@@ -99,9 +99,7 @@ export async function run(args: string[]): Promise<number> {
   if (archives.length > 0 && !isWhole)
     session.output.note('The deposit has other archives as well: its identifier cannot be computed here.');
   const { user } = session.connection.login;
-  const isSplit = archives[0] !== undefined && isResumable(archives[0], target.service, collection);
-  const options = { collection, user, slug, deposit: existing?.links.edit, isSplit, note };
-  const stored = new StoredKey(steps, options);
+  const stored = new StoredKey(steps, { collection, user, slug, deposit: existing?.links.edit, note });
   let state: Receipt;
   try {
     state = await sendUpload(steps, { ...upload, stored, slug });

@@ -87,22 +87,34 @@ async function performAll(
         options.onState(standing);
         number += 1;
       } catch (error) {
-        if (!isTooLargeForProxy(error) || !mayBeChunked(step, collection)) throw error;
-        note('A proxy refuses requests of this size: sending smaller ones.');
-        if (step.action === 'create') stored.split();
+        const reason = mayBeChunked(step, collection) && reasonForChunks(step, error, stored);
+        if (!reason) throw error;
+        note(reason);
         rest.unshift(...inChunks(step));
       }
     }
   } catch (error) {
     if (error instanceof Fault && standing) error.deposit = standing.deposit;
+    if (isConflict(error) && !standing)
+      note('Another run of this command may have created the deposit: check with deposit list.');
     throw error;
   }
   return standing!; // there is at least one step
 }
 
-/** Whether a proxy, which sends no SWORD document, has refused a request. */
-function isTooLargeForProxy(error: unknown): boolean {
-  return error instanceof Refused && error.status === 413 && error.refusal.title === null;
+/** Returns why the archive of a refused request has to be sent in chunks; `null` if that does not help. */
+function reasonForChunks({ entry }: Step, error: unknown, { isShared }: StoredKey): string | null {
+  // A proxy sends no SWORD document.
+  if (error instanceof Refused && error.status === 413 && error.refusal.title === null)
+    return 'A proxy refuses requests of this size: sending smaller ones.';
+  if (isConflict(error) && isShared && entry)
+    return 'Another run of this command has sent the archive before the metadata: this one does, too.';
+  return null;
+}
+
+/** Whether the key was used with other content, or another request uses the upload. */
+function isConflict(error: unknown): boolean {
+  return error instanceof Refused && error.status === 409;
 }
 
 function mayBeChunked(

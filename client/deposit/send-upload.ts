@@ -32,11 +32,9 @@ export async function sendUpload(
   const note = (text: string): void => output.note(text);
   progress.begin(`Sending to ${collection.iri}`);
   progress.leaves(() => leftBySending(reached, collection));
-  const steps = plan.flatMap((step) => {
-    const isChunked =
-      step.archive !== null && (step.entry ? stored.isSplit : isResumable(step.archive, service, collection));
-    return isChunked ? inChunks(step) : [step];
-  });
+  const steps = plan.flatMap((step) =>
+    step.archive && isResumable(step.archive, service, collection) ? inChunks(step) : [step],
+  );
   try {
     return await perform(steps, existing, {
       connection,

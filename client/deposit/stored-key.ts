@@ -25,8 +25,6 @@ export type StoredKeyOptions = {
   readonly slug: string | undefined;
   /** Edit-IRI of an existing deposit. */
   readonly deposit: string | undefined;
-  /** Whether the archive of a new deposit is sent before its entry, unless an earlier process has done otherwise. */
-  readonly isSplit: boolean;
   /** Called with why the key cannot be stored. */
   readonly note: (text: string) => void;
 };
@@ -35,16 +33,13 @@ export type StoredKeyOptions = {
  * Derives the idempotency keys of an upload from one that is stored on disk before the first request. So a command that
  * is run again after it was killed, or by another process at the same time, continues the same deposit. A command with
  * other content does not.
- *
- * The file has a line for the key, one for each further process, and one if the archive of a new deposit is sent before
- * its entry: a repeated creation must have the same content.
+ * The file has a line for the key, and one for each further process.
  */
 export class StoredKey {
   readonly #name: string;
   readonly #file: string;
   readonly #options: StoredKeyOptions;
   #key = random.uuid();
-  #isSplit: boolean;
   #isStored = false;
 
   /** Stores a key, or finds that of another process. */
@@ -53,13 +48,7 @@ export class StoredKey {
     this.#name = nameFor([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
     this.#file = path.join(readEnvironment().folder, 'requests', this.#name);
     this.#options = options;
-    this.#isSplit = options.isSplit;
     this.#store();
-  }
-
-  /** Whether the archive of a new deposit is sent before its entry. */
-  get isSplit(): boolean {
-    return this.#isSplit;
   }
 
   /** Returns the key of a request, equal in all processes. No two creations have different keys, whatever they contain. */
@@ -73,14 +62,9 @@ export class StoredKey {
     return ignoreErrors(() => readFileSync(this.#file, 'utf8'))?.includes(SHARED) ?? true;
   }
 
-  /** Records that from now on the archive of a new deposit is sent before its entry. */
-  split(): void {
-    this.#isSplit = true;
-    if (this.#isStored) this.#write(() => appendTo(this.#file, SPLIT));
-  }
-
+  /** Removes the key, but not one that another process has stored since. */
   forget(): void {
-    removeFile(this.#file);
+    if (ignoreErrors(() => keyIn(readFileSync(this.#file, 'utf8'))) === this.#key) removeFile(this.#file);
   }
 
   /** Replaces the key: no request with it counts any longer. */
@@ -92,18 +76,10 @@ export class StoredKey {
 
   #store(): void {
     if (!this.#options.collection.recognisesRepeats) return; // another process could not continue
-    this.#write(() => {
-      openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
-      const content = storedIn(this.#file, `${this.#key}\n${this.#isSplit ? SPLIT : ''}`);
-      this.#key = content.split('\n')[0] ?? this.#key;
-      this.#isSplit = content.includes(SPLIT);
-      this.#isStored = true;
-    });
-  }
-
-  #write(work: () => void): void {
     try {
-      work();
+      openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
+      this.#key = keyIn(storedIn(this.#file, `${this.#key}\n`));
+      this.#isStored = true;
     } catch (error) {
       const text = `${this.#file} cannot be written: ${reasonOf(error)}.`;
       this.#options.note(
@@ -113,7 +89,7 @@ export class StoredKey {
   }
 }
 
-const [SHARED, SPLIT] = ['again\n', 'split\n'];
+const SHARED = 'again\n';
 
 /** Writes the file and returns its content; if it exists, records that another process uses it, too. */
 function storedIn(file: string, content: string): string {
@@ -134,7 +110,12 @@ function storedIn(file: string, content: string): string {
 
 function sharedContentOf(file: string): string | undefined {
   try {
-    appendTo(file, SHARED);
+    const opened = openSync(file, constants.O_APPEND | constants.O_WRONLY);
+    try {
+      writeSync(opened, SHARED);
+    } finally {
+      closeSync(opened);
+    }
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // that process has finished
@@ -142,14 +123,8 @@ function sharedContentOf(file: string): string | undefined {
   }
 }
 
-/** Appends to a file that exists. */
-function appendTo(file: string, line: string): void {
-  const opened = openSync(file, constants.O_APPEND | constants.O_WRONLY);
-  try {
-    writeSync(opened, line);
-  } finally {
-    closeSync(opened);
-  }
+function keyIn(content: string): string {
+  return content.split('\n')[0] ?? '';
 }
 
 function contentOf({ action, final, archive, entry }: Step): readonly unknown[] {

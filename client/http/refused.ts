@@ -28,9 +28,12 @@ export class Refused extends Fault {
     this.refusal = refusal;
   }
 
-  /** Whether the request is certainly not recorded, and would be refused again; after 5xx it may be recorded. */
+  /**
+   * Whether the request is certainly not recorded, and would be refused again. After 5xx it may be recorded. After 409
+   * another request with its key may be.
+   */
   get isFinal(): boolean {
-    return this.exitCode === EXIT.failed && this.status < 500;
+    return this.exitCode === EXIT.failed && this.status < 500 && this.status !== 409;
   }
 
   override facts(): Readonly<Record<string, unknown>> {

@@ -125,6 +125,31 @@ for (const [what, limit] of [
     t.is((await depositsOf(service, depositor)).length, 1);
   });
 
+test('a command that was killed makes no second deposit if a proxy refuses its creation later', async (t) => {
+  const { service, home } = t.context;
+  let [holds, most] = [true, Infinity];
+  await using proxy = await AlteringProxy.start(
+    service.url,
+    (answer, line) => (holds && CREATION.test(line) ? 'held' : answer),
+    { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const upload = ['upload', 'one.tar', 'two.tar', ...described, '--wait'];
+  await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, CREATION));
+  [holds, most] = [false, 2500];
+  const refused = await depositor.run([...upload, '--timeout', '5']);
+  t.is(refused.code, 1, refused.err);
+  t.regex(refused.err, /409/);
+  t.regex(
+    refused.err,
+    /^Another run of this command may have created the deposit: check with deposit list\.$/m,
+  );
+  most = Infinity;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.is((await depositsOf(service, depositor)).length, 1);
+});
+
 test('repeating a replacement that was killed after it was recorded continues with the same deposit', async (t) => {
   const { service, home } = t.context;
   let holds = true;
