@@ -23,7 +23,8 @@ export type DownloadOptions = Session & { readonly progress: Progress };
 /**
  * Downloads an archive to a file. Continues where the connection was lost, or where an earlier command ended, if the
  * server still has the same archive.
- * @throws {Fault} the bytes differ from what the server announced, or the file cannot be written.
+ * @throws {Fault} the bytes differ from what the server announced, or the file cannot be written, or another process
+ * writes to it.
  */
 export async function downloadTo(
   stored: StoredDownload,
@@ -52,7 +53,9 @@ export async function downloadTo(
     },
   });
   try {
-    return verified(part!); // `download` rejects without an answer
+    const downloaded = verified(part!); // `download` rejects without an answer
+    if (!stored.containsOnly(part!)) throw new Fault(`${stored.file} was changed by another process.`);
+    return downloaded;
   } catch (error) {
     stored.remove();
     if (part !== earlier) throw error;

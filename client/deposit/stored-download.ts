@@ -54,13 +54,13 @@ export class StoredDownload {
   }
 
   /**
-   * Resolves to the part of an earlier command, if there is one. The last byte is left out, so that also for a whole
-   * archive the server is asked whether it still has the same one.
+   * Resolves to the part of an earlier command, if there is one. The last byte of the archive is left out, so that the
+   * server is asked whether it still has the same one.
    */
   async find(onRead: (bytes: number, total: number) => void): Promise<Part | undefined> {
     try {
       const part = beginPart(JSON.parse(readFileSync(this.#head, 'utf8')) as Announced); // as stored below
-      const total = Math.max(statSync(this.file).size - 1, 0);
+      const total = Math.max(Math.min(statSync(this.file).size, part.total ?? Infinity) - 1, 0);
       truncateSync(this.file, total);
       for await (const piece of createReadStream(this.file) as AsyncIterable<Buffer>) {
         add(part, piece);
@@ -79,6 +79,11 @@ export class StoredDownload {
     if (announced.etag !== null && announced.digests.length > 0)
       ignoreErrors(() => writeFileSync(this.#head, JSON.stringify(announced)));
     return beginPart(announced);
+  }
+
+  /** Whether the file has the bytes of the part only: an earlier process, stopped for a while, could go on writing to it. */
+  containsOnly({ length }: Part): boolean {
+    return ignoreErrors(() => statSync(this.file).size) === length;
   }
 
   remove(): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
@@ -188,6 +188,8 @@ type Killed = {
   readonly signal?: 'SIGINT';
   /** Changes what the killed command has left in its folder. */
   readonly change?: (folder: string) => Promise<void>;
+  /** Changes what the second command has in its folder while it waits for its first answer. */
+  readonly meanwhile?: (folder: string) => Promise<void>;
   readonly alter?: (answer: Answer) => Answer;
   /** `Range` of each request of the second command, and the status of its answer. */
   readonly asked: readonly (string | undefined)[];
@@ -214,6 +216,16 @@ const killedDownloads: Record<string, Killed> = {
     asked: [`bytes=${ARRIVED - 1}-`, undefined],
     statuses: [206, 200],
   },
+  'begins again if more is on the disk than was announced': {
+    change: (folder) => writeFile(path.join(folder, 'archive'), Buffer.alloc(helloTar.length + 10)),
+    asked: [`bytes=${helloTar.length - 1}-`, undefined],
+    statuses: [206, 200],
+  },
+  'begins again if another process, such as one that was stopped, writes to the file': {
+    meanwhile: (folder) => appendFile(path.join(folder, 'archive'), 'more'),
+    asked: [`bytes=${ARRIVED - 1}-`, undefined],
+    statuses: [206, 200],
+  },
   'asks again for the last byte of a whole archive': {
     change: (folder) => writeFile(path.join(folder, 'archive'), helloTar),
     asked: [`bytes=${helloTar.length - 1}-`],
@@ -222,15 +234,16 @@ const killedDownloads: Record<string, Killed> = {
 };
 for (const [
   outcome,
-  { signal = 'SIGKILL', change, alter = (answer: Answer) => answer, asked, statuses },
+  { signal = 'SIGKILL', change, meanwhile, alter = (answer: Answer) => answer, asked, statuses },
 ] of Object.entries(killedDownloads))
   test(`a download that was killed and is run again ${outcome}`, async (t) => {
     const ranges: (string | undefined)[] = [];
     const seen: number[] = [];
     let isCut = true;
-    await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line, headers) => {
+    await using proxy = await AlteringProxy.start(t.context.service.url, async (answer, line, headers) => {
       if (!/^GET .*\/media\/$/.test(line)) return answer;
       if (!isCut) {
+        if (ranges.length === 0) await meanwhile?.(path.join(downloads, (await readdir(downloads))[0] ?? ''));
         ranges.push(headers['range']);
         seen.push(answer.status);
         return answer;
