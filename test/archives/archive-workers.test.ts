@@ -5,6 +5,7 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { type Inspection, defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../src/archives/workers/assistance.ts';
 import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
+import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { inspect } from './reading.ts';
 
@@ -95,6 +97,34 @@ function napping(): WorkerPool<number, number> {
   const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
   return new WorkerPool(entry, { size: 2, queueLength: 9, worker: { name: 'test' } });
 }
+
+test('a job is not given to an idle worker that has failed and is about to exit', async (t) => {
+  const program = `
+    import { parentPort, threadId } from 'node:worker_threads';
+    parentPort.on('message', (job) => {
+      parentPort.postMessage(threadId);
+      if (job === 'fail') setImmediate(() => { throw new Error('an idle thread fails'); });
+    });
+    parentPort.postMessage('begun');`;
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+  const hasFailed = Promise.withResolvers<void>();
+  class WatchedWorker extends Worker {
+    override emit(event: string | symbol, ...args: unknown[]): boolean {
+      if (event === 'error') hasFailed.resolve();
+      return super.emit(event as 'error', ...args);
+    }
+  }
+  const start: Workers['start'] = (file, options) => new WatchedWorker(file, options);
+  await runInWorld({ workers: { start } }, async () => {
+    const options = { size: 1, queueLength: 1, worker: { name: 'failing' } };
+    await using pool = new WorkerPool<string, number>(entry, options);
+    const failed = await pool.run('fail', 60_000);
+    const alive = setInterval(() => undefined, 1000); // an idle worker does not keep the process alive
+    await hasFailed.promise;
+    clearInterval(alive);
+    t.not(await pool.run('a job', 60_000), failed);
+  });
+});
 
 test('only a started thread that no other job wants is idle', async (t) => {
   await using pool = napping();

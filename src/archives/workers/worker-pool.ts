@@ -170,13 +170,14 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
 
   #rest(worker: Worker): void {
     worker.unref();
-    let cause: Error | undefined;
-    worker.once('error', (error: Error) => (cause = error));
-    worker.once('exit', (code) => {
-      if (this.#closed) return;
-      this.#idle.splice(this.#idle.indexOf(worker), 1);
-      reportLost(this.#options.worker.name, cause ?? new Error(`the worker thread ended with code ${code}`));
-    });
+    const lose = (cause: Error): void => {
+      const place = this.#idle.indexOf(worker);
+      if (place < 0) return; // its error has arrived before its end, or the pool is closed
+      this.#idle.splice(place, 1);
+      reportLost(this.#options.worker.name, cause);
+    };
+    worker.on('error', lose);
+    worker.on('exit', (code) => lose(new Error(`the worker thread ended with code ${code}`)));
     this.#idle.push(worker);
   }
 }
