@@ -8,7 +8,7 @@ import { live } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { Frame } from './parts/frame.ts';
 import { Pending } from './parts/pending.ts';
-import { followLinks, presentPlace } from './router.ts';
+import { followLinks, presentPlace, withQuery } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
 import type { ScreenProps } from './screens/screen-props.ts';
@@ -54,7 +54,7 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
 function LazyDepositScreen(props: ScreenProps): VNode {
   const loaded = useLoaded(() => import('./deposit/deposit-screen.ts'), []);
   if (loaded.problem !== undefined)
-    return html`<p class="problem" role="alert">The page could not be loaded: <a href=${location.href} target="_self">try again</a>.</p>`;
+    return html`<p class="problem" role="alert">The page could not be loaded: <a href=${withQuery({})} target="_self">try again</a>.</p>`;
   if (!loaded.value) return html`<${Pending} of=${loaded} />`;
   return html`<${loaded.value.DepositScreen} ...${props} />`;
 }

@@ -20,7 +20,10 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   if (location.pathname !== pathname) document.getElementById('content')?.focus({ preventScroll: true });
 }
 
-/** Returns the address of this page with other values in its query; an empty value removes a parameter. */
+/**
+ * Returns the address of this page with other values in its query; an empty value removes a parameter. It has no fragment:
+ * the browser would go to that part of the page, and load nothing.
+ */
 export function withQuery(changes: Readonly<Record<string, string | null>>): string {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {

@@ -304,12 +304,21 @@ test('before a deposit is loaded, its files are those of the check', async (t, o
 test('all contents of archives that are not loaded are shown page by page, one archive at a time', async (t, open) => {
   const { service, alice } = t.context;
   const id = 5001; // is not reserved
-  const many = Array.from({ length: 2500 }, (_, index) => [`p/${String(index).padStart(4, '0')}`, '']);
+  const many = Array.from({ length: 2500 }, (_, index) => [
+    `p/${String(index).padStart(4, '0')}`,
+    `${index}`,
+  ]);
   const more = tarOf([{ name: 'q/one', data: '1' }]);
   await appendFailedDeposit(service, id, await deposited(alice, Object.fromEntries(many), undefined, more));
   const { page } = await open({ role: 'auditor' });
   await page.goto(`/console/deposits/${id}?tab=files`);
   await page.getByText('Entries 1–1,000 of 2,500').waitFor();
+  await page
+    .getByRole('button', { name: /^Copy swh:1:cnt:/ })
+    .first()
+    .click();
+  const copied = page.getByText('✓').or(page.getByLabel('Text to copy'));
+  await copied.waitFor();
   await page.getByRole('link', { name: 'Later' }).last().focus();
   await page.keyboard.press('Enter');
   await page.getByText('Entries 1,001–2,000 of 2,500').waitFor();
@@ -317,6 +326,7 @@ test('all contents of archives that are not loaded are shown page by page, one a
   await group.and(page.locator(':focus')).waitFor();
   t.true(((await group.boundingBox())?.y ?? -1) >= 0, 'the page begins in sight');
   await page.getByRole('cell', { name: 'p/1999' }).waitFor();
+  t.is(await copied.count(), 0, 'nothing of this page is copied');
   await page.getByRole('link', { name: 'Later' }).first().click();
   await page.getByRole('cell', { name: 'p/2499' }).waitFor();
   await page.reload();

@@ -51,6 +51,8 @@ test('a page says that the service was updated, and stays usable until it is loa
   await page.getByRole('link', { name: 'Deposits', exact: true }).last().click();
   await page.getByRole('row', { name: /Mirabelle/ }).waitFor();
   await page.unroute('/console/api/live');
+  await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+  t.is(new URL(page.url()).hash, '#content');
   await page.getByRole('link', { name: 'load this page again' }).click();
   await page.getByRole('row', { name: /Mirabelle/ }).waitFor();
   await page.getByRole('button', { name: 'live' }).waitFor();

@@ -21,16 +21,17 @@ function CopyIcon(): VNode {
 
 /** Shows an identifier or a command, and a button that copies all of it. */
 export function Copyable({ text, shown = text }: { readonly text: string; readonly shown?: string }): VNode {
-  const [state, setState] = useState<'idle' | 'copied' | 'select'>('idle');
-  const copy = async (): Promise<void> => setState((await copied(text)) ? 'copied' : 'select');
-  if (state === 'select') {
+  const [last, setLast] = useState({ text: '', isCopied: false });
+  const copy = async (): Promise<void> => setLast({ text, isCopied: await copied(text) });
+  const isAsked = last.text === text; // the next page of a list shows another text here
+  if (isAsked && !last.isCopied) {
     const select = (input: HTMLInputElement | null): void => input?.select();
     return html`<input class="copy-field" readonly aria-label="Text to copy" value=${text} ref=${select} />`;
   }
   return html`<span class="copyable"
     ><code title=${text}>${shown}</code
     ><button type="button" class="icon" aria-label=${`Copy ${text}`} onClick=${copy}>
-      ${state === 'copied' ? '✓' : html`<${CopyIcon} />`}
+      ${isAsked ? '✓' : html`<${CopyIcon} />`}
     </button></span
   >`;
 }

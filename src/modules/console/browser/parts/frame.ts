@@ -6,7 +6,7 @@ import { SCREENS, type Screen } from '../../protocol/screens.ts';
 import { isOutdated } from '../api.ts';
 import { live } from '../live.ts';
 import { preferences, setPreferences } from '../preferences.ts';
-import { navigate, type Place } from '../router.ts';
+import { navigate, type Place, withQuery } from '../router.ts';
 import { useStore } from '../store.ts';
 import { Clock } from './clock.ts';
 import { Dialog } from './dialog.ts';
@@ -67,7 +67,7 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
     </nav>
     <main id="content" tabindex="-1">
       <h1>${title}</h1>
-      <div role="status">${useStore(isOutdated) && html`<p class="notice">The service was updated: <a href=${location.href} target="_self">load this page again</a>.</p>`}</div>
+      <div role="status">${useStore(isOutdated) && html`<p class="notice">The service was updated: <a href=${withQuery({})} target="_self">load this page again</a>.</p>`}</div>
       ${children}
     </main>
     ${isHelpOpen && html`<${KeyList} screens=${shown} onClose=${() => setHelpOpen(false)} />`}
