@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { everyView } from '../../projections/every-view.ts';
-import { apply } from '../../src/views/fold.ts';
+import { apply, completed } from '../../src/views/fold.ts';
 import { type AnyProjection, keyOf } from '../../src/views/projection.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { recorded } from '../history/recorded.ts';
@@ -27,7 +27,7 @@ function folded(projection: AnyProjection, { log }: EndedHistory): Map<string, u
   for (const event of log.events) {
     if (!event.streamId.startsWith(projection.source.prefix)) continue;
     const key = keyOf(projection.source, event.streamId);
-    const view = apply(projection, views.get(key), recorded(event));
+    const view = completed(projection, apply(projection, views.get(key), recorded(event)));
     if (view === undefined) views.delete(key);
     else views.set(key, view);
   }

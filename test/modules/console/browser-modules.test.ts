@@ -101,6 +101,7 @@ test('each view is shown before and after an event, as its projection computes i
   t.like(views.get('deposit-status')?.before, { status: 'loading' });
   t.like(views.get('deposit-status')?.after, { status: 'done' });
   t.is(views.get('loaded-objects')?.fault, undefined);
+  t.like(views.get('deposit-search')?.after, { terms: ' @alice /software ' });
   t.false(views.has('client-logins'));
   t.false(views.has('deleted-deposits'), 'a view that does not handle the type');
 });

@@ -100,7 +100,10 @@ export function viewsAround(events: readonly StreamEvent[], index: number): View
     .map((projection) => foldAround(projection, events.slice(0, index + 1)));
 }
 
-function foldAround({ name, when }: (typeof everyView)[number], events: readonly StreamEvent[]): ViewStep {
+function foldAround(
+  { name, when, complete = (view) => view }: (typeof everyView)[number],
+  events: readonly StreamEvent[],
+): ViewStep {
   let [before, after]: (Json | undefined)[] = [];
   for (const stored of events) {
     before = after;
@@ -118,7 +121,8 @@ function foldAround({ name, when }: (typeof everyView)[number], events: readonly
         correlationId,
       };
       const handler = when[stored.type];
-      if (handler) after = handler(before, event) as Json | undefined; // views are plain JSON
+      const view = handler ? handler(before, event) : before;
+      after = (view && complete(view)) as Json | undefined; // views are plain JSON
     } catch (error) {
       return { view: name, before, after: before, fault: `#${stored.revision}: ${(error as Error).message}` };
     }
