@@ -158,6 +158,22 @@ test('one byte changed in the log: the page and the offline verifier name the ev
   t.is(await offline.locator('img').count(), 0);
 });
 
+test('an event whose time was changed to another text is shown with it, and named as changed', async (t, open) => {
+  const { alice } = t.context;
+  const id = await deposited(alice);
+  const { page } = await open({ role: 'auditor' });
+  await page.route(/\/events\?from=0$/, async (route) => {
+    const answer = await route.fetch();
+    const stream = (await answer.json()) as { events: { metadata: Record<string, unknown> }[] };
+    Object.assign(stream.events[0]?.metadata ?? {}, { occurredAt: 'long ago' });
+    await route.fulfill({ response: answer, json: stream });
+  });
+  await page.goto(`/console/deposits/${id}?at=0`);
+  await page.getByText('✖ Event #0: does not carry the hash of its contents').waitFor();
+  await page.getByRole('status').getByText('#0 · long ago').waitFor();
+  t.pass();
+});
+
 test('a proof reads a log of many pages with all its anchors, and names the anchor that a change invalidates', async (t, open) => {
   const data = path.join(t.context.service.folder, 'many');
   await generatedLog(data, 3000);
