@@ -26,7 +26,10 @@ export class ServiceProcess implements AsyncDisposable {
   readonly url: string;
   #said = '';
 
-  /** Resolves when it answers, and no other process on its port; `main` is its program. @throws {NotStarted} with its output if it ends before. */
+  /**
+   * Resolves when it answers, and no other process on its port; `main` is its program.
+   * @throws {NotStarted} with its output if it ends before
+   */
   static async start(
     dataDir: string,
     port: number,

@@ -7,7 +7,10 @@ export function withoutFaults({ stepCrash: _crash, ...plan }: Plan): Plan {
   return { ...plan, faults: [] };
 }
 
-/** Yields a plan for each step of each host: its process crashes behind that step. Embedded: and one in which its power fails. */
+/**
+ * Yields a plan for each step of each host: its process crashes behind that step. Embedded: and one in which its power
+ * fails.
+ */
 export function* everyStep(plan: Plan, hostSteps: readonly number[]): Generator<Plan> {
   for (const [host, steps] of hostSteps.entries())
     for (let step = 1; step <= steps; step++) {

@@ -1,7 +1,10 @@
 import { FAULTS } from '../faults/faults.ts';
 import type { Plan } from './plan.ts';
 
-/** Returns the plan in a saved text. Plans without a composition are of clusters. @throws {TypeError} it is no plan of this release. */
+/**
+ * Returns the plan in a saved text. Plans without a composition are of clusters.
+ * @throws {TypeError} it is no plan of this release
+ */
 export function parsePlan(text: string): Plan {
   const plan = JSON.parse(text) as Partial<Plan>;
   const { composition = 'cluster', seed, stuckAfter, faults, deposits, stepCrash } = plan;

@@ -14,7 +14,10 @@ export function newProcess(host: Host): Incarnation {
   return process;
 }
 
-/** Returns virtual time, seeded randomness, simulated servers, and the files of the disk, of which a node of a cluster has hardly any. */
+/**
+ * Returns virtual time, seeded randomness, simulated servers, and the files of the disk, of which a node of a cluster has
+ * hardly any.
+ */
 function outsideWorldOf(process: Incarnation): OutsideWorld {
   const { codeRandom } = world();
   return {

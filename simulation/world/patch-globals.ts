@@ -8,7 +8,8 @@ import { currentWorld } from './world.ts';
 
 /**
  * Replaces time, timers and randomness of this process by those of the current world, for libraries: the code of the
- * service has its {@link outsideWorldOf outside world}. Between histories they work as always. To be called once, before the code under test is loaded.
+ * service has its {@link outsideWorldOf outside world}. Between histories they work as always. To be called once, before
+ * the code under test is loaded.
  */
 export function patchGlobals(): void {
   patchTimers();

@@ -661,12 +661,15 @@ refuses('an Idempotency-Key is validated before the body and its type, also of a
     400,
     'ErrorBadRequest',
   ],
-  [
-    'adding',
-    { method: 'POST', target: `${open}media/`, body: 'x', headers: { ...badKey, 'Content-Type': 'a/b' } },
-    400,
-    'ErrorBadRequest',
-  ],
+  ...(['POST', 'PUT'] as const).map(
+    (method) =>
+      [
+        `${method} to the EM-IRI`,
+        { method, target: `${open}media/`, body: 'x', headers: { ...badKey, 'Content-Type': 'a/b' } },
+        400,
+        'ErrorBadRequest',
+      ] as const,
+  ),
 ]);
 
 refuses('a slug is percent-encoded UTF-8 without control characters', () => [

@@ -105,7 +105,10 @@ async function deletedDeposit(
   return { ...last.deposit, revision: last.event.revision, isDeleted: true };
 }
 
-/** Returns whether the status changed after a revision. An update of the metadata of a deposit that is done does not change it. */
+/**
+ * Returns whether the status changed after a revision. An update of the metadata of a deposit that is done does not change
+ * it.
+ */
 async function hasNews(queries: DepositQueries, id: number, after: number, last: number): Promise<boolean> {
   if (after === last) return false;
   return (await queries.history(id, after + 1, last - after)).some(isStatusChange);

@@ -25,8 +25,8 @@ export type CommandOptions = {
 const EXIT_CODES = '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.\n';
 
 /**
- * Runs a command. `--help` prints its help, `--version` the version of the project; a usage error ends with 2, any other refusal or fault with 1. Known
- * refusals are printed as one sentence, unexpected errors with their stack.
+ * Runs a command. `--help` prints its help, `--version` the version of the project. A usage error ends with 2, any other
+ * refusal or fault with 1. Known refusals are printed as one sentence, unexpected errors with their stack.
  */
 export async function runCommand(
   help: string,

@@ -61,7 +61,8 @@ export class FlushScheduler {
 
   /**
    * Writes all changes, then creates the missing indexes and counters; those of a large file in the thread, since that
-   * takes a minute for a million deposits. No event may be applied meanwhile. Resolves to `false` if a stop ends it, between two views.
+   * takes a minute for a million deposits. No event may be applied meanwhile. Resolves to `false` if a stop ends it,
+   * between two views.
    */
   async addLookups(): Promise<boolean> {
     await this.#writing;
