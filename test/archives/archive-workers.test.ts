@@ -102,27 +102,33 @@ test('a job is not given to an idle worker that has failed and is about to exit'
   const program = `
     import { parentPort, threadId } from 'node:worker_threads';
     parentPort.on('message', (job) => {
+      if (job === 'fail') throw new Error('an idle thread fails');
       parentPort.postMessage(threadId);
-      if (job === 'fail') setImmediate(() => { throw new Error('an idle thread fails'); });
     });
     parentPort.postMessage('begun');`;
   const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
   const hasFailed = Promise.withResolvers<void>();
+  const started: Worker[] = [];
   class WatchedWorker extends Worker {
     override emit(event: string | symbol, ...args: unknown[]): boolean {
       if (event === 'error') hasFailed.resolve();
       return super.emit(event as 'error', ...args);
     }
   }
-  const start: Workers['start'] = (file, options) => new WatchedWorker(file, options);
+  const start: Workers['start'] = (file, options) => {
+    const worker = new WatchedWorker(file, options);
+    started.push(worker);
+    return worker;
+  };
   await runInWorld({ workers: { start } }, async () => {
     const options = { size: 1, queueLength: 1, worker: { name: 'failing' } };
     await using pool = new WorkerPool<string, number>(entry, options);
-    const failed = await pool.run('fail', 60_000);
+    const idle = await pool.run('a job', 60_000);
     const alive = setInterval(() => undefined, 1000); // an idle worker does not keep the process alive
+    started[0]?.postMessage('fail');
     await hasFailed.promise;
     clearInterval(alive);
-    t.not(await pool.run('a job', 60_000), failed);
+    t.not(await pool.run('a job', 60_000), idle);
   });
 });
 
