@@ -5,7 +5,6 @@ import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
-import { StoredKey } from '../../client/deposit/stored-key.ts';
 import { KeptUploads } from '../../client/tus/kept-uploads.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
@@ -458,28 +457,3 @@ test('an upload is abandoned when its process has ended, only for its user, and 
   t.is((await files()).length, 1);
   t.is(of('alice', 'c').find(), 'of-today');
 });
-
-test('the keys of different commands differ, also if a crash has emptied the files of both', async (t) => {
-  const home = await mkdtemp(path.join(tmpdir(), 'keys-'));
-  t.teardown(() => rm(home, { recursive: true, force: true }));
-  process.env['XDG_CONFIG_HOME'] = home;
-  const folder = path.join(home, 'sword-deposit', 'requests');
-  const keyOf = (slug: string) => {
-    const options = { user: 'alice', slug, deposit: undefined, isSplit: false, note: t.fail };
-    return new StoredKey([], { collection: COLLECTION, ...options }).of('creation');
-  };
-  const keys = [keyOf('one'), keyOf('two')];
-  t.deepEqual([keyOf('one'), keyOf('two')], keys);
-  for (const name of await readdir(folder)) await writeFile(path.join(folder, name), '');
-  t.not(keyOf('one'), keyOf('two'));
-});
-
-const COLLECTION = {
-  iri: 'https://deposit.example/1/software/',
-  name: 'software',
-  title: null,
-  accept: [],
-  recognisesRepeats: true,
-  dryRun: false,
-  resumableUploads: null,
-};

@@ -1,28 +1,46 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { StoredKey } from '../../client/deposit/stored-key.ts';
 import type { Collection } from '../../client/documents/service-document.ts';
 
-test('processes that start a command over at the same time, or end it, have one key', async (t) => {
-  const home = await mkdtemp(path.join(tmpdir(), 'requests-'));
-  t.teardown(() => rm(home, { recursive: true, force: true }));
-  process.env['XDG_CONFIG_HOME'] = home;
-  const options = {
-    collection: { iri: 'https://deposit.example/', recognisesRepeats: true } as Collection,
-    user: 'alice',
-    slug: undefined,
-    deposit: undefined,
-    note: t.fail,
-  };
-  const [first, second] = [new StoredKey([], options), new StoredKey([], options)];
+const COLLECTION = { iri: 'https://deposit.example/', recognisesRepeats: true } as Collection;
+
+// One after the other: the folder of the keys is named by the environment of the process.
+test.serial('processes that start a command over at the same time, or end it, have one key', async (t) => {
+  await keysFolder(t);
+  const [first, second] = [storedKey(t), storedKey(t)];
   first.renew();
   second.renew();
   t.is(second.of('creation'), first.of('creation'));
   second.forget();
-  const later = new StoredKey([], options);
+  const later = storedKey(t);
   t.not(later.of('creation'), first.of('creation'));
   first.forget();
-  t.is(new StoredKey([], options).of('creation'), later.of('creation'));
+  t.is(storedKey(t).of('creation'), later.of('creation'));
 });
+
+test.serial(
+  'the keys of different commands differ, also if a crash has emptied the files of both',
+  async (t) => {
+    const folder = await keysFolder(t);
+    const keyOf = (slug: string) => storedKey(t, slug).of('creation');
+    const keys = [keyOf('one'), keyOf('two')];
+    t.deepEqual([keyOf('one'), keyOf('two')], keys);
+    for (const name of await readdir(folder)) await writeFile(path.join(folder, name), '');
+    t.not(keyOf('one'), keyOf('two'));
+  },
+);
+
+function storedKey(t: ExecutionContext, slug?: string): StoredKey {
+  return new StoredKey([], { collection: COLLECTION, user: 'alice', slug, deposit: undefined, note: t.fail });
+}
+
+/** Resolves to the folder of the keys, which is new. */
+async function keysFolder(t: ExecutionContext): Promise<string> {
+  const home = await mkdtemp(path.join(tmpdir(), 'keys-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  process.env['XDG_CONFIG_HOME'] = home;
+  return path.join(home, 'sword-deposit', 'requests');
+}
