@@ -49,12 +49,16 @@ export async function create(node: SimulatedNode, creation: Creation): Promise<S
     isFinal,
     key: key === undefined ? undefined : await deposits.keys.load(client, key),
     collection: 'software',
-    iris: { deposit: (_collection, depositId) => `${BASE_URL}/${depositId}` },
+    iris: { deposit: iriOf, edit: iriOf },
     targetOf: async () => undefined,
   });
   const { depositId, revision, retries } = written;
   const shown = await deposits.queries.content(depositId, revision, retries);
   return { kind: 'success', depositId, revision, shown };
+}
+
+function iriOf(_collection: string, depositId: number): string {
+  return `${BASE_URL}/${depositId}`;
 }
 
 /** Adds an archive to a partial deposit, or replaces those that it has. */

@@ -19,7 +19,7 @@ import { requestFingerprint } from './idempotency/request-fingerprint.ts';
 /** A request for a new deposit. */
 export type NewDeposit = ClientWrite & {
   readonly collection: string;
-  readonly iris: Pick<Iris, 'deposit'>;
+  readonly iris: Pick<Iris, 'deposit' | 'edit'>;
   /** Finds the earlier deposit that the entry refers to, if it does; rejects if it does not exist. */
   readonly targetOf: (content: ReceivedContent) => Promise<MetadataTarget | undefined>;
 };
@@ -34,7 +34,9 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const retries = queries.retries();
   const newId = () => ids.next(retries.since);
   const request = key
-    ? await keys.begin(key, requestFingerprint(write, content), requestId, newId, retries)
+    ? await keys.begin(key, requestFingerprint(write, content), requestId, newId, retries, (earlier) =>
+        linkTo(earlier, queries, write),
+      )
     : withoutKey(await newId(), requestId);
   const { depositId, now } = request;
   const command = creation(write, content, target, request);
@@ -44,6 +46,18 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const { revision, position } = await (content.upload?.record(request, append) ?? append());
   await awaitViews(parts, position);
   return { depositId, revision, isRepeatable: key !== undefined, retries };
+}
+
+/** Returns the link to the deposit that an earlier request with the key has created, if it was executed. */
+async function linkTo(
+  earlier: IdempotencyRecord,
+  queries: DepositParts['queries'],
+  { iris }: NewDeposit,
+): Promise<Readonly<Record<string, string>>> {
+  const collection = await queries.collectionOf(earlier);
+  return collection === undefined
+    ? {}
+    : { Link: `<${iris.edit(collection, earlier.depositId)}>; rel="edit"` };
 }
 
 type Request = Omit<IdempotencyRecord, 'fingerprint'>;

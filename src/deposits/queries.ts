@@ -153,9 +153,16 @@ export class DepositQueries {
 
   /** Resolves to the archive that a command has added; `undefined` if it was not executed, or added none. */
   async archiveOf(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>): Promise<Archive | undefined> {
-    const { depositId, commandId } = command;
-    const { executed } = await load(this.#log, deposits, depositId, { commandId });
-    return executed?.events.flatMap(({ data }) => ('archive' in data ? [data.archive] : []))[0];
+    const events = await this.#eventsOf(command);
+    return events.flatMap(({ data }) => ('archive' in data ? [data.archive] : []))[0];
+  }
+
+  /** Resolves to the collection in which a command has created its deposit; `undefined` if it has created none. */
+  async collectionOf(
+    command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>,
+  ): Promise<string | undefined> {
+    const events = await this.#eventsOf(command);
+    return events.flatMap(({ type, data }) => (type === 'DepositCreated' ? [data.collection] : []))[0];
   }
 
   /** Returns the deposit that a request changed after the event, or in the whole log if it lacks the event. */
@@ -215,6 +222,13 @@ export class DepositQueries {
     const [key, { revision }, { switches }] = [String(shown.depositId), shown, this.#projector];
     if (this.#isShared || !isDeepStrictEqual(view.get(key), shown)) return undefined;
     return () => this.#projector.switches === switches && view.get(key)?.revision === revision;
+  }
+
+  /** Resolves to the events of a command; none if it was not executed. */
+  async #eventsOf(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>) {
+    const { depositId, commandId } = command;
+    const { executed } = await load(this.#log, deposits, depositId, { commandId });
+    return executed?.events ?? [];
   }
 
   #events(depositId: number, options: ReadStreamOptions = {}): AsyncIterable<RecordedEvent> {

@@ -77,7 +77,7 @@ async function serviceWithOldView(t: ExecutionContext) {
     confirm: async () => undefined,
     receive: async () => ({ archive: aliceArchive, entry: null }),
   });
-  const iris = { deposit: () => fallbackOrigin };
+  const iris = { deposit: () => fallbackOrigin, edit: () => fallbackOrigin };
   const place = { collection: 'software', iris, targetOf: async () => undefined };
   const { depositId } = await createDeposit(deposits, { ...write(), ...place });
   log.hasSubscribers = false;

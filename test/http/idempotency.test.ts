@@ -109,7 +109,8 @@ test('a key applies to a resource under all spellings of its path', async (t) =>
 
 test('a key reused with other content or another resource is a conflict; keys are separate per client', async (t) => {
   const { alice, bob } = t.context;
-  t.is((await create(alice, { ...key, ...partial })).status, 201);
+  const first = await create(alice, { ...key, ...partial });
+  t.is(first.status, 201);
   for (const [target, headers] of [
     ['/1/software/', final],
     ['/1/software/', { ...partial, Slug: 'x' }],
@@ -119,6 +120,7 @@ test('a key reused with other content or another resource is a conflict; keys ar
     const refused = await alice.post(target, body, { ...formType, ...headers, ...key });
     t.is(refused.status, 409, JSON.stringify({ target, ...headers }));
     assertErrorDocument(t, await refused.text(), 'Conflict');
+    t.is(refused.headers.get('link'), `<${first.headers.get('location')}>; rel="edit"`);
   }
   t.is((await create(bob, { ...key, ...partial })).status, 201);
   t.is((await create(alice, { 'Idempotency-Key': 'ä', ...partial })).status, 400);

@@ -52,7 +52,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Records the request, or returns the earlier one. `newId` allocates the id of its deposit.
+   * Records the request, or returns the earlier one. `newId` allocates the id of its deposit. `linksOf` returns headers
+   * that name the deposit of an earlier, other request.
    * @throws {SwordError} 409: the key was used for another request.
    * @throws {EventLogUnavailable} the log rejects the record, and no read shows another one within the time limit.
    */
@@ -62,9 +63,10 @@ export class IdempotencyStore {
     requestId: string,
     newId: () => Promise<number>,
     retries = new OutageRetries(),
+    linksOf: (earlier: IdempotencyRecord) => Promise<Readonly<Record<string, string>>> = async () => ({}),
   ): Promise<IdempotencyRecord> {
     const request = key.earlier ?? (await this.#record(key, { fingerprint, requestId }, newId, retries));
-    assertSameRequest(request, fingerprint);
+    if (request.fingerprint !== fingerprint) throw keyReused(await linksOf(request));
     return request;
   }
 
@@ -96,9 +98,13 @@ export class IdempotencyStore {
 
 /** @throws {SwordError} 409: the key was used for another request. */
 export function assertSameRequest(earlier: IdempotencyRecord | undefined, fingerprint: string): void {
-  if (earlier === undefined || earlier.fingerprint === fingerprint) return;
+  if (earlier !== undefined && earlier.fingerprint !== fingerprint) throw keyReused();
+}
+
+function keyReused(headers: Readonly<Record<string, string>> = {}): SwordError {
   const text = 'The Idempotency-Key was used before, for a request with another method, IRI or content.';
-  throw new SwordError('Conflict', text, { verboseDescription: 'Use a new key for every new request.' });
+  const verboseDescription = 'Use a new key for every new request.';
+  return new SwordError('Conflict', text, { verboseDescription, headers });
 }
 
 function streamOf(client: string, key: string): string {
