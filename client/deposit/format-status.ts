@@ -14,7 +14,10 @@ export function exitCodeOf(status: Pick<Status, 'status' | 'swhid'>, expected: s
 /** Returns the status as lines for people. `expected` is the identifier computed here. */
 export function statusLines(status: Status, expected: string | null = null): string[] {
   const agrees = agreesWith(expected, status);
-  const { deposit, title, detail, swhid, swhidContext } = status;
+  const { deposit, title, swhid, swhidContext } = status;
+  // The detail of a partial deposit names headers of HTTP.
+  const isPartial = status.isOfService && status.status === 'partial';
+  const detail = isPartial ? nextSteps(deposit) : status.detail;
   return [
     `${nameOf(deposit, title)}: ${status.status}`,
     ...(detail === null ? [] : [detail]),
@@ -36,6 +39,11 @@ export function statusFacts(status: Status): Readonly<Record<string, unknown>> {
     swhid,
     swhidContext,
   };
+}
+
+/** Returns what to do with a partial deposit. */
+function nextSteps(deposit: string): string {
+  return `It is not checked yet. Add to it with deposit upload --deposit ${deposit}, or complete it with deposit complete ${deposit}.`;
 }
 
 /** Returns a name for the deposit: its number, with its title if it has one. */

@@ -10,6 +10,7 @@ import { Refused } from '../http/refused.ts';
 import { ResumableUpload } from '../tus/resumable-upload.ts';
 import { archiveType } from './archive-limits.ts';
 import { inChunks, type Step } from './plan.ts';
+import { createdOtherwise, isConflict, isGone, isRecorded } from './recorded.ts';
 import { requestOf } from './step-request.ts';
 import type { StoredKey } from './stored-key.ts';
 
@@ -46,28 +47,24 @@ export async function perform(
   const { connection, stored, note } = options;
   const isRepeated = stored.isShared;
   if (isRepeated) note('Another run of this command has not finished: continuing with the same deposit.');
-  let reached: Receipt | null = null;
+  let edit: string | null = null;
   const onState = (state: Receipt): void => {
-    reached = state;
+    edit = state.links.edit;
     options.onState(state);
   };
   // The creation of a deposit that was deleted since is answered as before.
-  const isDeleted = async () => isRepeated && !begun && reached && (await isGone(reached, connection));
+  const isDeleted = async () => isRepeated && !begun && edit !== null && (await isGone(edit, connection));
   try {
     const state = await performAll(steps, begun, { ...options, onState });
     if (!(await isDeleted())) return state;
   } catch (error) {
-    if (!(error instanceof Refused) || !(await isDeleted())) throw error;
+    if (!(error instanceof Refused)) throw error;
+    edit ??= error.edit;
+    if (!(await isDeleted())) throw error;
   }
   note('The deposit of the interrupted command no longer exists; starting over.');
   stored.renew();
   return performAll(steps, null, options);
-}
-
-async function isGone({ links }: Receipt, connection: Connection): Promise<boolean> {
-  const headers = { Accept: 'application/xml' };
-  const { answer } = await connection.ask('GET', links.edit, { headers, repeatable: true });
-  return [404, 410].includes(answer.status);
 }
 
 async function performAll(
@@ -77,7 +74,7 @@ async function performAll(
 ): Promise<Receipt> {
   const { collection, stored, note } = options;
   let standing = begun;
-  const rest = [...steps];
+  let rest = [...steps];
   try {
     for (let [step, number] = [rest.shift(), 1]; step; step = rest.shift()) {
       const request = [number, number + rest.length] as const;
@@ -87,6 +84,12 @@ async function performAll(
         options.onState(standing);
         number += 1;
       } catch (error) {
+        const made = await createdOtherwise(step, rest, error, options);
+        if (made) {
+          [standing, rest] = [made.receipt, made.rest];
+          options.onState(standing);
+          continue;
+        }
         const reason = mayBeChunked(step, collection) && reasonForChunks(step, error, stored);
         if (!reason) throw error;
         note(reason);
@@ -96,7 +99,9 @@ async function performAll(
   } catch (error) {
     if (error instanceof Fault && standing) error.deposit = standing.deposit;
     if (isConflict(error) && !standing)
-      note('Another run of this command may have created the deposit: check with deposit list.');
+      note(
+        `Another run of this command may have created the deposit: check with deposit list.\nTo make another deposit, remove ${stored.file} and run the command again.`,
+      );
     throw error;
   }
   return standing!; // there is at least one step
@@ -110,11 +115,6 @@ function reasonForChunks({ entry }: Step, error: unknown, { isShared }: StoredKe
   if (isConflict(error) && isShared && entry)
     return 'Another run of this command has sent the archive before the metadata: this one does, too.';
   return null;
-}
-
-/** Whether the key was used with other content, or another request uses the upload. */
-function isConflict(error: unknown): boolean {
-  return error instanceof Refused && error.status === 409;
 }
 
 function mayBeChunked(
@@ -149,7 +149,7 @@ async function sendStep(step: Step, standing: Receipt | null, options: RequestOp
         continue;
       }
       // Another process with the same key names the same upload: its answer will be the answer.
-      const isInUse = error.status === 409 && stored.isShared;
+      const isInUse = error.status === 409 && stored.isShared && error.edit === null;
       if (!isInUse || !(await retries.next())) throw error;
     }
   }
@@ -232,7 +232,7 @@ async function change(
   upload: string | null,
   options: RequestOptions,
 ): Promise<Receipt> {
-  const { connection, collection, onSent, key, request } = options;
+  const { connection, collection, stored, onSent, key, request } = options;
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.action === 'replace';
@@ -243,8 +243,10 @@ async function change(
     onSent: (bytes) => onSent({ step, bytes, total: body?.length ?? 0, request }),
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
-  // A server that recognizes keys finds that of a recorded request before it refuses its repetition.
-  const mayBeRecorded = repeated && !collection.recognisesRepeats;
+  // A server that recognizes keys finds that of a recorded request first. An older one does so with POST alone.
+  const mayBeRecorded = isReplacement
+    ? repeated || stored.isShared
+    : repeated && !collection.recognisesRepeats;
   if (!mayBeRecorded || ![405, 412].includes(answer.status)) throw new Refused(answer);
   return standingAfterRepetition(step, standing, answer, options);
 }
@@ -257,12 +259,15 @@ async function standingAfterRepetition(
   step: Step,
   { links }: Receipt,
   refusal: Answer,
-  { connection }: RequestOptions,
+  { connection, note }: RequestOptions,
 ): Promise<Receipt> {
   const receipt = readReceipt(await connection.get(links.edit));
   const isCompleted = receipt.status !== 'partial';
-  const isOurs = !step.archive || receipt.archive === step.archive.filename;
-  if (isCompleted !== step.final || !isOurs) throw new Refused(refusal);
+  const recorded = await isRecorded(step, receipt, connection);
+  if (recorded === false)
+    note(`The history of deposit ${receipt.deposit} shows that this change is not recorded.`);
+  const isLikely = isCompleted === step.final && (!step.archive || receipt.archive === step.archive.filename);
+  if (!(recorded ?? isLikely)) throw new Refused(refusal);
   return receipt;
 }
 

@@ -36,8 +36,9 @@ export type StoredKeyOptions = {
  * The file has a line for the key, and one for each further process.
  */
 export class StoredKey {
+  /** Path of the file. */
+  readonly file: string;
   readonly #name: string;
-  readonly #file: string;
   readonly #options: StoredKeyOptions;
   #key = random.uuid();
   #isStored = false;
@@ -46,7 +47,7 @@ export class StoredKey {
   constructor(plan: readonly Step[], options: StoredKeyOptions) {
     const { collection, user, slug, deposit } = options;
     this.#name = nameFor([collection.iri, user, slug, deposit, ...plan.map(contentOf)]);
-    this.#file = path.join(readEnvironment().folder, 'requests', this.#name);
+    this.file = path.join(readEnvironment().folder, 'requests', this.#name);
     this.#options = options;
     this.#store();
   }
@@ -59,12 +60,12 @@ export class StoredKey {
   /** Whether another process has the same key, now or earlier: requests may be recorded already. */
   get isShared(): boolean {
     if (!this.#isStored) return false;
-    return ignoreErrors(() => readFileSync(this.#file, 'utf8'))?.includes(SHARED) ?? true;
+    return ignoreErrors(() => readFileSync(this.file, 'utf8'))?.includes(SHARED) ?? true;
   }
 
   /** Removes the key, but not one that another process has stored since. */
   forget(): void {
-    if (ignoreErrors(() => keyIn(readFileSync(this.#file, 'utf8'))) === this.#key) removeFile(this.#file);
+    if (ignoreErrors(() => keyIn(readFileSync(this.file, 'utf8'))) === this.#key) removeFile(this.file);
   }
 
   /** Replaces the key: no request with it counts any longer. */
@@ -77,11 +78,11 @@ export class StoredKey {
   #store(): void {
     if (!this.#options.collection.recognisesRepeats) return; // another process could not continue
     try {
-      openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
-      this.#key = keyIn(storedIn(this.#file, `${this.#key}\n`));
+      openStateFolder(path.dirname(this.file), MAX_AGE_MS);
+      this.#key = keyIn(storedIn(this.file, `${this.#key}\n`));
       this.#isStored = true;
     } catch (error) {
-      const text = `${this.#file} cannot be written: ${reasonOf(error)}.`;
+      const text = `${this.file} cannot be written: ${reasonOf(error)}.`;
       this.#options.note(
         `${text} If this command is interrupted, check with deposit list before you run it again.`,
       );

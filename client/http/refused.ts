@@ -1,6 +1,7 @@
 import { childrenOf, readXml, textOf } from '../documents/xml-tree.ts';
 import { EXIT, Fault } from '../faults.ts';
 import type { Answer } from './answer.ts';
+import { linkInHeader } from './link-header.ts';
 import { isTransient } from './losses.ts';
 
 /** Content of a refusal: from the SWORD error document, if the server sent one. */
@@ -18,6 +19,8 @@ export class Refused extends Fault {
   readonly status: number;
   readonly iri: string;
   readonly refusal: Refusal;
+  /** Edit-IRI of the deposit that is why, such as the one that a reused key has created. */
+  readonly edit: string | null;
 
   constructor(answer: Answer) {
     const refusal = refusalIn(answer);
@@ -26,6 +29,7 @@ export class Refused extends Fault {
     this.status = answer.status;
     this.iri = answer.iri;
     this.refusal = refusal;
+    this.edit = linkInHeader(answer.headers['link'], 'edit');
   }
 
   /**

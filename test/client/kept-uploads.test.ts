@@ -7,7 +7,7 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { KeptUploads } from '../../client/tus/kept-uploads.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
-import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import { type AlteringOptions, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import type { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
 import { RunningService, until } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
@@ -102,16 +102,23 @@ for (const [when, line] of [
     t.is((await depositsOf(service, depositor)).length, 2, 'the first is complete: this is another one');
   });
 
-for (const [what, limit] of [
-  ['no longer refuses large requests', Infinity],
-  ['refuses all requests with an archive', 500],
+/** Leaves out what names the deposit in a refusal, as older servers do. */
+function unnamed(answer: Answer): Answer {
+  const headers = Object.entries(answer.headers).filter(([name]) => name !== 'link');
+  return { ...answer, headers: Object.fromEntries(headers) };
+}
+
+for (const [what, limit, alter] of [
+  ['no longer refuses large requests', Infinity, undefined],
+  ['no longer refuses large requests, and the server names no deposit', Infinity, unnamed],
+  ['refuses all requests with an archive', 500, undefined],
 ] as const)
   test(`repeating a command that was killed after a 413 continues with its deposit, also if the proxy ${what}`, async (t) => {
     const { service, home } = t.context;
     let [holds, most] = [true, 2500];
     await using proxy = await AlteringProxy.start(
       service.url,
-      (answer, line) => (holds && /^POST .*\/metadata\/$/.test(line) ? 'held' : answer),
+      (answer, line) => (holds && /^POST .*\/metadata\/$/.test(line) ? 'held' : (alter?.(answer) ?? answer)),
       { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
     );
     const depositor = await newDepositor(service, home, proxy.url);
@@ -124,7 +131,32 @@ for (const [what, limit] of [
     t.is((await depositsOf(service, depositor)).length, 1);
   });
 
-test('a command that was killed makes no second deposit if a proxy refuses its creation later', async (t) => {
+for (const [what, archives] of [
+  ['one archive', ['one.tar']],
+  ['two archives', ['one.tar', 'two.tar']],
+] as const)
+  test(`repeating a command with ${what} whose creation a proxy refuses now continues with its deposit`, async (t) => {
+    const { service, home } = t.context;
+    let [holds, most] = [true, Infinity];
+    await using proxy = await AlteringProxy.start(
+      service.url,
+      (answer, line) => (holds && CREATION.test(line) ? 'held' : answer),
+      { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    const upload = ['upload', ...archives, ...described];
+    await killedWhen(t, depositor, upload, async () => (await depositsOf(service, depositor)).length === 1);
+    [holds, most] = [false, 2500];
+    const facts = await depositor.facts([...upload, '--wait', '--timeout', '20']);
+    t.like(facts, { status: 'done', swhidAgrees: true });
+    const [stream = ''] = await depositsOf(service, depositor);
+    const events = await Array.fromAsync(service.service.log.readStream(stream));
+    t.is(events.filter(({ type }) => type === 'MetadataAdded').length, 1);
+    t.is(events.filter(({ type }) => type === 'ArchiveAdded').length, archives.length);
+    t.is((await depositsOf(service, depositor)).length, 1);
+  });
+
+test('a command whose way to upload has changed starts over if its deposit was deleted', async (t) => {
   const { service, home } = t.context;
   let [holds, most] = [true, Infinity];
   await using proxy = await AlteringProxy.start(
@@ -133,15 +165,35 @@ test('a command that was killed makes no second deposit if a proxy refuses its c
     { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
   );
   const depositor = await newDepositor(service, home, proxy.url);
+  const upload = ['upload', 'one.tar', ...described, '--partial'];
+  await killedWhen(t, depositor, upload, async () => (await depositsOf(service, depositor)).length === 1);
+  const [stream = ''] = await depositsOf(service, depositor);
+  [holds, most] = [false, 2500];
+  await depositor.facts(['delete', stream.replace('deposit-', '')]);
+  const { code, err } = await depositor.run([...upload, '--timeout', '20']);
+  t.is(code, 0, err);
+  t.regex(err, /^The deposit of the interrupted command no longer exists; starting over\.$/m);
+  t.is((await depositsOf(service, depositor)).length, 2);
+});
+
+test('a command that was killed makes no second deposit if a server that names none refuses its creation', async (t) => {
+  const { service, home } = t.context;
+  let [holds, most] = [true, Infinity];
+  await using proxy = await AlteringProxy.start(
+    service.url,
+    (answer, line) => (holds && CREATION.test(line) ? 'held' : unnamed(answer)),
+    { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
   const upload = ['upload', 'one.tar', 'two.tar', ...described, '--wait'];
   await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, CREATION));
   [holds, most] = [false, 2500];
-  const refused = await depositor.run([...upload, '--timeout', '20']);
+  const refused = await depositor.run([...upload, '--timeout', '5']);
   t.is(refused.code, 1, refused.err);
   t.regex(refused.err, /409/);
   t.regex(
     refused.err,
-    /^Another run of this command may have created the deposit: check with deposit list\.$/m,
+    /^Another run of this command may have created the deposit: check with deposit list\.\nTo make another deposit, remove .*requests\/[0-9a-f]{64} and run the command again\.$/m,
   );
   most = Infinity;
   const { code, err } = await depositor.run(upload);
@@ -149,20 +201,31 @@ test('a command that was killed makes no second deposit if a proxy refuses its c
   t.is((await depositsOf(service, depositor)).length, 1);
 });
 
-test('repeating a replacement that was killed after it was recorded continues with the same deposit', async (t) => {
-  const { service, home } = t.context;
-  let holds = true;
-  await using proxy = await AlteringProxy.start(service.url, (answer, request) =>
-    holds && /^PUT .*\/media\/$/.test(request) ? 'held' : answer,
-  );
-  const depositor = await newDepositor(service, home, proxy.url);
-  const id = String((await depositor.facts(['upload', 'one.tar', '--partial']))['deposit']);
-  const upload = ['upload', '--deposit', id, '--replace', 'two.tar', ...described, '--wait'];
-  await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, /^PUT/));
-  holds = false;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-});
+/** A server that recognises the keys of POST alone, as older ones do. */
+const KEYS_OF_POST: AlteringOptions = {
+  drops: (line) => (line.startsWith('PUT') ? ['idempotency-key'] : []),
+};
+
+for (const [server, options] of [
+  ['', {}],
+  [' on an older server', KEYS_OF_POST],
+] as const)
+  test(`repeating a replacement${server} that was killed after it was recorded continues with the same deposit`, async (t) => {
+    const { service, home } = t.context;
+    let holds = true;
+    await using proxy = await AlteringProxy.start(
+      service.url,
+      (answer, request) => (holds && /^PUT .*\/media\/$/.test(request) ? 'held' : answer),
+      options,
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    const id = String((await depositor.facts(['upload', 'one.tar', '--partial']))['deposit']);
+    const upload = ['upload', '--deposit', id, '--replace', 'two.tar', ...described, '--wait'];
+    await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, /^PUT/));
+    holds = false;
+    const { code, err } = await depositor.run(upload);
+    t.is(code, 0, err);
+  });
 
 const corrected = tarOf([{ name: 'two', data: 'corrected' }]);
 for (const [what, archives, before, after, options] of [
@@ -210,6 +273,11 @@ for (const [what, options] of [
     const { code, err } = await depositor.run(change);
     t.is(code, 1, err);
     t.regex(err, /405/);
+    const isUnsure = options.length > 0;
+    t.is(
+      new RegExp(`^The history of deposit ${id} shows that this change is not recorded\\.$`, 'm').test(err),
+      isUnsure,
+    );
   });
 
 test('a refusal of the metadata of a command that was killed makes no second deposit', async (t) => {

@@ -128,6 +128,35 @@ test('an addition whose response was lost is recorded once, also without idempot
   ]);
 });
 
+for (const [what, options, event] of [
+  ['archives', ['hello.tar'], 'ArchivesReplaced'],
+  ['metadata', described, 'MetadataReplaced'],
+] as const)
+  test(`a replacement of ${what} whose response was lost is found in the deposit on a server without keys for PUT`, async (t) => {
+    const depositor = await newDepositor(t);
+    const first = await depositor.facts([
+      'upload',
+      'hello.tar',
+      '--name',
+      'Sketch',
+      '--author',
+      'Ada',
+      '--partial',
+    ]);
+    const id = String(first['deposit']);
+    await using older = await losing(t, /^PUT /, {
+      drops: (line) => (line.startsWith('PUT') ? ['idempotency-key'] : []),
+    });
+    const replace = ['upload', '--deposit', id, '--replace', ...options, '--wait', '--server', older.url];
+    const { code, err } = await depositor.run(replace);
+    t.is(code, 0, err);
+    t.regex(err, /retrying/);
+    t.deepEqual(
+      (await eventTypes(t, id)).filter((type) => type === event),
+      [event],
+    );
+  });
+
 test('an upload that another node does not know is sent again, and the archive is recorded once', async (t) => {
   const gone = new Set([CREATION, /^HEAD .*\/uploads\//]); // the first of each, as from a node that took over
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {

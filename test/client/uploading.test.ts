@@ -160,6 +160,11 @@ test('a deposit is made in parts: an archive, metadata, another archive, then th
   const added = await alice.run(['upload', '--deposit', String(begun['edit']), 'second.tar', '--partial']);
   t.is(added.code, 0, added.err);
   t.regex(added.err, /has other archives as well: its identifier cannot be computed here/);
+  const asked = await alice.run(['status', id]);
+  t.is(
+    asked.out,
+    `Deposit ${id} “Hello”: partial\nIt is not checked yet. Add to it with deposit upload --deposit ${id}, or complete it with deposit complete ${id}.\n`,
+  );
   const waited = await alice.run(['status', id, '--wait']);
   t.is(waited.code, 1);
   t.regex(waited.err, /is partial: it is not checked until you complete it/);

@@ -26,8 +26,8 @@ export type Alteration = (
 ) => Altered | Promise<Altered>;
 
 export type AlteringOptions = {
-  /** Headers that do not reach the service. */
-  readonly drops?: readonly string[];
+  /** Headers that do not reach the service, of all requests or of some. */
+  readonly drops?: readonly string[] | ((request: string) => readonly string[]);
   /**
    * Answers 413 to a request with a body of this length, as proxies do. Answers 503 after the whole body, which does not
    * reach the service, or loses it.
@@ -88,8 +88,10 @@ export class AlteringProxy implements AsyncDisposable {
       response.writeHead(refused, { connection: 'close' }).end('<html><h1>Too Large</h1></html>');
       return;
     }
+    const { drops = [] } = this.#options;
+    const dropped = typeof drops === 'function' ? drops(line) : drops;
     const headers = Object.entries(request.headers)
-      .filter(([name]) => !this.#options.drops?.includes(name))
+      .filter(([name]) => !dropped.includes(name))
       .map(([name, value]) => [name, String(value).replaceAll(this.url, this.#target.origin)]);
     const init = { method, path: url, headers: Object.fromEntries(headers) as Record<string, string> };
     const onward = http.request(this.#target, { ...init, agent: false }, (answer) => {
