@@ -4,7 +4,7 @@ import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
 import { LogWriter } from '../../src/event-log/sqlite/log-writer.ts';
 import { StoreChanges } from '../../src/object-store/filesystem/store-changes.ts';
 import { HashingSessions } from '../../src/object-store/hashing/hashing-sessions.ts';
-import type { ThreadPort } from '../../src/tools/thread-port.ts';
+import type { ThreadPort } from '../../src/tools/concurrency/thread-port.ts';
 import { ViewJobs } from '../../src/views/store/view-jobs.ts';
 import type { Incarnation } from '../world/host.ts';
 import { world } from '../world/world.ts';

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { partOfWorld, type Workers } from './outside-world.ts';
 
 /** Starts the workers of the calling node. */
@@ -7,12 +7,33 @@ export const workers: Workers = partOfWorld('workers', {
   start: (program, options) => new Worker(program, options),
 });
 
-/** A thread that ended by itself; the next work that needs it starts it again. */
-export type LostThread = { readonly thread: string; readonly reason: string };
+/**
+ * A thread that has ended by itself or could not start, with the reason: the next work that needs it starts it again. Or
+ * one that has begun to work, without a reason.
+ */
+export type ThreadState = { readonly thread: string; readonly reason?: string };
 
-/** Publishes each {@link LostThread} of this process. */
-export const lostThreads = channel('lost-threads');
+/** Publishes each {@link ThreadState} of this process. */
+export const threadStates = channel('thread-states');
 
+/** Starts a thread whose begin and end are reported. @throws the system has no thread left */
+export function startThread(program: URL, options: WorkerOptions & { readonly name: string }): Worker {
+  const { name: thread } = options;
+  try {
+    const begun: ThreadState = { thread };
+    return workers.start(program, options).once('message', () => threadStates.publish(begun));
+  } catch (cause) {
+    reportLost(thread, cause as Error);
+    throw cause;
+  }
+}
+
+/** Reports the end of a thread; its user knows whether that is a fault. */
 export function reportLost(thread: string, cause: Error): void {
-  lostThreads.publish({ thread, reason: cause.message } satisfies LostThread);
+  threadStates.publish({ thread, reason: cause.message } satisfies ThreadState);
+}
+
+/** Returns the reason of a thread that ended without an error. */
+export function endedWith(code: number): Error {
+  return new Error(`the worker thread ended with code ${code}`);
 }

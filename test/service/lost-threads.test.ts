@@ -16,10 +16,13 @@ const NAMES = ['archive-reader', 'event-log-writer', 'hashing', 'store-writer', 
 /** The threads of a service. Those with a name in `broken` end as soon as they are started. */
 class Threads {
   readonly broken = new Set<string>();
+  /** Names of all threads that were started. */
+  readonly started: string[] = [];
   readonly #running = new Map<Worker, string>();
   readonly world: Workers = {
     start: (program, options) => {
       const name = options?.name ?? '';
+      this.started.push(name);
       const isBroken = this.broken.has(name);
       const worker = isBroken ? new Worker('process.exit(7)', { eval: true }) : new Worker(program, options);
       this.#running.set(worker, name);
@@ -106,9 +109,8 @@ for (const [name, problem] of [
 test.serial(
   'a service whose views cannot be written without their thread is not ready, and continues',
   async (t) => {
-    const { threads, changeViews, deposit, ready } = await serviceWithThreads(t);
+    const { threads, lines, changeViews, deposit, ready } = await serviceWithThreads(t);
     threads.broken.add('view-writer');
-    await threads.end('view-writer');
     await changeViews();
     await until(async () => !(await ready()).ok);
     t.regex(
@@ -116,7 +118,17 @@ test.serial(
       /views: The views in \S+ cannot be written: the worker thread ended with code 7\./,
     );
     await deposit();
+    await until(async () => threads.started.filter((name) => name === 'view-writer').length >= 4);
     threads.broken.clear();
     await until(async () => (await ready()).ok);
+    const ofWriter = lines.filter(({ thread }) => thread === 'view-writer');
+    t.deepEqual(
+      ofWriter.map(({ level, reason }) => [level, reason]),
+      [
+        ['error', 'the worker thread ended with code 7'],
+        ['info', undefined],
+      ],
+      'it is logged once, and that it is over',
+    );
   },
 );

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { threadPort } from '../../tools/thread-port.ts';
+import { threadPort } from '../../tools/concurrency/thread-port.ts';
 import { LogWriter } from './log-writer.ts';
 
 /* The writer thread of the embedded log. */

@@ -1,6 +1,6 @@
+import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call, faultOf } from '../../tools/concurrency/worker-client.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
-import type { ThreadPort } from '../../tools/thread-port.ts';
 import { SqliteAppends } from './appends.ts';
 import {
   type AppendRequest,

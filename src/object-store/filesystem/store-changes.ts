@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
+import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call, faultOf } from '../../tools/concurrency/worker-client.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
-import type { ThreadPort } from '../../tools/thread-port.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
 import { openToWrite } from './object-database.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
-import type { ThreadPort } from '../../tools/thread-port.ts';
 
 /** Lower-case hexadecimal digits; MD5 only if requested. */
 export type BodyDigests = { readonly sha256: string; readonly md5: string | undefined };

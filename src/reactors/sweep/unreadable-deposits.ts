@@ -1,9 +1,7 @@
-import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
+import { RepeatedFaults } from '../../tools/repeated-faults.ts';
 
 const REPEAT_AFTER_MS = 86_400_000;
-
-type Logged = { readonly reason: string; readonly at: number };
 
 /**
  * Logs each deposit whose stream cannot be read: when a sweep finds it first, when the reason is another one, and once
@@ -11,7 +9,7 @@ type Logged = { readonly reason: string; readonly at: number };
  */
 export class UnreadableDeposits {
   readonly #logger: Logger;
-  readonly #logged = new Map<number, Logged>();
+  readonly #faults = new RepeatedFaults<number>(REPEAT_AFTER_MS);
   readonly #found = new Set<number>();
 
   constructor(logger: Logger) {
@@ -20,17 +18,14 @@ export class UnreadableDeposits {
 
   found(depositId: number, err: unknown): void {
     this.#found.add(depositId);
-    const reason = String(err);
-    const last = this.#logged.get(depositId);
-    if (last?.reason === reason && clock.monotonic() - last.at < REPEAT_AFTER_MS) return;
-    this.#logged.set(depositId, { reason, at: clock.monotonic() });
-    this.#logger.warn({ depositId, err }, 'deposit not swept: its stream cannot be read');
+    if (this.#faults.isNews(depositId, String(err)))
+      this.#logger.warn({ depositId, err }, 'deposit not swept: its stream cannot be read');
   }
 
   /** Must be called after each complete sweep: what it did not find can be read again. */
   sweepEnded(): void {
-    for (const depositId of this.#logged.keys()) {
-      if (!this.#found.has(depositId)) this.#logged.delete(depositId);
+    for (const depositId of this.#faults.subjects) {
+      if (!this.#found.has(depositId)) this.#faults.isOver(depositId);
     }
     this.#found.clear();
   }

@@ -1,5 +1,5 @@
 import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
-import { reportLost, workers } from '../workers.ts';
+import { endedWith, reportLost, startThread } from '../workers.ts';
 
 /** The form in which a program gets a request; it answers with an {@link Answer}, in a list of one or more. */
 export type Call<Request> = { readonly call: number; readonly request: Request };
@@ -59,13 +59,13 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
     const worker = this.#startWorker();
     worker.on('message', (answers: Answer<Reply>[]) => this.#settle(worker, answers));
     worker.on('error', (cause) => this.#lose(worker, cause as Error)); // others are not thrown in the threads
-    worker.on('exit', (code) => this.#lose(worker, new Error(`the worker thread ended with code ${code}`)));
+    worker.on('exit', (code) => this.#lose(worker, endedWith(code)));
     return worker;
   }
 
   #startWorker(): Worker {
     try {
-      return workers.start(this.#program, this.#options);
+      return startThread(this.#program, this.#options);
     } catch (cause) {
       throw this.#toError(cause, true); // the system has no thread left
     }

@@ -1,8 +1,8 @@
 import { backup } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
+import { threadPort } from '../../tools/concurrency/thread-port.ts';
 import { files } from '../../tools/files.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
-import { threadPort } from '../../tools/thread-port.ts';
 import { ViewFile } from '../store/view-file.ts';
 import { removeViewFile } from '../store/view-folder.ts';
 import type { CopiedViews, CopyOrder } from './packed-copy.ts';

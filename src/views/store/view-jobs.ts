@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
-import type { ThreadPort } from '../../tools/thread-port.ts';
 import type { ViewSchema } from '../projection.ts';
 import { addLookups } from './view-schema.ts';
 import { type ViewChanges, ViewStatements } from './view-statements.ts';
