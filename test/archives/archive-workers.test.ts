@@ -5,10 +5,11 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Worker } from 'node:worker_threads';
+import { type Transferable, Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { type Inspection, defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
+import type { ArchiveJob } from '../../src/archives/workers/archive-job.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import {
   OfferedBatches,
@@ -69,7 +70,7 @@ test('a worker that cannot start reports nothing about the job', async (t) => {
   for (const options of [{}, { execArgv: ['--no-such-option'] }]) {
     const worker = { name: 'test', ...options };
     await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker });
-    const refused = { code: 'POOL_BUSY', message: 'No worker could start.' };
+    const refused = { code: 'POOL_BUSY', message: 'No worker could begin the job.' };
     const jobs = [pool.run('a job', 60_000), pool.run('another', 60_000)];
     await Promise.all(jobs.map((job) => t.throwsAsync(job, refused)));
   }
@@ -78,8 +79,10 @@ test('a worker that cannot start reports nothing about the job', async (t) => {
 test('the start time of a worker does not count as time of its job', async (t) => {
   const slow = `import { parentPort } from 'node:worker_threads';
     await new Promise((resolve) => setTimeout(resolve, 300));
-    parentPort.postMessage('begun');
-    parentPort.on('message', (job) => parentPort.postMessage(job));`;
+    parentPort.on('message', (job) => {
+      parentPort.postMessage('begun');
+      parentPort.postMessage(job);
+    });`;
   const entry = new URL(`data:text/javascript,${encodeURIComponent(slow)}`);
   await using pool = new WorkerPool<string, string>(entry, {
     size: 1,
@@ -92,8 +95,10 @@ test('the start time of a worker does not count as time of its job', async (t) =
 /** A pool of two threads whose jobs take the milliseconds that they say. */
 function napping(): WorkerPool<number, number> {
   const program = `import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', (ms) => setTimeout(() => parentPort.postMessage(ms), ms));
-    parentPort.postMessage('begun');`;
+    parentPort.on('message', (ms) => {
+      parentPort.postMessage('begun');
+      setTimeout(() => parentPort.postMessage(ms), ms);
+    });`;
   const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
   return new WorkerPool(entry, { size: 2, queueLength: 9, worker: { name: 'test' } });
 }
@@ -103,9 +108,9 @@ test('a job is not given to an idle worker that has failed and is about to exit'
     import { parentPort, threadId } from 'node:worker_threads';
     parentPort.on('message', (job) => {
       if (job === 'fail') throw new Error('an idle thread fails');
+      parentPort.postMessage('begun');
       parentPort.postMessage(threadId);
-    });
-    parentPort.postMessage('begun');`;
+    });`;
   const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
   const hasFailed = Promise.withResolvers<void>();
   const started: Worker[] = [];
@@ -131,6 +136,31 @@ test('a job is not given to an idle worker that has failed and is about to exit'
     t.not(await pool.run('a job', 60_000), idle);
   });
 });
+
+/** Runs `work` with the threads that it starts. */
+function withThreads<Result>(work: (started: readonly Worker[]) => Promise<Result>): Promise<Result> {
+  const started: Worker[] = [];
+  const start: Workers['start'] = (file, options) => {
+    const worker = new Worker(file, options);
+    started.push(worker);
+    return worker;
+  };
+  return runInWorld({ workers: { start } }, () => work(started));
+}
+
+test('an archive is not refused for the end of a thread that had not begun to read it', (t) =>
+  withThreads(async (started) => {
+    await using workers = new ArchiveWorkers({ size: 1 });
+    const inspected = () => workers.inspect(demoSource, demoSha256, limits);
+    const { listing } = accepted(await inspected());
+    const end = (): void => void started.at(-1)?.terminate(); // the pool notices it later
+    end();
+    t.is((await inspected()).outcome, 'accepted', 'another thread reads it');
+    end();
+    const merged = workers.overlay([{ sha256: demoSha256, listing }]);
+    await t.throwsAsync(merged, { code: 'POOL_BUSY' }, 'its bytes are lost with the thread');
+    t.is(started.length, 2);
+  }));
 
 test('only a started thread that no other job wants is idle', async (t) => {
   await using pool = napping();
@@ -227,6 +257,22 @@ test('a large zip is read by all idle threads, with the result of one', async (t
   t.like(await inspect(large), { listing: inspection.listing, files: 80 });
   t.like(workers.load, { busy: 0, waiting: 0 });
 });
+
+test('a large zip is not refused for the end of a thread that had not begun on a part of it', (t) =>
+  withThreads(async (started) => {
+    await using workers = new ArchiveWorkers();
+    await Promise.all([workers.overlay([]), workers.overlay([])]);
+    for (const worker of started) {
+      const postMessage = worker.postMessage.bind(worker);
+      worker.postMessage = (job: ArchiveJob, transfer: Transferable[]) => {
+        if (job.kind === 'batch') void worker.terminate();
+        postMessage(job, transfer);
+      };
+    }
+    const inspection = () => workers.inspect({ kind: 'bytes', bytes: large }, hash('sha256', large), limits);
+    await t.throwsAsync(inspection(), { code: 'POOL_BUSY' });
+    t.is((await inspection()).outcome, 'accepted');
+  }));
 
 test('listings are overlaid in a worker', async (t) => {
   await using workers = new ArchiveWorkers();

@@ -17,14 +17,14 @@ import { BEGUN } from './worker-pool.ts';
 /** Niceness of a thread that no client waits for: a tenth of a core under full load, otherwise all that is free. */
 const NICENESS = 10;
 
-// Entry point of a worker thread: one job at a time, one reply to each.
+// Entry point of a worker thread: one job at a time, of which it sends that it has begun, and one reply.
 if ((workerData as { isBackground: boolean }).isBackground) lowerThreadPriority();
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
-parentPort?.postMessage(BEGUN);
 
 type Result = Reading | string | Overlay | TreeEntry | undefined;
 
 async function answer(job: ArchiveJob): Promise<void> {
+  parentPort?.postMessage(BEGUN);
   const reply = await work(job).catch((error: Error & { code?: string; syscall?: string }) => {
     const { message, code, syscall } = error;
     // An error of a check other than of the file system becomes an unhandled rejection, which intentionally ends the

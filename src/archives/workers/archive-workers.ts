@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { MessageChannel, type Transferable } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
 import { files } from '../../tools/files.ts';
 import type { FaultCode } from '../faults.ts';
@@ -78,14 +78,18 @@ export class ArchiveWorkers implements ArchiveReader {
     using offered = threads > 0 && length >= ASSISTED_LENGTH ? this.#assist(milliseconds, owner) : undefined;
     const assistance = offered && { port: offered.port, threads };
     const job = { kind: 'inspect', source, sha256, limits, assistance } as const;
-    const read = await this.#check(job, milliseconds, owner, offered ? [offered.port] : []);
+    const transfer = offered ? [offered.port] : [];
+    const read = await this.#check(job, milliseconds, { owner, transfer }, offered);
     if ('fault' in read) return { outcome: 'refused', format: null, faults: [read.fault] };
     return trustReading(read.result as Reading, sha256); // as for this kind of job
   }
 
   async overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay> {
     const job = { kind: 'overlay', listings } as const;
-    const merged = await this.#check(job, this.#overlayTime, owner, wholeBuffersOf(listings));
+    const merged = await this.#check(job, this.#overlayTime, {
+      owner,
+      transfer: wholeBuffersOf(listings),
+    });
     if ('fault' in merged) return { outcome: 'refused', faults: [merged.fault] };
     return merged.result as Overlay; // as for this kind of job
   }
@@ -152,12 +156,13 @@ export class ArchiveWorkers implements ArchiveReader {
   async #check(
     job: CheckJob,
     milliseconds: number,
-    owner = '',
-    transfer: readonly Transferable[] = [],
+    options: JobOptions,
+    offered?: OfferedBatches,
   ): Promise<{ result: unknown } | { fault: { code: FaultCode; text: string } }> {
     try {
-      return { result: await this.#run(job, milliseconds, { owner, transfer }) };
-    } catch (error) {
+      return { result: await this.#run(job, milliseconds, options) };
+    } catch (failure) {
+      const error = offered?.fault ?? failure;
       if (!(error instanceof JobAborted)) throw error;
       const archives = job.kind === 'inspect' ? [job] : job.listings;
       this.#onAborted(

@@ -33,6 +33,7 @@ export class OfferedBatches implements Disposable {
   readonly #read: ReadIdly;
   readonly #offers: Offer[] = [];
   #reading = 0;
+  #fault: unknown;
 
   constructor(read: ReadIdly) {
     const { port1, port2 } = new MessageChannel();
@@ -41,6 +42,11 @@ export class OfferedBatches implements Disposable {
       this.#offers.push(offer);
       this.#begin();
     });
+  }
+
+  /** The error of a batch that could not be read, which ends the read of the archive. */
+  get fault(): unknown {
+    return this.#fault;
   }
 
   /** Must be called once the archive is no longer read. Batches that wait are dropped. */
@@ -63,8 +69,9 @@ export class OfferedBatches implements Disposable {
     this.#reading += 1;
     try {
       this.#answer({ id, read: await reading });
-    } catch {
-      // The thread has died of the batch. So will the one that offered it, as if it had read the batch itself.
+    } catch (error) {
+      // The thread has ended. So will the one that offered the batch, as if it had read the batch itself.
+      this.#fault ??= error;
       this[Symbol.dispose]();
     }
     this.#reading -= 1;

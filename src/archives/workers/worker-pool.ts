@@ -1,8 +1,8 @@
-import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
+import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
-import { reportLost, workers } from '../../tools/workers.ts';
+import { endedWith, reportLost, startThread } from '../../tools/workers.ts';
 
 type PoolOptions = {
   /** Maximum number of threads, which are started on first use. */
@@ -16,7 +16,7 @@ export type JobOptions = {
   /** Objects of the job to transfer instead of copy. */
   readonly transfer?: readonly Transferable[];
   /** Owner of the job: owners are served round-robin. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Withdraws the job while it waits; a job that runs ends by its own means. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -28,17 +28,17 @@ const TICK = 1000;
 /** Time limit for a worker to start, in milliseconds: a machine may be slow, and its disk busy. */
 const START_TIMEOUT_MS = 60_000;
 
-/** First message of a worker, as soon as it can accept jobs. */
+/** The message of a worker that has received a job. */
 export const BEGUN = 'begun';
 
-const COULD_NOT_BEGIN = 'No worker could start.';
+const NOT_BEGUN = 'No worker could begin the job.';
 
-/** The worker crashed in the job, or was stopped because the job exceeded its time limit. */
+/** The worker crashed after it had begun the job, or was stopped because the job exceeded its time limit. */
 export class JobAborted extends Error {
   override readonly name = 'JobAborted';
 }
 
-/** Too many jobs wait, or no worker could start: unrelated to the job. */
+/** Too many jobs wait, or no worker could begin the job: unrelated to the job. */
 class PoolBusy extends errorsOfCode('POOL_BUSY') {}
 
 class PoolClosed extends errorsOfCode('POOL_CLOSED') {}
@@ -50,10 +50,8 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #options: PoolOptions;
   readonly #threads: FairSemaphore;
-  readonly #idle: Worker[] = [];
-  /** The busy workers, and what rejects the job of each. */
-  readonly #busy = new Map<Worker, (error: Error) => void>();
-  readonly #begun = new WeakSet<Worker>();
+  readonly #idle: Thread<Reply>[] = [];
+  readonly #busy = new Set<Thread<Reply>>();
   #closed = false;
 
   constructor(entry: URL, options: PoolOptions) {
@@ -66,7 +64,8 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
 
   /**
    * Resolves to the worker's reply to the job. The time limit starts when a worker accepts the job, and does not run
-   * while the process is suspended.
+   * while the process is suspended. If an idle worker ends before that, another one gets the job, unless it has objects
+   * to transfer.
    * @throws {JobAborted}
    * @throws {PoolBusy}
    * @throws {PoolClosed} the pool was disposed of before the reply.
@@ -81,15 +80,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     using _thread = await this.#threads.acquire(owner, signal);
     signal?.throwIfAborted();
     if (this.#closed) throw new PoolClosed('The worker pool was closed before the job was done.');
-    const worker = this.#idle.pop() ?? this.#newWorker();
-    const reply = this.#replyOf(worker, milliseconds);
-    worker.ref();
-    try {
-      worker.postMessage(job, transfer);
-    } catch (error) {
-      this.#busy.get(worker)?.(error as Error); // a DataCloneError: nothing reached the worker
-    }
-    return await reply;
+    return await this.#runOnNext(job, milliseconds, transfer);
   }
 
   /** Like `run`, but returns `undefined` if another job waits or no started thread is idle: none is started for it. */
@@ -114,73 +105,111 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     this.#closed = true;
     const closed = new PoolClosed('The worker pool was closed before the job was done.');
     this.#threads.rejectWaiting(closed);
-    const workers = [...this.#idle.splice(0), ...this.#busy.keys()];
-    for (const reject of this.#busy.values()) reject(closed);
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    const threads = [...this.#idle.splice(0), ...this.#busy];
+    for (const { running } of this.#busy) running?.abort(closed);
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+
+  async #runOnNext(job: Job, milliseconds: number, transfer: readonly Transferable[]): Promise<Reply> {
+    const idle = this.#idle.pop();
+    const thread = idle ?? this.#startThread();
+    const reply = this.#replyOf(thread, milliseconds);
+    thread.worker.ref();
+    try {
+      thread.worker.postMessage(job, transfer);
+    } catch (error) {
+      thread.running?.abort(error as Error); // a DataCloneError: nothing reached the worker
+    }
+    return await reply.catch((error: unknown) => {
+      const mayRepeat = idle && error instanceof PoolBusy && transfer.length === 0;
+      if (!mayRepeat) throw error;
+      return this.#runOnNext(job, milliseconds, transfer);
+    });
+  }
+
+  #startThread(): Thread<Reply> {
+    const worker = this.#newWorker();
+    const thread: Thread<Reply> = { worker };
+    let failure: Error | undefined;
+    const lose = (cause: Error): void => {
+      const place = this.#idle.indexOf(thread);
+      if (place < 0) return; // it has a job, its error has arrived before its end, or it was stopped
+      this.#idle.splice(place, 1);
+      reportLost(this.#options.worker.name, cause);
+    };
+    worker.on('message', (reply: Reply | typeof BEGUN) => {
+      if (reply === BEGUN) thread.running?.begin();
+      else thread.running?.end(reply);
+    });
+    worker.on('error', (error: Error) => {
+      failure = error;
+      lose(error);
+    });
+    worker.on('exit', (code) => {
+      const cause = failure ?? endedWith(code);
+      lose(cause);
+      thread.running?.died(cause); // all of its messages have arrived
+    });
+    return thread;
   }
 
   #newWorker(): Worker {
     try {
-      return workers.start(this.#entry, this.#options.worker);
+      return startThread(this.#entry, this.#options.worker);
     } catch (cause) {
-      throw new PoolBusy(COULD_NOT_BEGIN, { cause }); // the system has no thread left
+      throw new PoolBusy(NOT_BEGUN, { cause }); // the system has no thread left
     }
   }
 
-  #replyOf(worker: Worker, milliseconds: number): Promise<Reply> {
+  #replyOf(thread: Thread<Reply>, milliseconds: number): Promise<Reply> {
+    const { worker } = thread;
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    worker.removeAllListeners();
-    const late = () => abort(new JobAborted(`It took more than ${milliseconds} ms.`));
-    let stopClock = this.#begun.has(worker)
-      ? alarm(milliseconds, late)
-      : alarm(START_TIMEOUT_MS, () => abort(new PoolBusy('No worker could start in time.')));
+    let hasBegun = false;
+    let stopClock = alarm(START_TIMEOUT_MS, () => abort(new PoolBusy('No worker could start in time.')));
     const release = () => {
       stopClock();
-      worker.removeAllListeners();
-      this.#busy.delete(worker);
+      thread.running = undefined;
+      this.#busy.delete(thread);
     };
     const abort = (fault: Error) => {
       release();
-      // A crashed or ending worker may still emit an error, which is ignored.
-      worker.on('error', () => undefined);
       void worker.terminate();
       reject(fault);
     };
-    const died = (reason: string, cause?: Error) => {
-      const isOfJob = this.#begun.has(worker);
-      abort(isOfJob ? new JobAborted(reason, { cause }) : new PoolBusy(COULD_NOT_BEGIN, { cause }));
-    };
-    worker.once('error', (error: Error) => died('The worker failed.', error));
-    worker.once('exit', (code) => died(`The worker exited with code ${code}.`));
-    worker.on('message', (reply: Reply | typeof BEGUN) => {
-      if (reply === BEGUN) {
-        this.#begun.add(worker);
+    thread.running = {
+      begin: () => {
+        hasBegun = true;
         stopClock();
-        stopClock = alarm(milliseconds, late);
-        return;
-      }
-      if (this.#closed) return; // too late: the worker is being terminated
-      release();
-      this.#rest(worker);
-      resolve(reply);
-    });
-    this.#busy.set(worker, abort);
+        stopClock = alarm(milliseconds, () => abort(new JobAborted(`It took more than ${milliseconds} ms.`)));
+      },
+      end: (reply) => {
+        release();
+        worker.unref();
+        this.#idle.push(thread);
+        resolve(reply);
+      },
+      abort,
+      died: (cause) => {
+        if (hasBegun) return abort(new JobAborted('The worker ended.', { cause }));
+        reportLost(this.#options.worker.name, cause);
+        abort(new PoolBusy(NOT_BEGUN, { cause }));
+      },
+    };
+    this.#busy.add(thread);
     return promise;
   }
-
-  #rest(worker: Worker): void {
-    worker.unref();
-    const lose = (cause: Error): void => {
-      const place = this.#idle.indexOf(worker);
-      if (place < 0) return; // its error has arrived before its end, or the pool is closed
-      this.#idle.splice(place, 1);
-      reportLost(this.#options.worker.name, cause);
-    };
-    worker.on('error', lose);
-    worker.on('exit', (code) => lose(new Error(`the worker thread ended with code ${code}`)));
-    this.#idle.push(worker);
-  }
 }
+
+/** A thread of the pool, and the job that it runs. */
+type Thread<Reply> = { readonly worker: Worker; running?: Running<Reply> | undefined };
+
+type Running<Reply> = {
+  readonly begin: () => void;
+  readonly end: (reply: Reply) => void;
+  /** Rejects the job and stops the thread. */
+  readonly abort: (error: Error) => void;
+  readonly died: (cause: Error) => void;
+};
 
 /** Calls `late` once the process has run for `milliseconds`. Returns a function that cancels that. */
 function alarm(milliseconds: number, late: () => void): () => void {
