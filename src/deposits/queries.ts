@@ -23,6 +23,7 @@ const CURRENT_TIMEOUT_MS = 1000;
 /** An id that no deposit has. */
 const NO_DEPOSIT = 0;
 
+type CommandOfDeposit = Pick<IdempotencyRecord, 'depositId' | 'commandId'>;
 type Revised = { readonly depositId: number; readonly revision: number };
 
 /** A view of deposits, and its projection. */
@@ -146,21 +147,19 @@ export class DepositQueries {
   }
 
   /** Whether the command has already changed its deposit. */
-  async wasExecuted(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>): Promise<boolean> {
+  async wasExecuted(command: CommandOfDeposit): Promise<boolean> {
     const { depositId, commandId } = command;
     return (await load(this.#log, deposits, depositId, { commandId })).executed !== undefined;
   }
 
   /** Resolves to the archive that a command has added; `undefined` if it was not executed, or added none. */
-  async archiveOf(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>): Promise<Archive | undefined> {
+  async archiveOf(command: CommandOfDeposit): Promise<Archive | undefined> {
     const events = await this.#eventsOf(command);
     return events.flatMap(({ data }) => ('archive' in data ? [data.archive] : []))[0];
   }
 
   /** Resolves to the collection in which a command has created its deposit; `undefined` if it has created none. */
-  async collectionOf(
-    command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>,
-  ): Promise<string | undefined> {
+  async collectionOf(command: CommandOfDeposit): Promise<string | undefined> {
     const events = await this.#eventsOf(command);
     return events.flatMap(({ type, data }) => (type === 'DepositCreated' ? [data.collection] : []))[0];
   }
@@ -225,7 +224,7 @@ export class DepositQueries {
   }
 
   /** Resolves to the events of a command; none if it was not executed. */
-  async #eventsOf(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>) {
+  async #eventsOf(command: CommandOfDeposit) {
     const { depositId, commandId } = command;
     const { executed } = await load(this.#log, deposits, depositId, { commandId });
     return executed?.events ?? [];
