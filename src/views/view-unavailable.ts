@@ -4,6 +4,9 @@ import { extendedCode, isDamage } from '../tools/sqlite/codes.ts';
 /** Views cannot be opened, written or read at the moment. */
 export class ViewUnavailable extends errorsOfCode('VIEW_UNAVAILABLE') {}
 
+/** The thread that writes views has ended or could not start; the next write starts it again. */
+export class ViewWriterLost extends ViewUnavailable {}
+
 /** A write met a corrupt page of a view; only a restart rebuilds the views. */
 export class ViewDamaged extends errorsOfCode('VIEW_DAMAGED') {
   /** Extended error code of SQLite. */

@@ -169,8 +169,9 @@ test('an unknown event type stops the projector and is not skipped', async (t) =
   );
 });
 
-test('lookups of a large file are added in a thread, one view after the other until a stop', async (t) => {
-  await using log = new MemoryEventLog();
+/** Returns a log, and a folder with the large file of a view of it. */
+async function largeFile(t: ExecutionContext) {
+  const log = new MemoryEventLog();
   const folder = await viewsFolder(t);
   const { DepositCreated: created } = depositStatus.when;
   const when: typeof depositStatus.when = {
@@ -183,6 +184,25 @@ test('lookups of a large file are added in a thread, one view after the other un
   const large: Projection<DepositStatusView, DepositEvent> = { ...depositStatus, when };
   for (let id = 1; id <= 6; id += 1) await depositOf(log, id);
   await following(log, folder, () => undefined, large);
+  return { log, folder, large };
+}
+
+/** Runs `work` with threads that report the kind of each job before they get it. */
+function withJobs(onJob: (kind: ViewJob['kind'], worker: Worker) => void, work: () => unknown): unknown {
+  const start: Workers['start'] = (program, options) => {
+    const worker = new Worker(program, options);
+    const postMessage = worker.postMessage.bind(worker);
+    worker.postMessage = (call: Call<ViewJob>) => {
+      onJob(call.request.kind, worker);
+      postMessage(call);
+    };
+    return worker;
+  };
+  return runInWorld({ workers: { start } }, work);
+}
+
+test('lookups of a large file are added in a thread, one view after the other until a stop', async (t) => {
+  const { log, folder, large } = await largeFile(t);
   const jobs: string[] = [];
   const stopAt = async (last: number): Promise<void> => {
     jobs.length = 0;
@@ -191,21 +211,33 @@ test('lookups of a large file are added in a thread, one view after the other un
     projector.add(large);
     projector.add(depositContent);
     const stopped = Promise.withResolvers<void>();
-    const start: Workers['start'] = (program, options) => {
-      const worker = new Worker(program, options);
-      const postMessage = worker.postMessage.bind(worker);
-      worker.postMessage = (call: Call<ViewJob>) => {
-        const { kind } = call.request;
-        if (kind !== 'close' && jobs.push(kind) === last) stopped.resolve(projector.stop());
-        postMessage(call);
-      };
-      return worker;
+    const onJob = (kind: ViewJob['kind']): void => {
+      if (kind !== 'close' && jobs.push(kind) === last) stopped.resolve(projector.stop());
     };
-    void runInWorld({ workers: { start } }, () => projector.start(() => undefined));
+    withJobs(onJob, () => void projector.start(() => undefined));
     await stopped.promise;
   };
   await stopAt(2);
   t.deepEqual(jobs, ['add-lookups', 'add-lookups']);
   await stopAt(1);
   t.deepEqual(jobs, ['add-lookups']);
+});
+
+test('a start continues when the thread ends that adds the lookups of a large file', async (t) => {
+  const { log, folder, large } = await largeFile(t);
+  using store = SqliteViewStore.open(folder, 'memory');
+  const projector = new Projector(log, store);
+  const view = projector.add(large);
+  const reasons: (string | undefined)[] = [];
+  const jobs: string[] = [];
+  const onJob = (kind: ViewJob['kind'], worker: Worker): void => {
+    if (kind !== 'close') reasons.push(projector.lastError);
+    if (jobs.push(kind) <= 2) void worker.terminate();
+  };
+  await withJobs(onJob, () => projector.start((error) => t.fail(String(error))));
+  t.deepEqual(jobs, ['add-lookups', 'add-lookups', 'add-lookups']);
+  t.regex(reasons[2] ?? '', /^The views in \S+ cannot be written: the worker thread ended with code \d\.$/);
+  t.is(projector.lastError, undefined);
+  t.is(view.count({}), 6);
+  await projector.stop();
 });

@@ -1,5 +1,5 @@
 import { clock } from '../../tools/clock.ts';
-import { ViewUnavailable } from '../view-unavailable.ts';
+import { ViewUnavailable, ViewWriterLost } from '../view-unavailable.ts';
 import type { SqliteViewStore } from './sqlite-view-store.ts';
 import { ViewWriter } from './view-writer.ts';
 
@@ -61,8 +61,8 @@ export class FlushScheduler {
 
   /**
    * Writes all changes, then creates the missing indexes and counters; those of a large file in the thread, since that
-   * takes a minute for a million deposits. No event may be applied meanwhile. Resolves to `false` if a stop ends it,
-   * between two views.
+   * takes a minute for a million deposits, and again if the thread ends. No event may be applied meanwhile. Resolves to
+   * `false` if a stop ends it, between two views.
    */
   async addLookups(): Promise<boolean> {
     await this.#writing;
@@ -147,11 +147,18 @@ export class FlushScheduler {
 
   async #addLookupsInThread(): Promise<void> {
     const writer = this.#writerOfStore();
-    try {
-      await writer.write();
-      await writer.addLookups(this.#stopped);
-    } catch (error) {
-      if (!this.#stopped.aborted) throw error;
+    while (!this.#stopped.aborted) {
+      try {
+        await writer.write();
+        await writer.addLookups(this.#stopped);
+        this.#lastError = undefined;
+        return;
+      } catch (error) {
+        if (this.#stopped.aborted) return;
+        if (!(error instanceof ViewWriterLost)) throw error;
+        this.#lastError = error.message;
+        await clock.sleep(RETRY_DELAY_MS, this.#stopped).catch(() => undefined);
+      }
     }
   }
 

@@ -1,5 +1,5 @@
 import { WorkerClient } from '../../tools/concurrency/worker-client.ts';
-import { ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
+import { ViewWriterLost, viewUnavailable } from '../view-unavailable.ts';
 import type { ViewFile } from './view-file.ts';
 import type { ViewFileUse, ViewJob } from './view-jobs.ts';
 
@@ -14,7 +14,7 @@ export class ViewWriter implements AsyncDisposable {
     this.file = file;
     const toError = (cause: unknown, hasEnded: boolean) =>
       hasEnded
-        ? new ViewUnavailable(`The views in ${file.path} cannot be written: ${(cause as Error).message}.`, {
+        ? new ViewWriterLost(`The views in ${file.path} cannot be written: ${(cause as Error).message}.`, {
             cause,
           })
         : viewUnavailable(file.path, 'written', file.notWritten(cause));
