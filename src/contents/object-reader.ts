@@ -1,8 +1,7 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { ArchiveLimits } from '../archives/inspection.ts';
-import { tarEnd } from '../archives/tar/tar-writer.ts';
-import type { TreeEntry } from '../archives/tree/deposit-tree.ts';
-import type { EntryQuery } from '../archives/tree/manifest-reads.ts';
+import { tarEnd } from '../archives/tar/tar-block.ts';
+import type { EntryQuery, TreeEntry } from '../archives/tree/tree-entry.ts';
 import type { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { depositRevision } from '../swhid/deposit-revision.ts';

@@ -1,5 +1,4 @@
-import type { TreeEntry } from '../archives/tree/deposit-tree.ts';
-import type { EntryQuery } from '../archives/tree/manifest-reads.ts';
+import type { EntryQuery, TreeEntry } from '../archives/tree/tree-entry.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
 import { type EventLog, occurredAt } from '../event-log/event-log.ts';

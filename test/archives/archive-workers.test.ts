@@ -11,12 +11,8 @@ import test from 'ava';
 import { type Inspection, defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
 import type { ArchiveJob } from '../../src/archives/workers/archive-job.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
-import {
-  OfferedBatches,
-  PortAssistant,
-  readSentBatch,
-  type SentBatch,
-} from '../../src/archives/workers/assistance.ts';
+import { OfferedBatches, type SentBatch } from '../../src/archives/workers/assistance.ts';
+import { PortAssistant, readSentBatch } from '../../src/archives/workers/port-assistant.ts';
 import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';

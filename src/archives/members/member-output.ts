@@ -1,20 +1,9 @@
-import type { LeafMode } from '../../swhid/directory.ts';
 import { Unreadable } from '../faults.ts';
 import { tarHeader, tarPadding } from '../tar/tar-writer.ts';
+import type { WantedMember } from '../tree/tree-entry.ts';
 import type { ChunkSender } from '../workers/chunk-sender.ts';
 import { type Hashed, hashMember, MemberHash } from './member-hash.ts';
 import { sanitizeName } from './sanitize-name.ts';
-
-/** A file or link to read; its path is a latin1 string of raw bytes. */
-export type WantedMember = {
-  readonly path: string;
-  readonly mode: LeafMode;
-  /** Content id, 40 hex digits, that the bytes must have. */
-  readonly id: string;
-  /** SHA-256, 64 hex digits, that the bytes must have, too. */
-  readonly sha256: string;
-  readonly length: number;
-};
 
 /** Wanted members by path. */
 export type WantedMembers = ReadonlyMap<string, WantedMember>;

@@ -1,5 +1,8 @@
 export const blockLength = 512;
 
+/** The end marker of a tar. */
+export const tarEnd: Uint8Array = Buffer.alloc(2 * blockLength);
+
 /** Sizes below this fit the plain header, in eleven octal digits. */
 export const octalSizes = 8 ** 11;
 

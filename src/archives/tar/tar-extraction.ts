@@ -1,5 +1,6 @@
 import { memberPath } from '../members/entry-path.ts';
-import type { ContentOutput, WantedMember, WantedMembers } from '../members/member-output.ts';
+import type { ContentOutput, WantedMembers } from '../members/member-output.ts';
+import type { WantedMember } from '../tree/tree-entry.ts';
 import { TarReader, type TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 import { kindOf } from './tar-members.ts';

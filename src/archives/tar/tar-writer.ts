@@ -1,5 +1,5 @@
 import type { LeafMode } from '../../swhid/directory.ts';
-import { blockLength, octalSizes, paddingOf } from './tar-block.ts';
+import { blockLength, octalSizes, paddingOf, tarEnd } from './tar-block.ts';
 
 /**
  * A member to write. Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the root
@@ -14,9 +14,6 @@ type WrittenMember = { readonly path: string } & (
 
 const flags = { file: '0', 'hard link': '1', link: '2', directory: '5' } as const;
 const longestField = 100;
-
-/** The end marker of a tar. */
-export const tarEnd: Uint8Array = Buffer.alloc(2 * blockLength);
 
 /**
  * Returns the header of a member in the GNU format, whose long names are raw bytes as those of directories are. It has

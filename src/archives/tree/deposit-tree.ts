@@ -1,6 +1,7 @@
 import { directoryMode, type LeafMode } from '../../swhid/directory.ts';
 import { escapePath, unescapePath } from '../../swhid/escape-path.ts';
 import type { ArchiveFormat } from '../inspection.ts';
+import type { ListedLeaf, TreeEntry } from './tree-entry.ts';
 
 const longestText = 1024 ** 2;
 
@@ -8,14 +9,6 @@ const longestText = 1024 ** 2;
 // one line each, and reproducible byte for byte.
 
 type ListingHeader = { readonly format: ArchiveFormat; readonly sha256: string };
-
-export type ListedLeaf = {
-  readonly mode: LeafMode;
-  /** Content id, 40 hex digits. */
-  readonly id: string;
-  readonly length: number;
-  readonly sha256: string;
-};
 
 /** A member of a listing; `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and below. */
 type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
@@ -28,13 +21,6 @@ type TreeHeader = {
   /** SHA-256 of the archives in upload order. */
   readonly archives: readonly string[];
 };
-
-export type TreeEntry =
-  | { readonly path: string; readonly mode: typeof directoryMode; readonly id: string }
-  | ({
-      readonly path: string /** SHA-256 of the archive it came from. */;
-      readonly archive: string;
-    } & ListedLeaf);
 
 /** Encodes the members of one archive in its order, including explicit directories. */
 export function encodeListing(

@@ -1,26 +1,16 @@
-import { type LocalSource, ObjectCorrupt } from '../../object-store/object-store.ts';
+import { ObjectCorrupt } from '../../object-store/object-store.ts';
 import { type DirectoryEntry, directoryBodyOf, directoryMode } from '../../swhid/directory.ts';
 import { escapePath } from '../../swhid/escape-path.ts';
 import { gitObjectId } from '../../swhid/git-object.ts';
 import { clock } from '../../tools/clock.ts';
 import { ArchiveBytes } from '../archive-bytes.ts';
-import type { WantedMember, WantedMembers } from '../members/member-output.ts';
+import type { WantedMembers } from '../members/member-output.ts';
 import type { ChunkSender } from '../workers/chunk-sender.ts';
-import { decodeEntry, type TreeEntry } from './deposit-tree.ts';
-
-/** A manifest in a file or in memory, and the SHA-256 that its bytes must have. */
-export type ManifestSource = { readonly source: LocalSource; readonly sha256: string };
+import { decodeEntry } from './deposit-tree.ts';
+import type { EntryQuery, ManifestSource, TreeEntry, WantedMember } from './tree-entry.ts';
 
 /** The bytes of a manifest, which are verified only at their end. */
 type Pieces = AsyncIterable<Uint8Array>;
-
-export type EntryQuery = {
-  readonly kind: 'directory' | 'leaf';
-  /** 40 hex digits. */
-  readonly id: string;
-  /** Latin1 string of raw bytes, without a slash at either end; any path if omitted. */
-  readonly path?: string;
-};
 
 /** Resolves to the first matching entry. */
 export async function findEntry(

@@ -3,7 +3,8 @@ import { Faults, Unreadable } from '../faults.ts';
 import type { Overlay, OverlayListing } from '../inspection.ts';
 import { totalPathBytes } from '../member-collector.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
-import { decodeListing, encodeTree, type ListedLeaf, type TreeEntry } from './deposit-tree.ts';
+import { decodeListing, encodeTree } from './deposit-tree.ts';
+import type { ListedLeaf, TreeEntry } from './tree-entry.ts';
 
 /** Maximum number of members of all archives of a deposit: about as many as the heap of a worker can hold. */
 const TOTAL_MEMBERS = 1_000_000;

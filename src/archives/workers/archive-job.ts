@@ -1,8 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
 import type { ArchiveLimits, OverlayListing } from '../inspection.ts';
-import type { WantedMember } from '../members/member-output.ts';
-import type { EntryQuery, ManifestSource } from '../tree/manifest-reads.ts';
+import type { EntryQuery, ManifestSource, WantedMember } from '../tree/tree-entry.ts';
 import type { Assistance, SentBatch } from './assistance.ts';
 
 /** A check or a load: its result is the reply. */

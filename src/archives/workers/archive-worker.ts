@@ -6,12 +6,12 @@ import { readArchive } from '../inspect.ts';
 import type { Inspection, Overlay, Reading } from '../inspection.ts';
 import { ContentOutput, TarOutput } from '../members/member-output.ts';
 import { readMembers } from '../read-members.ts';
-import type { TreeEntry } from '../tree/deposit-tree.ts';
 import { directoryBytes, findEntry, manifestPieces, readTreePlan } from '../tree/manifest-reads.ts';
 import { mergeListings } from '../tree/merge-archives.ts';
+import type { TreeEntry } from '../tree/tree-entry.ts';
 import type { ArchiveJob, ArchiveReply, ReadOrder } from './archive-job.ts';
-import { PortAssistant, readSentBatch } from './assistance.ts';
 import { ChunkSender } from './chunk-sender.ts';
+import { PortAssistant, readSentBatch } from './port-assistant.ts';
 import { BEGUN } from './worker-pool.ts';
 
 /** Niceness of a thread that no client waits for: a tenth of a core under full load, otherwise all that is free. */

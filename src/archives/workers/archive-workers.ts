@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { MessageChannel } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
 import { files } from '../../tools/files.ts';
-import type { FaultCode } from '../faults.ts';
 import {
+  type ArchiveFault,
   type ArchiveLimits,
   type ArchiveReader,
   defaultArchiveLimits,
@@ -14,7 +14,7 @@ import {
   type Reading,
   trustReading,
 } from '../inspection.ts';
-import type { TreeEntry } from '../tree/deposit-tree.ts';
+import type { TreeEntry } from '../tree/tree-entry.ts';
 import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from './archive-job.ts';
 import { OfferedBatches } from './assistance.ts';
 import { JobAborted, type JobOptions, type PoolLoad, WorkerPool } from './worker-pool.ts';
@@ -158,7 +158,7 @@ export class ArchiveWorkers implements ArchiveReader {
     milliseconds: number,
     options: JobOptions,
     offered?: OfferedBatches,
-  ): Promise<{ result: unknown } | { fault: { code: FaultCode; text: string } }> {
+  ): Promise<{ result: unknown } | { fault: ArchiveFault }> {
     try {
       return { result: await this.#run(job, milliseconds, options) };
     } catch (failure) {

@@ -1,16 +1,13 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { codedError } from '../../tools/coded-error.ts';
-import { type ReadMember, readBatch, type ZipBatch } from '../zip/zip-batch.ts';
-import type { Assistant } from '../zip/zip-batches.ts';
 
 /** A batch between threads. Its members are JSON: the main thread passes a text on without decoding it. */
 export type SentBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly members: string };
 
 /** A batch that any idle thread may read. */
-type Offer = { readonly id: number; readonly batch: SentBatch };
+export type Offer = { readonly id: number; readonly batch: SentBatch };
 
 /** JSON of the members that were read; or the batch itself, because no thread was idle. */
-type Answer = { readonly id: number } & ({ readonly read: string } | { readonly batch: SentBatch });
+export type Answer = { readonly id: number } & ({ readonly read: string } | { readonly batch: SentBatch });
 
 /** The part of a job with which its thread offers batches to others. */
 export type Assistance = {
@@ -18,9 +15,6 @@ export type Assistance = {
   /** Number of the other threads. */
   readonly threads: number;
 };
-
-/** Batches of one thread: one that is read, and one that waits, so that it has the next at once. */
-const AHEAD = 2;
 
 /** Begins to read a batch; returns `undefined` if no thread is idle. */
 type ReadIdly = (batch: SentBatch) => Promise<string> | undefined;
@@ -81,48 +75,4 @@ export class OfferedBatches implements Disposable {
   #answer(answer: Answer): void {
     this.#own.postMessage(answer, 'batch' in answer ? [answer.batch.bytes.buffer] : []);
   }
-}
-
-/** Offers batches to the threads at the other end of a port. */
-export class PortAssistant implements Assistant {
-  readonly #port: MessagePort;
-  readonly #most: number;
-  readonly #offered = new Map<number, PromiseWithResolvers<readonly ReadMember[]>>();
-  #offers = 0;
-
-  constructor({ port, threads }: Assistance) {
-    this.#port = port;
-    this.#most = AHEAD * threads;
-    port.on('message', (answer: Answer) => this.#receive(answer));
-    port.on('close', () => {
-      const died = codedError('ASSISTANT_DIED', 'A thread that read a part of the archive has died.');
-      for (const { reject } of this.#offered.values()) reject(died);
-    });
-  }
-
-  get isFree(): boolean {
-    return this.#offered.size < this.#most;
-  }
-
-  read({ bytes, members }: ZipBatch): Promise<readonly ReadMember[]> {
-    const id = this.#offers++;
-    const offered = Promise.withResolvers<readonly ReadMember[]>();
-    this.#offered.set(id, offered);
-    const batch = { bytes, members: JSON.stringify(members) };
-    this.#port.postMessage({ id, batch } satisfies Offer, [bytes.buffer]);
-    return offered.promise;
-  }
-
-  #receive(answer: Answer): void {
-    const offered = this.#offered.get(answer.id);
-    this.#offered.delete(answer.id);
-    offered?.resolve(
-      JSON.parse('read' in answer ? answer.read : readSentBatch(answer.batch)) as ReadMember[],
-    );
-  }
-}
-
-/** Returns the members that were read, as JSON. */
-export function readSentBatch({ bytes, members }: SentBatch): string {
-  return JSON.stringify(readBatch({ bytes, members: JSON.parse(members) as ZipBatch['members'] }));
 }
