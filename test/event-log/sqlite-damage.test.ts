@@ -309,7 +309,7 @@ test.serial('the head record and its directory entry are synced when the log is 
   };
   runInWorld({ files: { ...FILES_OF_NODE, fsyncSync } }, () => {
     const appends = new SqliteAppends(file);
-    appends.commit([{ stream: 'deposit-1', expected: -1, rows: toRows(newEvents(1)) }]);
+    appends.commit([[{ stream: 'deposit-1', expected: -1, rows: toRows(newEvents(1)) }]]);
     appends.recordHead();
     appends.checkpoint();
     appends.close();

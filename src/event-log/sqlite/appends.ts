@@ -47,13 +47,13 @@ export class SqliteAppends {
   }
 
   /**
-   * Commits appends in one transaction; an append that lost its race is refused individually. When this returns, all
-   * appended events are durable.
+   * Commits the appends of several calls in one transaction; an append that lost its race is refused individually. When
+   * this returns, all appended events are durable.
    */
-  commit(appends: readonly AppendRequest[]): AppendAnswer[] {
+  commit(calls: readonly (readonly AppendRequest[])[]): AppendAnswer[][] {
     return inTransaction(this.#db, () => {
       this.#clearCacheAfterExternalCommit();
-      return appends.map((append) => this.#append(append));
+      return calls.map((appends) => appends.map((append) => this.#append(append)));
     });
   }
 

@@ -1,17 +1,10 @@
 import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
-import { type Answer, answerTo, type Call, faultOf } from '../../tools/concurrency/worker-client.ts';
+import { type Answer, answersTo, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { SqliteAppends } from './appends.ts';
-import {
-  type AppendRequest,
-  LARGEST_BATCH,
-  type LogReply,
-  type LogRequest,
-  type WriterData,
-} from './log-writer-messages.ts';
+import { LARGEST_BATCH, type LogReply, type LogRequest, type WriterData } from './log-writer-messages.ts';
 
-/** The appends that one call requests. */
-type Appends = { readonly call: number; readonly appends: readonly AppendRequest[] };
+type Appends = Extract<LogRequest, { readonly kind: 'appends' }>;
 
 /**
  * The program of the writer thread: the only code of a process that writes to the log, and that blocks on its syncs.
@@ -34,29 +27,19 @@ export class LogWriter {
   }
 
   #receive(calls: readonly Call<LogRequest>[]): void {
-    const [waiting, others]: [Appends[], Call<LogRequest>[]] = [[], []];
-    for (const call of calls) {
-      if (call.request.kind === 'appends') waiting.push({ call: call.call, appends: call.request.appends });
-      else others.push(call);
-    }
+    const waiting = calls.filter(isOfAppends);
     while (waiting.length > 0) this.#write(nextBatch(waiting));
-    for (const call of others) this.#port.send([answerTo(call, () => this.#do(call.request.kind))]);
+    for (const call of calls) {
+      if (!isOfAppends(call)) this.#port.send([answerTo(call, () => this.#do(call.request.kind))]);
+    }
   }
 
-  #write(calls: readonly Appends[]): void {
-    try {
-      const answers = this.#using((open) => open.commit(calls.flatMap(({ appends }) => appends)));
-      let end = 0;
-      const replies = calls.map(({ call, appends }) => {
-        const start = end;
-        end += appends.length;
-        return { call, reply: answers.slice(start, end) };
-      });
-      this.#port.send(replies);
-      if (answers.some(({ kind }) => kind === 'appended')) this.#open?.recordHead();
-    } catch (error) {
-      this.#port.send(calls.map(({ call }) => ({ call, fault: faultOf(error) })));
-    }
+  #write(calls: readonly Call<Appends>[]): void {
+    const commit = () => this.#using((open) => open.commit(calls.map(({ request }) => request.appends)));
+    const answers = answersTo<LogReply>(calls, commit);
+    this.#port.send(answers);
+    const hasAppended = (reply: LogReply): boolean => reply.some(({ kind }) => kind === 'appended');
+    if (answers.some((answer) => 'reply' in answer && hasAppended(answer.reply))) this.#open?.recordHead();
   }
 
   #do(kind: LogRequest['kind']): LogReply {
@@ -110,11 +93,15 @@ export class LogWriter {
   }
 }
 
+function isOfAppends(call: Call<LogRequest>): call is Call<Appends> {
+  return call.request.kind === 'appends';
+}
+
 /** Removes and returns the first calls that may share a transaction. */
-function nextBatch(waiting: Appends[]): Appends[] {
+function nextBatch(waiting: Call<Appends>[]): Call<Appends>[] {
   let [count, appends] = [0, 0];
-  for (const call of waiting) {
-    appends += call.appends.length;
+  for (const { request } of waiting) {
+    appends += request.appends.length;
     if (count > 0 && appends > LARGEST_BATCH) break;
     count += 1;
   }

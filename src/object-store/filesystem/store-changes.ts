@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { clock } from '../../tools/clock.ts';
 import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
-import { type Answer, answerTo, type Call, faultOf } from '../../tools/concurrency/worker-client.ts';
+import { type Answer, answersTo, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
@@ -28,7 +27,6 @@ export class StoreChanges {
   readonly #files: OpenFiles;
   readonly #changeRow: (change: RowChange) => boolean;
   readonly #lastRow: LastRowRecord;
-  #waiting: Call<StoreChange>[] = [];
 
   constructor(
     port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>,
@@ -43,18 +41,14 @@ export class StoreChanges {
   }
 
   run(): void {
-    this.#port.onMessage((call) => {
-      if (this.#waiting.push(call) === 1) clock.setImmediate(() => this.#changeAll());
-    });
+    this.#port.onMessage((call) => this.#receive([call, ...this.#port.arrived()]));
   }
 
-  #changeAll(): void {
-    const calls = this.#waiting;
-    this.#waiting = [];
+  #receive(calls: readonly Call<StoreChange>[]): void {
     const rows = calls.filter(isOfRow);
     const others = calls.filter((call) => !isOfRow(call));
     this.#port.send([
-      ...this.#changeRowsTogether(rows),
+      ...answersTo(rows, () => this.#changeRows(rows)),
       // Each with a separate answer: the change of a file persists when others fail.
       ...others.map((call) => answerTo(call, () => this.#changeOther(call.request))),
     ]);
@@ -62,16 +56,12 @@ export class StoreChanges {
   }
 
   /** Changes all rows in one transaction: an error is one of the disk, for all of them. */
-  #changeRowsTogether(calls: readonly Call<RowChange>[]): Answer<boolean>[] {
+  #changeRows(calls: readonly Call<RowChange>[]): boolean[] {
     if (calls.length === 0) return [];
-    try {
-      return this.#inTransaction(() => {
-        if (calls.some(({ request }) => request.kind === 'remove-row')) this.#lastRow.forget();
-        return calls.map(({ call, request }) => ({ call, reply: this.#changeRow(request) }));
-      });
-    } catch (error) {
-      return calls.map(({ call }) => ({ call, fault: faultOf(error) }));
-    }
+    return this.#inTransaction(() => {
+      if (calls.some(({ request }) => request.kind === 'remove-row')) this.#lastRow.forget();
+      return calls.map(({ request }) => this.#changeRow(request));
+    });
   }
 
   #inTransaction<Result>(work: () => Result): Result {

@@ -93,15 +93,24 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
 }
 
 /** Returns the answer to a call: what `work` returns, or its error. */
-export function answerTo<Reply>({ call }: Call<unknown>, work: () => Reply): Answer<Reply> {
+export function answerTo<Reply>(call: Call<unknown>, work: () => Reply): Answer<Reply> {
+  return answersTo([call], () => [work()])[0] as Answer<Reply>; // one for each call
+}
+
+/** Returns the answers to calls that share a transaction: what `work` returns for each of them, or its error for all. */
+export function answersTo<Reply>(
+  calls: readonly Call<unknown>[],
+  work: () => readonly Reply[],
+): Answer<Reply>[] {
   try {
-    return { call, reply: work() };
+    const replies = work();
+    return calls.map(({ call }, index) => ({ call, reply: replies[index] as Reply })); // one for each call
   } catch (error) {
-    return { call, fault: faultOf(error) };
+    return calls.map(({ call }) => ({ call, fault: faultOf(error) }));
   }
 }
 
-export function faultOf(error: unknown): Fault {
+function faultOf(error: unknown): Fault {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return { message: error.message, code, errcode };
