@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { random } from '../src/tools/random.ts';
 import { Fault, reasonOf, UsageFault } from './faults.ts';
+import { replaceFile } from './state-files.ts';
 
 /** The login that `deposit login` stores. */
 export type KeptLogin = { readonly server: string; readonly user: string; readonly password: string };
@@ -28,14 +28,10 @@ export function readKeptLogin(folder: string): KeptLogin | undefined {
 /** Stores the login atomically in a file that only this user can read. Returns the path of the file. */
 export function keepLogin({ server, user, password }: KeptLogin, folder: string): string {
   const file = fileIn(folder);
-  const incoming = `${file}.${random.uuid()}`;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const content = JSON.stringify({ server, user, password }, null, 2);
-    writeFileSync(incoming, `${content}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(incoming, file);
+    replaceFile(file, `${JSON.stringify({ server, user, password }, null, 2)}\n`);
   } catch (error) {
-    if (existsSync(incoming)) rmSync(incoming);
     throw new Fault(`${file} cannot be written: ${reasonOf(error)}.`);
   }
   return file;

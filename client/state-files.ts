@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { clock } from '../src/tools/clock.ts';
+import { random } from '../src/tools/random.ts';
 
 /** Runs work on files that the command can do without; returns `undefined` if it fails. */
 export function ignoreErrors<T>(work: () => T): T | undefined {
@@ -24,6 +25,21 @@ export function openStateFolder(folder: string, maxAgeMs: number): void {
   for (const name of readdirSync(folder)) {
     const file = path.join(folder, name);
     if (ageOf(file) > maxAgeMs) removeFile(file);
+  }
+}
+
+/**
+ * Replaces a file at once, readable for this user alone: whatever happens, it has its old content or the new one. A
+ * function writes the content to the file that it gets.
+ */
+export function replaceFile(file: string, content: string | ((target: string) => void)): void {
+  const incoming = `${file}.${random.uuid()}`;
+  try {
+    if (typeof content === 'string') writeFileSync(incoming, content, { mode: 0o600, flag: 'wx' });
+    else content(incoming);
+    renameSync(incoming, file);
+  } finally {
+    removeFile(incoming);
   }
 }
 

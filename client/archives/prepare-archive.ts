@@ -11,7 +11,7 @@ import { folderIdentifier } from './folder-identifier.ts';
 import { exclusion, type FolderMember, folderMembers } from './folder-members.ts';
 import { ownFileTest } from './own-files.ts';
 import { packFolder } from './pack-folder.ts';
-import { type PreparedCache, stateOf } from './prepared-cache.ts';
+import { type Cached, isCached, type PreparedCache, stateOf } from './prepared-cache.ts';
 
 /** An archive ready to be sent: a file that no longer changes. */
 export type PreparedArchive = {
@@ -39,31 +39,44 @@ export type PrepareOptions = {
   readonly note: (text: string) => void;
 };
 
+/** The facts that the cache stores of an archive. */
+type ArchiveFacts = Pick<PreparedArchive, 'length' | 'md5' | 'sha256' | 'directory'>;
+
 /** Packs a folder and computes the digests, unless the cache has them of the same content. @throws {Fault} */
 export async function prepareArchive(
   source: string,
   options: PrepareOptions,
   number: number,
 ): Promise<PreparedArchive> {
-  const place = path.resolve(source);
-  const members = isFolder(place, source) ? membersOf(place, source, options) : null;
-  const state = stateOf(place, members, JSON.stringify(options.mtime));
-  const name = archiveName(place, members !== null);
-  const known = options.cache.find(state);
-  if (known) {
-    const { packed, ...facts } = known;
-    options.note(`${source} has not changed since the interrupted upload: not read again.`);
-    const file = packed ?? place;
-    return { ...facts, source, file, filename: asciiName(name), format: formatOf(file, source) };
-  }
-  const archive =
-    members === null
-      ? await describeArchive(source, place, name, options)
-      : await packedArchive({ source, place, name, members }, options, number);
-  const { length, md5, sha256, directory, file } = archive;
-  const facts = { length, md5, sha256, ...(directory !== undefined && { directory }) };
-  options.cache.store(state, facts, members === null ? null : file);
+  const { cache, mtime, note } = options;
+  const { place, isFolder } = sourceAt(source);
+  const members = isFolder ? membersOf(place, source, options) : null;
+  const state = stateOf(place, members, JSON.stringify(mtime));
+  const known = cache.find<ArchiveFacts>(state);
+  if (known) note(`${source} has not changed since the interrupted upload: not read again.`);
+  const { value: facts, file: packed } = known ?? (await read({ source, place, members }, options, number));
+  const [file, filename] = [packed ?? place, asciiName(archiveName(place, isFolder))];
+  const archive = { ...facts, source, file, filename, format: formatOf(file, source) };
+  if (!known && isCached(facts)) cache.store(state, facts, packed);
   return archive;
+}
+
+/** A file, or a folder with these members. */
+type Source = {
+  readonly source: string;
+  readonly place: string;
+  readonly members: readonly FolderMember[] | null;
+};
+
+async function read(
+  { source, place, members }: Source,
+  options: PrepareOptions,
+  number: number,
+): Promise<Cached<ArchiveFacts>> {
+  if (!members) return { value: await readFacts(place, options), file: null };
+  const file = await pack(source, place, members, options, number);
+  const facts = await readFacts(file, options);
+  return { value: { ...facts, directory: folderIdentifier(place, members) }, file };
 }
 
 function membersOf(place: string, source: string, { exclude, note }: PrepareOptions): FolderMember[] {
@@ -71,31 +84,23 @@ function membersOf(place: string, source: string, { exclude, note }: PrepareOpti
   return folderMembers(place, (member) => isExcluded(member) || isOwn(member));
 }
 
-type Folder = {
-  readonly source: string;
-  readonly place: string;
-  readonly name: string;
-  readonly members: readonly FolderMember[];
-};
-
-async function packedArchive(
-  { source, place, name, members }: Folder,
-  options: PrepareOptions,
+/** Packs a folder; resolves to the file. */
+async function pack(
+  source: string,
+  place: string,
+  members: readonly FolderMember[],
+  { folder, mtime, progress }: PrepareOptions,
   number: number,
-): Promise<PreparedArchive> {
+): Promise<string> {
   if (members.length === 0)
     throw new Fault(`Nothing to deposit in ${source}: the folder is empty, or everything in it is excluded.`);
   const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
-  const packed = await inTemporaryFolder(source, async () => {
-    const file = path.join(options.folder.path, `${number}.tar.gz`);
-    await packFolder(place, members, file, {
-      mtime: options.mtime,
-      onRead: (bytes) => options.progress.at('MB packed', bytes, total),
-    });
+  const onRead = (bytes: number): void => progress.at('MB packed', bytes, total);
+  return inTemporaryFolder(source, async () => {
+    const file = path.join(folder.path, `${number}.tar.gz`);
+    await packFolder(place, members, file, { mtime, onRead });
     return file;
   });
-  const archive = await describeArchive(source, packed, name, options);
-  return { ...archive, directory: folderIdentifier(place, members) };
 }
 
 /** Runs what packs a folder. @throws {Fault} also if the temporary folder is missing or full. */
@@ -116,12 +121,7 @@ export function packingTime(epoch: string | undefined): Date {
   throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is not a number of seconds since 1970.`);
 }
 
-async function describeArchive(
-  source: string,
-  file: string,
-  name: string,
-  { progress }: PrepareOptions,
-): Promise<PreparedArchive> {
+async function readFacts(file: string, { progress }: PrepareOptions): Promise<ArchiveFacts> {
   const [md5, sha256] = [createHash('md5'), createHash('sha256')];
   const total = statSync(file).size;
   let length = 0;
@@ -130,22 +130,14 @@ async function describeArchive(
     sha256.update(piece);
     progress.at('MB hashed', (length += piece.length), total);
   }
-  return {
-    source,
-    file,
-    filename: asciiName(name),
-    format: formatOf(file, source),
-    length,
-    md5: md5.digest('hex'),
-    sha256: sha256.digest('hex'),
-  };
+  return { length, md5: md5.digest('hex'), sha256: sha256.digest('hex') };
 }
 
-function isFolder(place: string, source: string): boolean {
+function sourceAt(source: string): { readonly place: string; readonly isFolder: boolean } {
   try {
+    const place = path.resolve(source);
     const stats = statSync(place);
-    if (stats.isDirectory()) return true;
-    if (stats.isFile()) return false;
+    if (stats.isDirectory() || stats.isFile()) return { place, isFolder: stats.isDirectory() };
   } catch (error) {
     throw new Fault(`${source} cannot be read: ${reasonOf(error)}.`);
   }

@@ -1,18 +1,9 @@
-import {
-  type BigIntStats,
-  copyFileSync,
-  linkSync,
-  lstatSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { type BigIntStats, copyFileSync, linkSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import { random } from '../../src/tools/random.ts';
 import { readEnvironment } from '../environment.ts';
-import { ignoreErrors, nameFor, openStateFolder, removeFile } from '../state-files.ts';
+import { ignoreErrors, nameFor, openStateFolder, removeFile, replaceFile } from '../state-files.ts';
 import { type FolderMember, onDisk } from './folder-members.ts';
 
 /** Minimum bytes of an archive in the cache: smaller ones are prepared at once, and not resumed. */
@@ -22,118 +13,96 @@ const RECENT_MS = 2000;
 /** Maximum age of a cached archive: servers retain unfinished uploads for a shorter time. */
 const MAX_AGE_MS = 7 * 24 * 3600_000;
 
-/** The facts of a prepared archive that are stored; its file is in the cache if it was packed. */
-export type CachedFacts = {
-  readonly length: number;
-  readonly md5: string;
-  readonly sha256: string;
-  readonly directory?: string;
-};
+/** Whether an archive is large enough for the cache. */
+export function isCached({ length }: { readonly length: number }): boolean {
+  return length >= MIN_CACHED_BYTES;
+}
 
-/** The state of a source when it was prepared. */
+/** What a stored value was computed from. */
 export type SourceState = {
-  /** Names the source and the options of packing. */
+  /** Names the sources and the options. */
   readonly key: string;
-  /** Differs if any file was changed, added, removed or renamed; `null` if a change could go unnoticed. */
+  /** Differs if anything was changed, added, removed or renamed; `null` if a change could go unnoticed. */
   readonly fingerprint: string | null;
 };
 
+/** A value, with the file that belongs to it: an archive that was packed. */
+export type Cached<Value> = { readonly value: Value; readonly file: string | null };
+
 /**
- * Stores large prepared archives on disk until they are deposited, so that a repeated command packs and hashes nothing
- * that has not changed. Errors are ignored: then the archive is prepared again.
+ * Stores what was computed of large archives until they are deposited, so that a repeated command packs and reads
+ * nothing that has not changed. Errors are ignored: then it is computed again.
  */
 export class PreparedCache implements Disposable {
   readonly #folder: string;
-  readonly #stored: string[] = [];
-  readonly #own: string[] = [];
+  readonly #used: string[] = [];
+  readonly #links: string[] = [];
 
   constructor(folder = path.join(readEnvironment().cacheFolder, 'prepared')) {
     this.#folder = folder;
-    process.once('exit', this.#removeOwn);
+    process.once('exit', this.#removeLinks);
   }
 
-  /** Returns the facts of the unchanged source, and the packed archive if it was a folder. */
-  find({ key, fingerprint }: SourceState): (CachedFacts & { readonly packed: string | null }) | undefined {
+  /** Returns what is stored of the same state. */
+  find<Value>({ key, fingerprint }: SourceState): Cached<Value> | undefined {
     return ignoreErrors(() => {
-      const known = this.#read(key) as CachedFacts & { fingerprint: string; packed: boolean }; // as stored below
-      if (fingerprint === null || known.fingerprint !== fingerprint) return undefined;
-      this.#stored.push(key);
-      const { packed, fingerprint: _, ...facts } = known;
-      if (!packed) return { ...facts, packed: null };
-      const file = this.#ownLinkTo(this.#at(key, 'tar.gz'));
-      return statSync(file).size === facts.length ? { ...facts, packed: file } : undefined;
+      const stored = JSON.parse(readFileSync(this.#at(key, 'json'), 'utf8')) as {
+        fingerprint: string;
+        bytes: number | null;
+        value: Value;
+      }; // as stored below
+      if (fingerprint === null || stored.fingerprint !== fingerprint) return undefined;
+      this.#used.push(key);
+      const file = stored.bytes === null ? null : this.#linkTo(this.#at(key, 'tar.gz'));
+      return file === null || statSync(file).size === stored.bytes
+        ? { value: stored.value, file }
+        : undefined;
     });
   }
 
-  /** Stores the facts of a large archive, and a copy of the packed archive. */
-  store({ key, fingerprint }: SourceState, facts: CachedFacts, packed: string | null): void {
-    if (fingerprint === null || facts.length < MIN_CACHED_BYTES) return;
+  /** Stores a value, and a copy of its file. */
+  store({ key, fingerprint }: SourceState, value: unknown, file: string | null = null): void {
+    if (fingerprint === null) return;
     ignoreErrors(() => {
       openStateFolder(this.#folder, MAX_AGE_MS);
-      if (packed !== null) this.#replace(this.#at(key, 'tar.gz'), (target) => copyFileSync(packed, target));
-      this.#write(key, { fingerprint, packed: packed !== null, ...facts });
+      if (file !== null) replaceFile(this.#at(key, 'tar.gz'), (target) => copyFileSync(file, target));
+      const bytes = file === null ? null : statSync(file).size;
+      replaceFile(this.#at(key, 'json'), JSON.stringify({ fingerprint, bytes, value }));
+      this.#used.push(key);
     });
-  }
-
-  /** Returns the result that was computed from archives with these digests. */
-  findResult(digests: readonly string[]): unknown {
-    const key = hashOf(digests);
-    return ignoreErrors(() => {
-      const result = this.#read(key);
-      this.#stored.push(key);
-      return result;
-    });
-  }
-
-  /** Stores a result that depends on the archives with these digests alone, if one of them is in the cache. */
-  storeResult(digests: readonly string[], result: unknown): void {
-    if (this.#stored.length === 0) return;
-    ignoreErrors(() => this.#write(hashOf(digests), result));
   }
 
   /** Removes what this command has found or stored: it is deposited, or was refused. */
   forget(): void {
-    for (const key of this.#stored.splice(0))
+    for (const key of this.#used.splice(0))
       for (const ending of ['json', 'tar.gz']) removeFile(this.#at(key, ending));
   }
 
   [Symbol.dispose](): void {
-    process.off('exit', this.#removeOwn);
-    this.#removeOwn();
+    process.off('exit', this.#removeLinks);
+    this.#removeLinks();
   }
 
   /** Returns a name of this process for the file, which stays when another process removes the original. */
-  #ownLinkTo(file: string): string {
-    const own = path.join(this.#folder, `${random.uuid()}.tar.gz`);
-    this.#own.push(own);
-    if (ignoreErrors(() => linkSync(file, own) ?? true) !== true) copyFileSync(file, own);
-    return own;
+  #linkTo(file: string): string {
+    const link = path.join(this.#folder, `${random.uuid()}.tar.gz`);
+    this.#links.push(link);
+    if (ignoreErrors(() => linkSync(file, link) ?? true) !== true) copyFileSync(file, link);
+    return link;
   }
 
-  #read(key: string): unknown {
-    return JSON.parse(readFileSync(this.#at(key, 'json'), 'utf8'));
-  }
-
-  #write(key: string, value: unknown): void {
-    const content = JSON.stringify(value);
-    this.#replace(this.#at(key, 'json'), (target) => writeFileSync(target, content, { mode: 0o600 }));
-    this.#stored.push(key);
-  }
-
-  #replace(file: string, write: (target: string) => void): void {
-    const incoming = `${file}.${random.uuid()}`;
-    this.#own.push(incoming);
-    write(incoming);
-    renameSync(incoming, file);
-  }
-
-  readonly #removeOwn = (): void => {
-    for (const file of this.#own.splice(0)) removeFile(file);
+  readonly #removeLinks = (): void => {
+    for (const file of this.#links.splice(0)) removeFile(file);
   };
 
   #at(key: string, ending: string): string {
     return path.join(this.#folder, `${key}.${ending}`);
   }
+}
+
+/** Returns the state of archives with these digests, on which alone a value depends. */
+export function stateOfDigests(digests: readonly string[]): SourceState {
+  return { key: hashOf(digests), fingerprint: '' };
 }
 
 /**
@@ -165,8 +134,8 @@ export function stateOf(
   return { key, fingerprint: newest > now - RECENT_MS ? null : hashOf(lines) };
 }
 
-/** Changes with the form of the stored facts. */
-const FORM = 1;
+/** Changes with the form of what is stored. */
+const FORM = 2;
 
 function hashOf(lines: readonly string[]): string {
   return nameFor([FORM, ...lines]);

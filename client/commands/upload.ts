@@ -5,7 +5,7 @@ import {
   packingTime,
   prepareArchive,
 } from '../archives/prepare-archive.ts';
-import { PreparedCache } from '../archives/prepared-cache.ts';
+import { isCached, PreparedCache, stateOfDigests } from '../archives/prepared-cache.ts';
 import { assertAccepted } from '../deposit/archive-limits.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
@@ -137,11 +137,12 @@ async function expectedIdentifier(
   { force, cache }: { readonly force: boolean; readonly cache: PreparedCache },
 ): Promise<string | null> {
   if (archives.length === 0) return null;
-  const digests = archives.flatMap(({ source, sha256, directory = '' }) => [source, sha256, directory]);
-  const known = cache.findResult(digests) as Identified | undefined; // as stored below
-  const found = known ?? (await identify(archives));
+  const state = stateOfDigests(
+    archives.flatMap(({ source, sha256, directory = '' }) => [source, sha256, directory]),
+  );
+  const found = cache.find<Identified>(state)?.value ?? (await identify(archives));
   if (found.outcome === 'faulty') return reportFaults(found, output, force);
-  cache.storeResult(digests, found);
+  if (archives.some(isCached)) cache.store(state, found);
   for (const warning of found.warnings) output.note(`Warning: ${warning}`);
   output.note(`${pluralize(found.files, 'file')}, ${pluralize(found.bytes, 'byte')}: ${found.swhid}`);
   return found.swhid;

@@ -7,12 +7,19 @@ import {
   renameSync,
   statSync,
   truncateSync,
-  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import type { AnnouncedDigest } from '../documents/digests.ts';
 import { readEnvironment } from '../environment.ts';
-import { ignoreErrors, isInUse, nameFor, openStateFolder, removeFile, THIS_PROCESS } from '../state-files.ts';
+import {
+  ignoreErrors,
+  isInUse,
+  nameFor,
+  openStateFolder,
+  removeFile,
+  replaceFile,
+  THIS_PROCESS,
+} from '../state-files.ts';
 
 /** Maximum age of a part of an archive, in milliseconds. */
 const MAX_AGE_MS = 7 * 24 * 3600_000;
@@ -77,7 +84,7 @@ export class StoredDownload {
     this.remove();
     ignoreErrors(() => mkdirSync(this.#folder, { recursive: true, mode: 0o700 }));
     if (announced.etag !== null && announced.digests.length > 0)
-      ignoreErrors(() => writeFileSync(this.#head, JSON.stringify(announced)));
+      ignoreErrors(() => replaceFile(this.#head, JSON.stringify(announced)));
     return beginPart(announced);
   }
 

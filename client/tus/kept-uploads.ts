@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { clock } from '../../src/tools/clock.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
@@ -11,6 +11,7 @@ import {
   nameFor,
   openStateFolder,
   removeFile,
+  replaceFile,
   THIS_PROCESS,
 } from '../state-files.ts';
 
@@ -44,7 +45,7 @@ export class KeptUploads {
     const content = [upload, ...this.#owner, THIS_PROCESS];
     ignoreErrors(() => {
       openStateFolder(path.dirname(this.#file), MAX_AGE_MS);
-      writeFileSync(this.#file, `${content.join('\n')}\n`, { mode: 0o600 });
+      replaceFile(this.#file, `${content.join('\n')}\n`);
     });
     this.#touchedAt = clock.now();
   }
