@@ -1,5 +1,5 @@
 import { printable } from '../src/tools/terminal/printable.ts';
-import { EXIT, Fault } from './faults.ts';
+import { EXIT, Fault, reasonOf } from './faults.ts';
 
 /** Resolves to the exit code. */
 type Run = (args: string[]) => Promise<number>;
@@ -36,7 +36,8 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, o
 
 /** Runs the command that the arguments name. Resolves to the exit code and never rejects for a known fault. */
 export async function main([name = '', ...args]: string[]): Promise<number> {
-  process.stdout.on('error', exitOnClosedPipe);
+  process.stdout.on('error', exitWithoutOutput);
+  process.stderr.on('error', () => undefined); // messages alone are no reason to end, as when the terminal was closed
   if (['', 'help', '--help', '-h'].includes(name)) {
     process.stdout.write(HELP);
     return name === '' ? EXIT.usage : EXIT.done;
@@ -56,10 +57,11 @@ export async function main([name = '', ...args]: string[]): Promise<number> {
   }
 }
 
-/** Exits if the reader of the results has closed the pipe, as `head` does. */
-function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(EXIT.done);
+/** Exits when results cannot be written. That is no failure if their reader has closed the pipe, as `head` does. */
+function exitWithoutOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(EXIT.done);
+  process.stderr.write(`Standard output cannot be written: ${reasonOf(error)}.\n`);
+  process.exit(EXIT.failed);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { ignoreErrors } from './state-files.ts';
 
 /** The environment variables that the client reads. */
 export type Environment = {
@@ -23,25 +24,27 @@ const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_p
 /**
  * Reads the environment. No name begins with DEPOSIT_, which a service on the same machine would read as its settings.
  */
-export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env, homeOf = homedir): Environment {
+  // A user without a home folder, as in containers, gets the name that Debian uses: nothing is stored there.
+  const home = env['HOME'] || (ignoreErrors(homeOf) ?? '/nonexistent');
   return {
     server: env['SWORD_SERVER'] || undefined,
     user: env['SWORD_USER'] || undefined,
     password: env['SWORD_PASSWORD'] || undefined,
     passwordFile: env['SWORD_PASSWORD_FILE'] || undefined,
-    folder: path.join(configurationFolder(env), 'sword-deposit'),
-    cacheFolder: path.join(userCacheFolder(env), 'sword-deposit'),
+    folder: path.join(configurationFolder(env, home), 'sword-deposit'),
+    cacheFolder: path.join(userCacheFolder(env, home), 'sword-deposit'),
     sourceDateEpoch: env['SOURCE_DATE_EPOCH'] || undefined,
     proxies: Object.fromEntries(PROXIES.map((name) => [name, env[name]])),
   };
 }
 
-function configurationFolder(env: NodeJS.ProcessEnv): string {
+function configurationFolder(env: NodeJS.ProcessEnv, home: string): string {
   if (process.platform === 'win32' && env['APPDATA']) return env['APPDATA'];
-  return env['XDG_CONFIG_HOME'] || path.join(env['HOME'] || homedir(), '.config');
+  return env['XDG_CONFIG_HOME'] || path.join(home, '.config');
 }
 
-function userCacheFolder(env: NodeJS.ProcessEnv): string {
+function userCacheFolder(env: NodeJS.ProcessEnv, home: string): string {
   if (process.platform === 'win32' && env['LOCALAPPDATA']) return env['LOCALAPPDATA'];
-  return env['XDG_CACHE_HOME'] || path.join(env['HOME'] || homedir(), '.cache');
+  return env['XDG_CACHE_HOME'] || path.join(home, '.cache');
 }

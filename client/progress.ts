@@ -1,9 +1,13 @@
+import { constants } from 'node:os';
 import { clock } from '../src/tools/clock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 import type { Output } from './output.ts';
 
 /** Milliseconds without a response after the last byte was sent, before a message says what the server does. */
 const WAITING_NOTE_MS = 1000;
+
+/** Ctrl-C, `kill`, and the end of the terminal. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Reports a transfer: numbered steps, progress bars and, on an interrupt, what is stored and how to resume. */
 export class Progress implements Disposable {
@@ -17,8 +21,7 @@ export class Progress implements Disposable {
   constructor(output: Output, steps: number) {
     this.#output = output;
     this.#steps = steps;
-    process.once('SIGINT', this.#interrupt);
-    process.once('SIGTERM', this.#interrupt);
+    for (const signal of SIGNALS) process.once(signal, this.#interrupt);
   }
 
   get bars(): ProgressBars {
@@ -51,8 +54,7 @@ export class Progress implements Disposable {
 
   [Symbol.dispose](): void {
     this.#endBars();
-    process.off('SIGINT', this.#interrupt);
-    process.off('SIGTERM', this.#interrupt);
+    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
   }
 
   #endBars(): void {
@@ -63,6 +65,6 @@ export class Progress implements Disposable {
   readonly #interrupt = (signal: NodeJS.Signals): never => {
     this.#endBars();
     this.#output.note(`Interrupted. ${this.#outcome()}`);
-    process.exit(signal === 'SIGINT' ? 130 : 143); // the exit codes of shells for these signals
+    process.exit(128 + constants.signals[signal]); // as shells do
   };
 }

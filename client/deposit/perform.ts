@@ -7,6 +7,7 @@ import { type Connection, isSuccess } from '../http/connection.ts';
 import { Unsure } from '../http/losses.ts';
 import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
+import { ignoreErrors } from '../state-files.ts';
 import { ResumableUpload } from '../tus/resumable-upload.ts';
 import { archiveType } from './archive-limits.ts';
 import { inChunks, type Step } from './plan.ts';
@@ -210,8 +211,8 @@ async function standingOfNew(answer: Answer, connection: Connection): Promise<Re
     return readReceipt(answer);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const edit = location === undefined ? null : absoluteIri(location, answer.iri);
-    if (edit === null) {
+    const edit = location && ignoreErrors(() => absoluteIri(location, answer.iri));
+    if (!edit) {
       throw new Fault(
         `The deposit was created, but its receipt cannot be read: ${error.message} Find it with deposit list.`,
       );

@@ -17,6 +17,7 @@ export class UnreadableAnswer extends Fault {
 }
 
 const MAX_DEPTH = 30;
+const MAX_REASON_CHARACTERS = 200;
 
 /**
  * Parses a server's answer and returns its root element. A DTD is refused, hence only the five entities of XML exist.
@@ -27,7 +28,8 @@ export function readXml(bytes: Uint8Array, what: string): XmlElement {
   try {
     return parse(decode(bytes));
   } catch (cause) {
-    throw new UnreadableAnswer(`${what} cannot be read: ${(cause as Error).message}`, { cause });
+    const reason = (cause as Error).message.slice(0, MAX_REASON_CHARACTERS); // it may repeat the answer
+    throw new UnreadableAnswer(`${what} cannot be read: ${reason}`, { cause });
   }
 }
 

@@ -209,7 +209,7 @@ test('a password is sent only to the named server', async (t) => {
 
 type Foreign = {
   /** Answers the request that makes the deposit. */
-  readonly created: (base: string) => { readonly body: string; readonly location: boolean };
+  readonly created: (base: string) => { readonly body: string; readonly location: boolean | string };
   /** Receipt at the Edit-IRI, if there is one. */
   readonly receipt?: (base: string) => string;
   readonly acceptsForms?: boolean;
@@ -245,7 +245,8 @@ async function foreignServer({ created, receipt, acceptsForms = false }: Foreign
       const isForm = (request.headers['content-type'] ?? '').startsWith('multipart/form-data');
       if (isForm !== acceptsForms) return void send(415, '');
       const answer = created(base);
-      send(201, answer.body, answer.location ? { location: `${base}/sword/edit/77` } : {});
+      const location = answer.location === true ? `${base}/sword/edit/77` : answer.location;
+      send(201, answer.body, location === false ? {} : { location });
     } else if (line === 'GET /sword/edit/77' && receipt) send(200, receipt(base));
     else if (line === 'GET /sword/st/77') {
       send(
@@ -299,16 +300,18 @@ for (const [name, form] of Object.entries(forms)) {
 
 test('a deposit with an unreadable receipt is named in the error', async (t) => {
   await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
+  const unknown = /^The deposit was created, but its receipt cannot be read: .* Find it with deposit list\.$/;
   for (const [body, location, message] of [
     ['<entry>', true, /404/],
-    ['', false, /^The deposit was created, but its receipt cannot be read: .* Find it with deposit list\.$/],
+    ['', false, unknown],
+    ['<entry/>', 'http://[', unknown],
   ] as const) {
     await using server = await foreignServer({ created: () => ({ body, location }) });
     const { code, results } = await t.context.depositor.json([...seven, '--server', server.sd]);
     t.is(code, 1);
     const { error } = results[0] as { error: Facts };
     t.regex(String(error['message']), message);
-    t.is(error['deposit'], location ? `${server.url}/sword/edit/77` : null);
+    t.is(error['deposit'], location === true ? `${server.url}/sword/edit/77` : null);
     t.is(server.requests.filter((line) => line.startsWith('POST')).length, 1);
   }
 });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import path from 'node:path';
 import { outcomeOf, type Ran } from './run-script.ts';
 
@@ -62,12 +62,17 @@ export class CommandLineDepositor {
     return facts;
   }
 
-  start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  start(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    options: Pick<SpawnOptions, 'cwd' | 'stdio'> = {},
+  ): ChildProcess {
     const { TESTED_CLIENT, TESTED_CLIENT_NODE } = process.env;
     const main = TESTED_CLIENT || path.join(import.meta.dirname, '../../client/main.ts');
     return spawn(TESTED_CLIENT_NODE || process.execPath, [main, ...args], {
       cwd: this.home,
       env: { ...this.#env, ...env },
+      ...options,
     });
   }
 }

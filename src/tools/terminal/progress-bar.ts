@@ -82,7 +82,7 @@ type Progress = { readonly done: number; readonly total: number | undefined };
 
 /** Formats "1200 of 5000 events copied, 300/s, 13 s left". */
 function progressText(what: string, { done, total }: Progress, rate: number): string {
-  const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
+  const left = total === undefined || rate <= 0 ? undefined : Math.max(0, total - done) / rate;
   const isBytes = what.startsWith('MB ');
   const amount = isBytes ? megabytes : (number: number) => grouped(Math.round(number));
   const parts = [

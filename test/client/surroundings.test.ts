@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import anyTest, { type TestFn } from 'ava';
+import { readEnvironment } from '../../client/environment.ts';
+import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import { outcomeOf } from '../../testing/processes/run-script.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
+import { depositsOf, newDepositor } from './many-depositors.ts';
+
+type Context = { service: RunningService; home: string };
+const test = anyTest as TestFn<Context>;
+
+const upload = ['upload', 'paint', '--name', 'Paint', '--author', 'Ada'];
+/** A file that no byte can be written to. */
+const FULL = '/dev/full';
+const onLinux = existsSync(FULL) ? test : test.skip;
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  await service.register('first', { collections: ['software'] }); // two at once cannot open it
+  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
+  await mkdir(path.join(home, 'paint'));
+  await writeFile(path.join(home, 'paint', 'paint.py'), 'print("hi")');
+  t.context = { service, home };
+});
+
+test.after.always(async (t) => {
+  await t.context.service[Symbol.asyncDispose]();
+  await rm(t.context.home, { recursive: true, force: true });
+});
+
+onLinux('results that cannot be written end the command with a sentence', async (t) => {
+  const { service, home } = t.context;
+  const depositor = await newDepositor(service, home);
+  const { deposit } = await depositor.facts([...upload, '--partial']);
+  const full = openSync(FULL, 'w');
+  t.teardown(() => closeSync(full));
+  for (const args of [['list'], ['fetch', String(deposit), '--output', '-']]) {
+    const child = depositor.start(args, {}, { stdio: ['ignore', full, 'pipe'] });
+    const [err] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+    t.is(child.exitCode, 1, err);
+    t.regex(err, /^Standard output cannot be written: no space left on device\.$/m);
+    t.notRegex(err, /^ +at /m);
+  }
+});
+
+onLinux('messages that cannot be written are no reason to end', async (t) => {
+  const { service, home } = t.context;
+  const depositor = await newDepositor(service, home);
+  const full = openSync(FULL, 'w');
+  t.teardown(() => closeSync(full));
+  const child = depositor.start([...upload, '--wait'], {}, { stdio: ['ignore', 'pipe', full] });
+  const [out] = await Promise.all([text(child.stdout!), once(child, 'close')]);
+  t.is(child.exitCode, 0);
+  t.regex(out, /^Deposit \d+ “Paint”: done$/m);
+});
+
+test('a user without a home folder can deposit, and is told that nothing is stored', async (t) => {
+  const { service, home } = t.context;
+  const none = (): never => {
+    throw new Error('uv_os_homedir returned ENOENT');
+  };
+  const { folder, cacheFolder } = readEnvironment({}, none);
+  t.deepEqual(
+    [folder, cacheFolder],
+    ['/nonexistent/.config/sword-deposit', '/nonexistent/.cache/sword-deposit'],
+  );
+  const depositor = await newDepositor(service, home);
+  const env = { XDG_CONFIG_HOME: '/dev/null', XDG_CACHE_HOME: '/dev/null' };
+  const { code, err } = await depositor.run([...upload, '--wait'], { env });
+  t.is(code, 0, err);
+  t.regex(err, /^\/dev\/null\/.* cannot be written: .*\. If this command is interrupted, check with /m);
+});
+
+test('a terminal that closes ends the command in order: its temporary files are removed', async (t) => {
+  const { service, home } = t.context;
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    line.startsWith('POST ') ? 'held' : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const temporary = path.join(home, 'temporary');
+  await mkdir(temporary);
+  const child = depositor.start(upload, { TMPDIR: temporary });
+  const ended = outcomeOf(child);
+  await until(async () => (await depositsOf(service, depositor)).length === 1);
+  child.kill('SIGHUP');
+  const { err } = await ended;
+  t.is(child.exitCode, 129, err);
+  t.regex(err, /^Interrupted\. Run the same command again to resume\.$/m);
+  t.deepEqual(await readdir(temporary), []);
+});
+
+test('a current folder that was removed is reported in a sentence', async (t) => {
+  const { service, home } = t.context;
+  const depositor = await newDepositor(service, home);
+  const removed = path.join(home, 'removed');
+  await mkdir(removed);
+  const child = depositor.start(['upload', '.', '--partial', '--password-stdin'], {}, { cwd: removed });
+  await rmdir(removed);
+  child.stdin?.end('secret');
+  const { code, err } = await outcomeOf(child);
+  t.is(code, 1, err);
+  t.regex(err, /^\. cannot be read: .*no such file or directory.*\.$/m);
+});
