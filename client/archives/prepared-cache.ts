@@ -18,7 +18,7 @@ export function isCached({ length }: { readonly length: number }): boolean {
   return length >= MIN_CACHED_BYTES;
 }
 
-/** What a stored value was computed from. */
+/** The state of the sources of a value. */
 export type SourceState = {
   /** Names the sources and the options. */
   readonly key: string;

@@ -212,11 +212,8 @@ async function standingOfNew(answer: Answer, connection: Connection): Promise<Re
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const edit = location && ignoreErrors(() => absoluteIri(location, answer.iri));
-    if (!edit) {
-      throw new Fault(
-        `The deposit was created, but its receipt cannot be read: ${error.message} Find it with deposit list.`,
-      );
-    }
+    const text = `The deposit was created, but its receipt cannot be read: ${error.message} Find it with deposit list.`;
+    if (!edit) throw new Fault(text);
     return await about(edit, async () => {
       return readReceipt(await connection.get(edit), edit);
     });

@@ -59,7 +59,7 @@ onLinux('messages that cannot be written are no reason to end', async (t) => {
   t.regex(out, /^Deposit \d+ “Paint”: done$/m);
 });
 
-test('a user without a home folder can deposit, and is told that nothing is stored', async (t) => {
+test('a user without a home folder can deposit, and a message says that nothing is stored', async (t) => {
   const { service, home } = t.context;
   const none = (): never => {
     throw new Error('uv_os_homedir returned ENOENT');
