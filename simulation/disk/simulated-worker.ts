@@ -76,7 +76,6 @@ class SimulatedWorker extends EventEmitter {
       },
       arrived: () => this.#inbox.splice(0) as never[],
       send: (message, transfer = []) => this.#send(structuredClone(message, { transfer: transfer as never })),
-      close: () => this.#carry('outwards', () => this.#end(0)),
     };
     try {
       start(port, data as never).run();

@@ -3,7 +3,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { partOfWorld, type Workers } from './outside-world.ts';
 
 /** Starts the workers of the calling node. */
-export const workers: Workers = partOfWorld('workers', {
+const workers: Workers = partOfWorld('workers', {
   start: (program, options) => new Worker(program, options),
 });
 
@@ -31,6 +31,31 @@ export function startThread(program: URL, options: WorkerOptions & { readonly na
 /** Reports the end of a thread; its user knows whether that is a fault. */
 export function reportLost(thread: string, cause: Error): void {
   threadStates.publish({ thread, reason: cause.message } satisfies ThreadState);
+}
+
+/**
+ * Resolves to the only message of a thread that has one task, and is stopped then. Rejects with its error, or with the
+ * reason of the signal.
+ */
+export async function resultOfThread<Result>(
+  program: URL,
+  options: WorkerOptions & { readonly name: string },
+  signal?: AbortSignal,
+): Promise<Result> {
+  signal?.throwIfAborted();
+  const worker = workers.start(program, options);
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const abort = (): void => reject(signal?.reason);
+  worker.once('message', resolve);
+  worker.once('error', reject);
+  worker.once('exit', (code) => reject(new Error(`The thread ${options.name} ended with code ${code}.`)));
+  signal?.addEventListener('abort', abort);
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    await worker.terminate();
+  }
 }
 
 /** Returns the reason of a thread that ended without an error. */

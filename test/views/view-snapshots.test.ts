@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { everyView } from '../../projections/every-view.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
@@ -17,9 +18,10 @@ import { Orphans } from '../../src/operations/gc/orphans.ts';
 import { redactedEvent } from '../../src/operations/verify/redacted-event.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import { files } from '../../src/tools/files.ts';
-import { type OutsideWorld, runInWorld } from '../../src/tools/outside-world.ts';
+import { type OutsideWorld, runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import type { AnyProjection } from '../../src/views/projection.ts';
 import { Projector } from '../../src/views/projector.ts';
+import { packedCopy } from '../../src/views/snapshots/packed-copy.ts';
 import { pack } from '../../src/views/snapshots/packing.ts';
 import { SnapshotMaker } from '../../src/views/snapshots/snapshot-maker.ts';
 import {
@@ -488,3 +490,10 @@ async function stored({ store }: Pick<Site, 'store'>): Promise<string[]> {
 function copiesIn(folder: string): string[] {
   return files.readdirSync(folder).filter((name) => !name.startsWith('views.1.'));
 }
+
+test('a copy whose thread ends has failed', async (t) => {
+  const start: Workers['start'] = () => new Worker('process.exit(7)', { eval: true });
+  const order = { views: '', folder: '', packed: '', key: Buffer.alloc(0) };
+  const copying = runInWorld({ workers: { start } }, () => packedCopy(order, AbortSignal.timeout(10_000)));
+  await t.throwsAsync(copying, { message: 'The thread view-copy ended with code 7.' });
+});

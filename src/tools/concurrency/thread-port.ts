@@ -6,8 +6,6 @@ export type ThreadPort<Incoming, Outgoing> = {
   /** Removes and returns the messages that have arrived and were not received yet. */
   arrived(): Incoming[];
   send(message: Outgoing, transfer?: Transferable[]): void;
-  /** Ends the thread once it has no more work. */
-  close(): void;
 };
 
 /** Returns the port of this thread. @throws {Error} this is the main thread. */
@@ -18,7 +16,6 @@ export function threadPort<Incoming, Outgoing>(): ThreadPort<Incoming, Outgoing>
     onMessage: (receive) => void port.on('message', receive),
     arrived: () => messagesIn(port),
     send: (message, transfer = []) => port.postMessage(message, transfer),
-    close: () => port.close(),
   };
 }
 

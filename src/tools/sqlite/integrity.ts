@@ -1,4 +1,4 @@
-import { workers } from '../workers.ts';
+import { resultOfThread } from '../workers.ts';
 
 /** The expected contents of an unchanged SQLite file of this service. */
 export type ExpectedSqliteFile = {
@@ -16,16 +16,8 @@ export type IntegrityRequest = { readonly file: string; readonly expected: Expec
  * compares schema and settings. Read-only; a service may run on the file meanwhile.
  * @returns a sentence for each fault; empty without faults.
  */
-export async function faultsOfSqliteFile(
-  file: string,
-  expected: ExpectedSqliteFile,
-): Promise<readonly string[]> {
+export function faultsOfSqliteFile(file: string, expected: ExpectedSqliteFile): Promise<readonly string[]> {
   const entry = new URL('./integrity-worker.ts', import.meta.url);
   const workerData: IntegrityRequest = { file, expected };
-  const worker = workers.start(entry, { name: 'sqlite-integrity', workerData });
-  const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
-  worker.once('message', resolve);
-  worker.once('error', reject);
-  worker.once('exit', (code) => reject(new Error(`The integrity check of ${file} ended with code ${code}.`)));
-  return promise;
+  return resultOfThread(entry, { name: 'sqlite-integrity', workerData });
 }

@@ -23,9 +23,7 @@ assertIntact();
 const copied = describe();
 await pack(copy, packed, key);
 removeViewFile(copy);
-const port = threadPort<never, CopiedViews>();
-port.send(copied);
-port.close();
+threadPort<never, CopiedViews>().send(copied);
 
 /** A read transaction holds the moment; without it the copy would begin again with each write of the service. */
 async function copyViews(): Promise<void> {

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import path from 'node:path';
 import type { SeenEvent } from '../../event-log/event-log.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { files } from '../../tools/files.ts';
-import { workers } from '../../tools/workers.ts';
+import { resultOfThread } from '../../tools/workers.ts';
 
 export type CopyOrder = {
   readonly views: string;
@@ -37,14 +36,7 @@ export function makeCopyFolder(views: string): Disposable & { readonly path: str
  * Copies and packs the file of the views in a worker thread, while the service writes it. The folder needs room for the
  * copy and the packed file. @throws the reason of the signal
  */
-export async function packedCopy(order: CopyOrder, signal: AbortSignal): Promise<CopiedViews> {
-  signal.throwIfAborted();
+export function packedCopy(order: CopyOrder, signal: AbortSignal): Promise<CopiedViews> {
   const program = new URL('./copy-worker.ts', import.meta.url);
-  const worker = workers.start(program, { name: 'view-copy', workerData: order });
-  try {
-    const [copied] = (await once(worker, 'message', { signal })) as [CopiedViews];
-    return copied;
-  } finally {
-    await worker.terminate();
-  }
+  return resultOfThread(program, { name: 'view-copy', workerData: order }, signal);
 }
