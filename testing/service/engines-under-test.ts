@@ -1,7 +1,7 @@
 import type { Config, EventStoreDbTimes } from '../../src/config/config.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
-import { EventStoreDbDouble } from '../eventstoredb-double/eventstoredb-double.ts';
-import { S3Server } from '../s3/s3-server.ts';
+import type { EventStoreDbDouble } from '../eventstoredb-double/eventstoredb-double.ts';
+import type { S3Server } from '../s3/s3-server.ts';
 
 /** Engines for the services of this test process, by the folder of each service; embedded ones need none. */
 type Engines = AsyncDisposable & { readonly config: Partial<Config> };
@@ -28,7 +28,12 @@ export async function stopEnginesFor(folder: string): Promise<void> {
   byFolder.delete(folder);
 }
 
+/** Starts the doubles, which are loaded here: most test files need none, and gRPC takes long to load. */
 async function startDistributed(): Promise<Engines> {
+  const [{ EventStoreDbDouble }, { S3Server }] = await Promise.all([
+    import('../eventstoredb-double/eventstoredb-double.ts'),
+    import('../s3/s3-server.ts'),
+  ]);
   await using starting = new AsyncDisposableStack();
   const double = starting.use(await EventStoreDbDouble.start());
   const s3 = starting.use(await S3Server.start());
