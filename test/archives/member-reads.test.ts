@@ -165,10 +165,11 @@ function largeManifest() {
   const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
   return { manifest, directory, body: directoryBody(many) };
 }
+const many = largeManifest();
 
 test('a directory is found in a manifest, and its bytes are those of its id', async (t) => {
   await using workers = new ArchiveWorkers({ size: 1, isBackground: false });
-  const { manifest, directory, body } = largeManifest();
+  const { manifest, directory, body } = many;
   const query = { kind: 'directory', id: directory } as const;
   t.like(await workers.find({ kind: 'find', manifest, query }, PATIENT), { path: 'many' });
   const elsewhere = { ...query, path: 'elsewhere' };
@@ -190,7 +191,7 @@ test('a directory is found in a manifest, and its bytes are those of its id', as
 
 test('a search and a read of a directory end when they are cancelled', async (t) => {
   await using workers = new ArchiveWorkers({ size: 1, isBackground: false });
-  const { manifest, directory } = largeManifest();
+  const { manifest, directory } = many;
   const gone = new AbortController();
   const query = { kind: 'leaf', id: '0'.repeat(40) } as const;
   const order = { kind: 'directory', manifest, path: 'many', id: directory } as const;

@@ -52,8 +52,9 @@ export function zipOf(specs: readonly ZipSpec[], end: ZipEnd = {}): Buffer {
   const centrals: Buffer[] = [];
   let offset = 0;
   for (const spec of specs) {
-    const local = localEntry(spec);
-    centrals.push(centralHeader(spec, spec.offset ?? offset));
+    const headers = headersOf(spec);
+    const local = localEntry(spec, headers);
+    centrals.push(centralHeader(spec, headers, spec.offset ?? offset));
     locals.push(local);
     offset += local.length;
   }
@@ -61,7 +62,9 @@ export function zipOf(specs: readonly ZipSpec[], end: ZipEnd = {}): Buffer {
   return Buffer.concat([...locals, directory, endRecords(specs.length, offset, directory.length, end)]);
 }
 
-function headersOf(spec: ZipSpec): ZipHeaders & { body: Buffer } {
+type PackedHeaders = ZipHeaders & { readonly body: Buffer };
+
+function headersOf(spec: ZipSpec): PackedHeaders {
   const data = Buffer.from(spec.data ?? '');
   const method = spec.method ?? (data.length > 0 ? 8 : 0);
   const body = spec.packed ?? (method === 8 ? deflateRawSync(data) : data);
@@ -76,8 +79,7 @@ function headersOf(spec: ZipSpec): ZipHeaders & { body: Buffer } {
   };
 }
 
-function localEntry(spec: ZipSpec): Buffer {
-  const { body, ...honest } = headersOf(spec);
+function localEntry(spec: ZipSpec, { body, ...honest }: PackedHeaders): Buffer {
   const postponed = spec.descriptor && { crc: 0, packed: 0, unpacked: 0 };
   const said = { ...honest, ...postponed, ...spec.local };
   const name = Buffer.from(said.name);
@@ -102,8 +104,8 @@ function localEntry(spec: ZipSpec): Buffer {
   ]);
 }
 
-function centralHeader(spec: ZipSpec, offset: number): Buffer {
-  const said = { ...headersOf(spec), ...spec.central };
+function centralHeader(spec: ZipSpec, headers: PackedHeaders, offset: number): Buffer {
+  const said = { ...headers, ...spec.central };
   const name = Buffer.from(said.name);
   const zip64 = spec.zip64 ? zip64Field([said.unpacked, said.packed, offset]) : Buffer.alloc(0);
   const extra = Buffer.concat([zip64, spec.extra ?? Buffer.alloc(0)]);
@@ -199,13 +201,9 @@ export function tarMember(spec: TarSpec): Buffer {
   header.write(spec.linkName ?? '', 157);
   header.write(spec.magic ?? 'ustar\x0000', 257);
   header.write(spec.prefix ?? '', 345);
-  header.write(
-    `${octal(
-      header.reduce((sum, byte) => sum + byte, 0),
-      6,
-    )}\0 `,
-    148,
-  );
+  let sum = 0;
+  for (const byte of header) sum += byte;
+  header.write(`${octal(sum, 6)}\0 `, 148);
   return Buffer.concat([header, data, Buffer.alloc((512 - (data.length % 512)) % 512)]);
 }
 
