@@ -21,6 +21,18 @@ const pieces = [
   '<?x',
 ];
 
+/** Any character of Unicode, like `unit: 'binary'` of fast-check, which takes seconds to build a table of all of them. */
+export const anyCharacter: fc.Arbitrary<string> = fc
+  .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
+  .map(
+    (code) => String.fromCodePoint(code),
+    (character) => {
+      const [code, ...more] = Array.from(String(character), (one) => one.codePointAt(0));
+      if (code === undefined || more.length > 0) throw new Error('This is not one character.');
+      return code;
+    },
+  );
+
 /** Texts of all characters, including invalid ones, mixed with parts of markup. */
 export const oddText: fc.Arbitrary<string> = fc
   .array(

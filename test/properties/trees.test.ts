@@ -6,12 +6,13 @@ import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archives/ar
 import { gitTreeOf, type TreeMember } from '../../testing/archives/git-tree.ts';
 import { accepted, directoryOf, refused } from '../archives/reading.ts';
 import { xzOf } from '../corpus/xz-stream.ts';
+import { anyCharacter } from './odd-texts.ts';
 
 type Leaf = { readonly data: Buffer; readonly executable: boolean; readonly target: string | null };
 type Tree = Map<string, Tree | Leaf>;
 
 const name = fc
-  .string({ unit: 'binary', minLength: 1, maxLength: 20 })
+  .string({ unit: anyCharacter, minLength: 1, maxLength: 20 })
   .map((text) => text.toWellFormed())
   .filter((text) => !/[/\0\\]|^\.{1,2}$|^[A-Za-z]:/.test(text) && Buffer.byteLength(text) <= 255);
 const leaf: fc.Arbitrary<Leaf> = fc.record({
