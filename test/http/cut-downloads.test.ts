@@ -31,6 +31,12 @@ async function deposited(client: TestClient, ...archives: readonly Buffer[]) {
   return { media, digests };
 }
 
+/** Makes a deposit with the first of some tests that need it. */
+function sharedDeposit(...archives: readonly Buffer[]): (client: TestClient) => ReturnType<typeof deposited> {
+  let made: ReturnType<typeof deposited> | undefined;
+  return (client) => (made ??= deposited(client, ...archives));
+}
+
 function archive(name: string, bytes = FILE_BYTES): Buffer {
   return tarOf([{ name, data: name.repeat(bytes) }]);
 }
@@ -47,9 +53,12 @@ function openFiles({ folder }: RunningService): string[] {
   });
 }
 
+const two = sharedDeposit(archive('a', BYTES), archive('b', BYTES));
+const single = sharedDeposit(archive('t', BYTES));
+
 test.serial('a client that disconnects from a zip of several archives leaves no file open', async (t) => {
   const { service, alice } = t.context;
-  const { media } = await deposited(alice, archive('a', BYTES), archive('b', BYTES));
+  const { media } = await two(alice);
   for (let turn = 0; turn < 5; turn += 1) {
     const hangUp = new AbortController();
     const answer = await alice.send('GET', media, { signal: hangUp.signal });
@@ -64,7 +73,7 @@ test.serial('a client that disconnects from a zip of several archives leaves no 
 
 test.serial('a corrupt archive aborts the download of a zip of several archives', async (t) => {
   const { service, alice } = t.context;
-  const { media, digests } = await deposited(alice, archive('c', BYTES), archive('d', BYTES));
+  const { media, digests } = await two(alice);
   const [, altered = ''] = digests;
   const place = [altered.slice(0, 2), altered.slice(2, 4), altered];
   {
@@ -183,7 +192,7 @@ test.serial(
 
 test.serial('a client that disconnects from a range download leaves no file open', async (t) => {
   const { service, alice } = t.context;
-  const { media } = await deposited(alice, archive('s', BYTES));
+  const { media } = await single(alice);
   const hangUp = new AbortController();
   const answer = await alice.send('GET', media, { headers: { Range: 'bytes=10-' }, signal: hangUp.signal });
   await answer.body?.getReader().read();
@@ -197,7 +206,7 @@ test.serial(
   async (t) => {
     const { service, alice, bob } = t.context;
     const whole = archive('t', BYTES);
-    const { media } = await deposited(alice, whole);
+    const { media } = await single(alice);
     const other = await deposited(bob, archive('u'));
     const unread = Array.from({ length: 16 }, () => new AbortController());
     const started = performance.now();

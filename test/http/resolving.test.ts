@@ -40,7 +40,7 @@ const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const BYTES = 'application/octet-stream';
 const TAR = 'application/x-tar';
 
-const noise = Buffer.alloc(1_500_000, createHash('sha512').update('noise').digest());
+const noise = Buffer.alloc(500_000, createHash('sha512').update('noise').digest());
 const longName = `${'long-'.repeat(30)}name.txt`;
 const awkward = Buffer.from('caf\xe9 \\ 100%;x', 'latin1');
 
