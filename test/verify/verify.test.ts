@@ -42,7 +42,6 @@ test('an untouched service is verified, and its files are unchanged', async (t) 
 
 test('a view that differs from the log is named', async (t) => {
   const folder = await service.copy(t);
-  t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
   change(
     folder,
     `UPDATE "deposit-status" SET view = replace(view, '"status":"done"', '"status":"failed"') WHERE key = '1'`,
