@@ -5,6 +5,7 @@ import { describeDepositEvent } from '../../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
 import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
 import { clock } from '../../../tools/clock.ts';
+import { FairSemaphore } from '../../../tools/concurrency/fair-semaphore.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { rowOf } from '../listing/deposit-query.ts';
 import type { LiveChange } from '../protocol/live-change.ts';
@@ -20,7 +21,6 @@ const HEARTBEAT_MS = 5000;
 const MAX_UNREAD_BYTES = 262_144;
 
 type LiveStream = {
-  readonly viewer: Viewer;
   /** Returns the viewer as of now; `undefined` once the session has ended. */
   readonly current: () => Viewer | undefined;
   readonly body: PassThrough;
@@ -29,6 +29,11 @@ type LiveStream = {
 /** Returns the route by which open pages learn of changes. The browser reads the present state by other routes. */
 export function liveRoutes({ projector, depositsOf, sessions, resources }: ConsoleParts): readonly Route[] {
   const open = new Set<LiveStream>();
+  const pages = new FairSemaphore({
+    limit: MAX_TOTAL,
+    ownerLimit: MAX_PER_VIEWER,
+    refuse: () => new ConsoleRefusal(429, 'TOO_MANY_STREAMS', 'Too many pages are open: close some.'),
+  });
   const everything = depositsOf({ scope: null });
   const stopListening = projector.listen((events) => {
     if (open.size > 0) for (const event of events) publish(event);
@@ -76,11 +81,9 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
   }
 
   function begin({ ctx, viewer }: ViewerRequest): void {
-    const own = [...open].filter((one) => one.viewer.kind === viewer.kind && one.viewer.name === viewer.name);
-    if (own.length >= MAX_PER_VIEWER || open.size >= MAX_TOTAL)
-      throw new ConsoleRefusal(429, 'TOO_MANY_STREAMS', 'Too many pages are open: close some.');
     const current = sessions.watch(ctx);
-    const stream: LiveStream = { viewer, current, body: new PassThrough() };
+    const permit = pages.acquireNow(`${viewer.kind} ${viewer.name}`);
+    const stream: LiveStream = { current, body: new PassThrough() };
     const heartbeat = clock.setInterval(() => {
       if (permits(current()?.role, 'deposits:read')) write(stream, ': still here\n\n');
       else stream.body.end();
@@ -93,6 +96,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
       socket.off('end', leave);
       clock.clearInterval(heartbeat);
       open.delete(stream);
+      permit[Symbol.dispose]();
     });
     ctx.status = 200;
     ctx.set('Content-Type', EVENT_STREAM_TYPE);
