@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
+import { LruCache } from '../../tools/lru-cache.ts';
 import { rollback } from '../../tools/sqlite/transaction.ts';
 import type { NewEventRow } from '../new-event-row.ts';
 import { inTransaction, openForWriting } from './connection.ts';
@@ -11,7 +12,7 @@ type StreamHead = { readonly key: number; readonly revision: number };
 
 /** Disk space that a few appends need. */
 const PROBE_BYTES = 256 * 1024;
-const REMEMBERED_STREAMS = 10_000;
+const REMEMBERED_STREAMS = 20_000;
 
 /** The writing part of one connection. After an error it must be closed and opened again. */
 export class SqliteAppends {
@@ -24,7 +25,7 @@ export class SqliteAppends {
   readonly #eventsFrom: StatementSync;
   readonly #lastEvent: () => Head | undefined;
   /** Heads of recently written streams, valid until another process commits. */
-  readonly #heads = new Map<string, StreamHead>();
+  readonly #heads = new LruCache<StreamHead>(REMEMBERED_STREAMS);
   #seenVersion: unknown;
 
   constructor(file: string) {
@@ -150,7 +151,7 @@ export class SqliteAppends {
 
   #clearCacheAfterExternalCommit(): void {
     const version = this.#dataVersion.get()?.['data_version'];
-    if (version !== this.#seenVersion || this.#heads.size > REMEMBERED_STREAMS) this.#heads.clear();
+    if (version !== this.#seenVersion) this.#heads.clear();
     this.#seenVersion = version;
   }
 }
