@@ -1,5 +1,5 @@
 import { clock } from '../tools/clock.ts';
-import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import { Backoff } from '../tools/concurrency/backoff.ts';
 import {
   EventLogUnavailable,
   hasPrefix,
@@ -87,17 +87,16 @@ export class LogFollower implements Disposable {
     let reached = after;
     /** Null before the first report; on an empty log the position is undefined. */
     let reported: Position | undefined | null = null;
-    let failures = 0;
+    const backoff = new Backoff(PAUSES);
     while (!signal.aborted) {
       const seen = this.#commits;
       const page = this.#pageUnlessUnavailable(reached, streamPrefixes);
       onLastError?.(page instanceof EventLogUnavailable ? page.message : undefined);
       if (page instanceof EventLogUnavailable) {
-        failures += 1;
-        await clock.sleep(backoffDelay(failures, PAUSES), signal).catch(() => undefined);
+        await clock.sleep(backoff.next(), signal).catch(() => undefined);
         continue;
       }
-      failures = 0;
+      backoff.reset();
       reached = page.upTo;
       if (page.events.length > 0) yield { kind: 'events', events: page.events };
       if (!page.atEnd) {

@@ -1,5 +1,5 @@
 import { clock } from '../tools/clock.ts';
-import { type BackoffOptions, backoffDelay } from '../tools/concurrency/backoff.ts';
+import { Backoff, type BackoffOptions } from '../tools/concurrency/backoff.ts';
 import { EventLogUnavailable, type ExpectedRevision } from './event-log.ts';
 
 export type RetryLimits = BackoffOptions & {
@@ -18,10 +18,11 @@ export class OutageRetries {
   /** When the request began, by `clock.monotonic()`. */
   readonly since: number;
   readonly #limits: RetryLimits;
-  #failures = 0;
+  readonly #backoff: Backoff;
 
   constructor(limits: RetryLimits = RETRY_LIMITS, since = clock.monotonic()) {
     this.#limits = limits;
+    this.#backoff = new Backoff(limits);
     this.since = since;
   }
 
@@ -35,8 +36,7 @@ export class OutageRetries {
    * @throws {EventLogUnavailable} the pause would end after the time limit.
    */
   async pause(failure: string): Promise<void> {
-    this.#failures += 1;
-    const pause = backoffDelay(this.#failures, this.#limits);
+    const pause = this.#backoff.next();
     const elapsed = clock.monotonic() - this.since;
     if (elapsed + pause > this.#limits.timeLimit) throw outage(failure, elapsed);
     await clock.sleep(pause);

@@ -7,7 +7,7 @@ import {
 import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { ObjectError, ObjectMissing } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
-import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import { Backoff } from '../tools/concurrency/backoff.ts';
 import type { Logger } from '../tools/logger.ts';
 import { CountedTries, DeadlyEvent, type TryOnce } from './counted-tries.ts';
 import { FairLimiter } from './fair-limiter.ts';
@@ -41,7 +41,7 @@ const MISSING_TRIES = 15;
 const STOP_TIMEOUT_MS = 3000;
 
 /** Backoff after errors that neither the reactor nor parking could handle, in units of `firstPause`. */
-const ERROR_BACKOFF = { firstPause: 100, longestPause: 2000 };
+const [FIRST_PAUSE, LONGEST_PAUSE] = [100, 2000];
 
 /**
  * Runs one reactor: events in order per stream, several streams concurrently. A transient error is retried without
@@ -161,10 +161,13 @@ export class ReactorRunner {
   async #untilHandled(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { signal } = this.#stop;
     const { firstPause = 300 } = this.#options;
-    for (let failures = 1; !signal.aborted; failures += 1) {
+    const backoff = new Backoff({
+      firstPause: FIRST_PAUSE * firstPause,
+      longestPause: LONGEST_PAUSE * firstPause,
+    });
+    while (!signal.aborted) {
       if (await this.#handle(delivery, await this.#ownerOf(event))) return;
-      const pause = firstPause * backoffDelay(failures, ERROR_BACKOFF);
-      await clock.sleep(pause, signal).catch(() => undefined);
+      await clock.sleep(backoff.next(), signal).catch(() => undefined);
     }
   }
 

@@ -1,7 +1,7 @@
 import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
-import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import { Backoff } from '../tools/concurrency/backoff.ts';
 import { isTransient } from '../tools/concurrency/transient-faults.ts';
 import type { Logger } from '../tools/logger.ts';
 
@@ -50,7 +50,7 @@ export class RepeatedWork {
     tries: (error: unknown) => number,
   ): Promise<{ readonly error: unknown; readonly tries: number } | undefined> {
     const { signal, firstPause = 300 } = this.#options;
-    const pauses = { firstPause, longestPause: firstPause * 100 };
+    const backoff = new Backoff({ firstPause, longestPause: firstPause * 100 });
     let [faults, staleReads] = [0, 0];
     for (let tried = 1; ; tried += 1) {
       signal.throwIfAborted();
@@ -65,7 +65,7 @@ export class RepeatedWork {
         const failures = isStale ? staleReads : faults;
         this.#warn(event, error, failures);
         if ((isStale || !isTransient(error)) && failures >= tries(error)) return { error, tries: tried };
-        await clock.sleep(backoffDelay(tried, pauses), signal);
+        await clock.sleep(backoff.next(), signal);
       }
     }
   }

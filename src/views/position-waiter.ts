@@ -1,5 +1,5 @@
 import type { Position } from '../event-log/event-log.ts';
-import { clock } from '../tools/clock.ts';
+import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { isBefore } from './apply-events.ts';
 
 /** A position in the log that only moves forward, and that callers can wait for. */
@@ -25,13 +25,9 @@ export class PositionWaiter {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { position, resolve };
     this.#waiters.add(waiter);
-    const timer = clock.setTimeout(() => resolve(false), timeoutMs);
-    try {
-      return await promise;
-    } finally {
-      clock.clearTimeout(timer);
-      this.#waiters.delete(waiter);
-    }
+    const passed = await withTimeout(promise, timeoutMs);
+    this.#waiters.delete(waiter);
+    return passed ?? false;
   }
 }
 

@@ -1,4 +1,3 @@
-import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 
 /** A stream of the client, of any kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
@@ -88,11 +87,9 @@ export class ClientStream<Item> implements AsyncDisposable {
   async #woken(quiet: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
-    const timer = clock.setTimeout(wake, quiet);
     this.#wake = wake;
     signal.addEventListener('abort', wake, { once: true });
-    await promise;
+    await withTimeout(promise, quiet);
     signal.removeEventListener('abort', wake);
-    clock.clearTimeout(timer);
   }
 }

@@ -3,6 +3,7 @@ import { badRequest } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 
 /** The client closed the connection before its request was complete; no response is possible. */
 export class ClientGone extends errorsOfCode('CLIENT_GONE') {}
@@ -147,11 +148,9 @@ export async function isEmptyBody(ctx: Context): Promise<boolean> {
   if (req.headers['transfer-encoding'] === undefined) return false;
   sendContinue(ctx);
   const { promise: settled, resolve } = Promise.withResolvers<void>();
-  const timer = clock.setTimeout(resolve, EMPTY_BODY_TIMEOUT_MS);
   for (const sign of ['readable', 'close']) req.once(sign, resolve);
-  await settled;
+  await withTimeout(settled, EMPTY_BODY_TIMEOUT_MS);
   for (const sign of ['readable', 'close']) req.off(sign, resolve);
-  clock.clearTimeout(timer);
   return req.complete && req.readableLength === 0;
 }
 

@@ -3,8 +3,8 @@ import { isStatusChange } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
-import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { View } from '../../views/view.ts';
 
@@ -151,9 +151,7 @@ export class OpenStream {
     if (!this.#isWoken && !this.#isClosed) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting = resolve;
-      const timer = clock.setTimeout(resolve, timeoutMs);
-      await promise;
-      clock.clearTimeout(timer);
+      await withTimeout(promise, timeoutMs);
       this.#waiting = undefined;
     }
     if (this.#isClosed) return 'closed';

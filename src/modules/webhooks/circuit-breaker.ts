@@ -1,5 +1,6 @@
 import { clock } from '../../tools/clock.ts';
 import { type BackoffOptions, backoffDelay } from '../../tools/concurrency/backoff.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Failure, Outcome } from './webhook-client.ts';
 
 /** Maximum pause in milliseconds, for both back-off with jitter and a receiver's Retry-After. */
@@ -104,13 +105,10 @@ export class CircuitBreaker {
 
   /** Resolves when a delivery has ended, or after the timeout in milliseconds. */
   async #nextRelease(timeoutMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = () => resolve();
-    const timer = clock.setTimeout(wake, timeoutMs);
+    const { promise, resolve: wake } = Promise.withResolvers<void>();
     this.#waiting.add(wake);
-    await promise;
+    await withTimeout(promise, timeoutMs);
     this.#waiting.delete(wake);
-    clock.clearTimeout(timer);
   }
 }
 
