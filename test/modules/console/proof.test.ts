@@ -255,6 +255,19 @@ test('the only anchor of a log has no earlier one, and what nothing signs is lis
   t.true(NOT_PROVEN.some((text) => text.includes('address') && text.includes('neither is signed')));
 });
 
+test('what is proven about one event, and about one earlier anchor, is said in the singular', async (t) => {
+  const [evidence] = (await evidenceIn(await service.copy(t))) as [Evidence];
+  const textsOf = async (some: Evidence) =>
+    Object.fromEntries((await Array.fromAsync(prove(some, []))).map(({ name, text }) => [name, text]));
+  const one = await textsOf({ ...evidence, events: evidence.events.slice(0, 1) });
+  t.is(
+    one['chain'],
+    'Each event carries the hash of its contents and is linked to the one before it. Events: 1.',
+  );
+  t.is(evidence.earlier?.length, 1);
+  t.regex(one['anchors'] ?? '', /^Each since .* is signed .* Anchors: 1\. Their keys were not compared/);
+});
+
 test('a changed manifest, identifier or path is named', async (t) => {
   const all = await evidenceIn(await service.copy(t));
   const evidence = all.find(({ manifest }) => manifest !== null) as Evidence;

@@ -47,8 +47,10 @@ async function resultOf(check: Check, evidence: Evidence, keys: readonly string[
 
 async function proveChain({ deposit, events }: Evidence) {
   const faults = await chainFaults(`deposit-${deposit}`, events);
-  const count = `${events.length} ${events.length === 1 ? 'event' : 'events'}`;
-  if (faults.length === 0) return proven(`All ${count} carry the hash of their contents and are linked.`);
+  if (faults.length === 0)
+    return proven(
+      `Each event carries the hash of its contents and is linked to the one before it. Events: ${events.length}.`,
+    );
   const texts = faults.map(({ revision, text }) => `Event #${revision} ${text}.`);
   return broken(texts.join(' '), [...new Set(faults.map(({ revision }) => revision))]);
 }
@@ -110,9 +112,9 @@ async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly
     }),
   );
   const texts = faults.flat();
-  const more = texts.length > MAX_TEXTS ? [`There are ${texts.length - MAX_TEXTS} more faults.`] : [];
+  const more = texts.length > MAX_TEXTS ? [`More faults: ${texts.length - MAX_TEXTS}.`] : [];
   if (texts.length > 0) return broken([...texts.slice(0, MAX_TEXTS), ...more].join(' '));
-  const whole = `All ${earlier.length} since ${first.anchor.madeAt} are signed, each is named by the next one, and the hashes of the log gave their roots.`;
+  const whole = `Each since ${first.anchor.madeAt} is signed and named by the next one, and the hashes of the log gave its root. Anchors: ${earlier.length}.`;
   return keys.length === 0 ? open(`${whole} Their keys were not compared with yours.`) : proven(whole);
 }
 
