@@ -317,6 +317,19 @@ test('before a deposit is loaded, its files are those of the check', async (t, o
   t.is(await page.getByRole('link', { name: /Download/ }).count(), 0);
 });
 
+test('the same bytes deposited under two names are listed once before they are loaded, under both', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = 5002; // is not reserved
+  const files = { 'p/README': 'hello\n' };
+  const same = tarOf(Object.entries(files).map(([name, data]) => ({ name, data })));
+  await appendFailedDeposit(service, id, await deposited(alice, files, undefined, same));
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  await page.getByRole('heading', { name: 'p.tar, more.tar' }).waitFor({ timeout: 10_000 });
+  t.is(await page.getByRole('navigation', { name: 'Archives' }).count(), 0);
+  t.is(await page.getByRole('cell', { name: 'p/README' }).count(), 1);
+});
+
 test('all contents of archives that are not loaded are shown page by page, one archive at a time', async (t, open) => {
   const { service, alice } = t.context;
   const id = 5001; // is not reserved

@@ -37,12 +37,13 @@ export function Listings({ row, place }: Props): VNode {
   );
   const { value } = loaded;
   if (!value) return html`<${Pending} of=${loaded} />`;
-  const { readings } = value;
+  // Archives with the same bytes have equal readings.
+  const readings = [...new Map(value.readings.map((one) => [one.archive, one])).values()];
   const reading = readings.find(({ archive }) => archive === place.query.get('archive')) ?? readings[0];
   if (!reading)
     return html`<p class="quiet">No check has accepted the archives, so their contents are not known.</p>`;
   return html`
-    <p class="quiet">The deposit is not loaded. This is what the last check found in ${readings.length === 1 ? 'its archive' : 'its archives'}.</p>
+    <p class="quiet">The deposit is not loaded. This is what the last check found in ${value.readings.length === 1 ? 'its archive' : 'its archives'}.</p>
     ${
       readings.length > 1 &&
       html`<${Tabs} label="Archives" tabs=${readings.map(({ archive }) => ({
@@ -55,9 +56,10 @@ export function Listings({ row, place }: Props): VNode {
   `;
 }
 
-/** Returns the name of an archive of a deposit. */
+/** Returns the names under which a deposit has an archive. */
 function nameOf(archive: string, { archives }: SummaryRow): string {
-  return archives.find(({ sha256 }) => sha256 === archive)?.filename ?? archive;
+  const names = archives.filter(({ sha256 }) => sha256 === archive).map(({ filename }) => filename);
+  return [...new Set(names)].join(', ') || archive;
 }
 
 type ListingProps = { readonly row: SummaryRow; readonly reading: Reading; readonly query: URLSearchParams };
