@@ -1,5 +1,5 @@
-import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { pathPattern } from '../protocol/path-pattern.ts';
@@ -8,7 +8,8 @@ import { live } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { Frame } from './parts/frame.ts';
 import { Pending } from './parts/pending.ts';
-import { followLinks, presentPlace, withQuery } from './router.ts';
+import { Shown } from './parts/shown.ts';
+import { followLinks, type Place, presentPlace, withQuery } from './router.ts';
 import { Deposits } from './screens/deposits.ts';
 import { Overview } from './screens/overview.ts';
 import type { ScreenProps } from './screens/screen-props.ts';
@@ -42,12 +43,28 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
   }, [title]);
   const mayShow = found && boot.viewer.permissions.includes(found.screen.permission);
   return html`<${Frame} boot=${boot} place=${place} title=${title}>
-    ${
-      found && mayShow
-        ? html`<${COMPONENTS[found.screen.path]} boot=${boot} place=${place} params=${found.params} />`
-        : html`<p>This page does not exist, or your role does not permit it.</p>`
-    }
+    <${Guarded} place=${place}>
+      ${
+        found && mayShow
+          ? html`<${COMPONENTS[found.screen.path]} boot=${boot} place=${place} params=${found.params} />`
+          : html`<p>This page does not exist, or your role does not permit it.</p>`
+      }
+    </${Guarded}>
   </${Frame}>`;
+}
+
+type GuardedProps = { readonly place: Place; readonly children?: ComponentChildren };
+
+/** Shows a page, or why it failed while it was rendered, until another address is opened. The frame stays usable. */
+function Guarded({ place, children }: GuardedProps): VNode {
+  const failedAt = useRef<Place>(undefined);
+  const [error] = useErrorBoundary((thrown) => {
+    failedAt.current = place;
+    reportError(thrown); // as if nothing had caught it: on the console of the browser, and to tests
+  });
+  if (failedAt.current !== place) return html`${children}`;
+  const again = html`<a href=${withQuery({})} target="_self">load it again</a>`;
+  return html`<p class="problem" role="alert">The page failed while it was shown (<${Shown} text=${String(error)} />): ${again}, and report this sentence if it fails again.</p>`;
 }
 
 /** The page of a deposit. Its code brings the domain and the projections, so it is loaded when it is first opened. */

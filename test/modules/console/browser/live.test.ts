@@ -81,6 +81,29 @@ test('data that could not be loaded are loaded once the service answers again', 
   tab.forgive(/ERR_CONNECTION_REFUSED/);
 });
 
+test('a page that fails while it is rendered says so in a sentence, and others can be opened', async (t, open) => {
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.route('/console/api/work', (route) => route.fulfill({ json: { parked: [null] } }));
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  await pages.getByRole('link', { name: 'Work' }).click();
+  const sentence = /^The page failed while it was shown \(.+\): load it again, and report this sentence/;
+  await page.getByRole('alert').filter({ hasText: sentence }).waitFor({ timeout: 10_000 });
+  t.is(tab.faults.length, 1);
+  t.regex(tab.faults[0] ?? '', /^not caught: /);
+  tab.forgive(/^not caught: /);
+  await pages.getByRole('link', { name: 'Deposits' }).click();
+  await page.getByLabel('Title, author').waitFor();
+  t.is(await page.getByRole('alert').count(), 0);
+  await page.goBack();
+  await page.getByRole('alert').waitFor();
+  t.deepEqual(await tab.accessibilityFaults(), []);
+  tab.forgive(/^not caught: /);
+  await page.unroute('/console/api/work');
+  await page.getByRole('link', { name: 'load it again' }).click();
+  await page.getByText('No event is parked.').waitFor();
+});
+
 test('a double click on a slow network does an act once', async (t, open) => {
   const { alice, service } = t.context;
   const id = 900_000;
