@@ -90,9 +90,51 @@ test('a sign-in link is valid once', async (t) => {
     });
   t.is((await redeem('x')).status, 401);
   const first = await redeem(link.hash.slice(1));
-  t.is(first.status, 204);
+  t.is(first.status, 200);
   t.regex(first.headers.getSetCookie()[0] ?? '', /^deposit-console=\S+; Path=\/; HttpOnly; SameSite=Strict$/);
   t.is((await redeem(link.hash.slice(1))).status, 401);
+});
+
+test('a link signs in to the page that was asked for before, and to no other site', async (t) => {
+  const { service } = t.context;
+  const [origin, page] = [new URL(service.url).origin, '/console/deposits/7?at=3&q=a%3Bb'];
+  const asked = async (to: string) => {
+    const answer = await fetch(new URL(`/console/sign-in?to=${encodeURIComponent(to)}`, service.url));
+    return answer.headers.getSetCookie();
+  };
+  const enteredAt = async (cookie: string) => {
+    const code = new URL(await linkFor(service, 'auditor')).hash.slice(1);
+    const answer = await new ConsoleSession(service.url, cookie).post('/console/enter', { code });
+    const { to } = (await answer.json()) as { to: string };
+    return { to, cookies: answer.headers.getSetCookie() };
+  };
+  const [cookie = ''] = await asked(page);
+  t.regex(cookie, /^deposit-console-to=\S+; Path=\/console\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/);
+  const entered = await enteredAt(cookie.split(';', 1)[0] ?? '');
+  t.is(entered.to, page);
+  t.true(
+    entered.cookies.some((one) => /^deposit-console-to=;.*Max-Age=0$/.test(one)),
+    'it is used once',
+  );
+  for (const to of [
+    '//evil.example/console/',
+    'https://evil.example/console/',
+    'javascript:alert(1)//console/',
+    '/\\evil.example',
+    '/console/..//evil.example',
+    '/console/../1/software/',
+    '/console/enter',
+    '/console/sign-in?to=/console/work',
+    '/console/api/verifier',
+    'http://[',
+    '',
+  ]) {
+    const cookies = await asked(to);
+    t.regex(cookies[0] ?? '', /^deposit-console-to=;/, to);
+    const forged = await enteredAt(`deposit-console-to=${Buffer.from(to).toString('base64url')}`);
+    t.regex(new URL(forged.to, origin).href, new RegExp(`^${origin}/console/$`), to);
+  }
+  t.is((await enteredAt('deposit-console-to=%ff;')).to, '/console/');
 });
 
 test('a sign-in link that was used is invalid after a restart as well', async (t) => {

@@ -4,6 +4,8 @@ import { addressOf } from '../../../http/middleware/credentials.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { html } from '../protocol/html.ts';
+import { pathPattern } from '../protocol/path-pattern.ts';
+import { SCREENS } from '../protocol/screens.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { answerPage, outsidePage, seeOther } from '../server/page.ts';
 import { ConsoleRefusal, type Route, type RouteRequest, type ViewerRequest } from '../server/route.ts';
@@ -11,9 +13,15 @@ import { ConsoleRefusal, type Route, type RouteRequest, type ViewerRequest } fro
 /** Milliseconds to wait until the view shows the end of sessions. */
 const VIEW_TIMEOUT_MS = 5000;
 
+const OVERVIEW = '/console/';
+/** The cookie with the page that was asked for: a terminal opens the link to sign in elsewhere than on that page. */
+const ASKED = 'deposit-console-to';
+/** Seconds for which a browser keeps it. */
+const MAX_ASKED_SECONDS = 600;
+
 /** Returns the ways in and out. */
 export function signInRoutes(parts: ConsoleParts): readonly Route[] {
-  const { assets, codes, credentials, sessions, log, projector, trustProxy } = parts;
+  const { assets, baseUrl, codes, credentials, sessions, log, projector, trustProxy } = parts;
   return [
     { method: 'GET', path: '/console/sign-in', permission: 'public', answer: showForm },
     { method: 'POST', path: '/console/sign-in', permission: 'public', isForm: true, answer: signInClient },
@@ -36,8 +44,10 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   ];
 
   function showForm({ ctx, query }: RouteRequest): void | Promise<void> {
-    if (sessions.viewerOf(ctx)) return seeOther(ctx, targetIn(query.get('to')));
-    return answerPage(ctx, assets, { title: 'Sign in', content: signInForm(query.get('to') ?? '') });
+    const to = targetIn(query.get('to'));
+    if (sessions.viewerOf(ctx)) return seeOther(ctx, to);
+    setAsked(ctx, to);
+    return answerPage(ctx, assets, { title: 'Sign in', content: signInForm(to) });
   }
 
   function showEntering({ ctx }: RouteRequest): Promise<void> {
@@ -45,8 +55,17 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
     return answerPage(ctx, assets, { title: 'Sign in', scripts: ['enter.ts'], content });
   }
 
-  /** Signs the person in whom the code of a link is for. */
-  async function enter({ ctx, body }: RouteRequest): Promise<void> {
+  /** Lets the browser keep the page to continue at; with the overview, it keeps none. */
+  function setAsked(ctx: ServiceContext, to = OVERVIEW): void {
+    const [value, seconds] =
+      to === OVERVIEW ? ['', 0] : [Buffer.from(to).toString('base64url'), MAX_ASKED_SECONDS];
+    const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+    const attributes = `Path=/console/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+    ctx.append('Set-Cookie', `${ASKED}=${value}; ${attributes}`);
+  }
+
+  /** Signs the person in whom the code of a link is for. Resolves to the page to continue at. */
+  async function enter({ ctx, body }: RouteRequest): Promise<{ readonly to: string }> {
     const { code } = body as { readonly code?: unknown };
     const person = typeof code === 'string' ? await codes.redeem(code) : undefined;
     if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
@@ -54,7 +73,8 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
         'The link was used before, is older than a minute or than the start of this node, or is of a node with another key. Run the command again for a new one.';
       throw new ConsoleRefusal(401, 'BAD_CODE', text);
     }
-    ctx.status = 204;
+    setAsked(ctx);
+    return { to: targetIn(Buffer.from(ctx.cookies.get(ASKED) ?? '', 'base64url').toString()) };
   }
 
   function end(ctx: ServiceContext): void {
@@ -81,6 +101,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
       if (name.includes(':')) throw new SwordError('Unauthorized', 'Unknown client or wrong password.');
       const login = await credentials.verify(header, addressOf(ctx, trustProxy));
       sessions.beginOfClient(ctx, login.client, login.credentialRevision);
+      setAsked(ctx);
       seeOther(ctx, targetIn(to));
     } catch (error) {
       if (!(error instanceof SwordError) || !['Unauthorized', 'TooManyRequests'].includes(error.code))
@@ -91,9 +112,12 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   }
 }
 
-/** Returns the page to continue at: only one of the console. */
+/** Returns the page to continue at: only one of the console, whatever the text says. */
 function targetIn(to: string | null): string {
-  return to !== null && /^\/console\/(?!sign-in|api\/)/.test(to) ? to : '/console/';
+  const host = 'http://console.invalid';
+  const url = URL.parse(to ?? '', host);
+  const isPage = url?.origin === host && SCREENS.some(({ path }) => pathPattern(path).test(url.pathname));
+  return isPage ? url.pathname + url.search : OVERVIEW;
 }
 
 function signInForm(to: string, problem?: string): ComponentChild {

@@ -5,8 +5,8 @@ const code = location.hash.slice(1);
 history.replaceState(null, '', location.pathname);
 
 try {
-  await postJson('/console/enter', { code });
-  location.replace('/console/');
+  const { to } = await postJson<{ readonly to: string }>('/console/enter', { code });
+  location.replace(to);
 } catch (error) {
   const shown = document.getElementById('entering');
   if (!shown || !(error instanceof ApiError)) throw error;

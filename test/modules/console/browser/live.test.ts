@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
+import { linkFor } from '../../../../testing/browser/sign-in.ts';
 import { until } from '../../../../testing/service/running-service.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
@@ -126,6 +127,21 @@ test('a double click on a slow network does an act once', async (t, open) => {
   await page.getByRole('button', { name: 'Retry 1 deposit' }).dblclick();
   await page.getByText('1 of 1 started again').waitFor();
   t.deepEqual(posted, ['/console/api/work/retry', '/console/api/jobs']);
+});
+
+test('a link that was followed after the end of a session leads to its page once an operator has signed in', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = await depositOf(alice, { title: 'Pear' });
+  const { page } = await open();
+  await page.goto(`/console/deposits/${id}?at=1`);
+  await page.waitForURL(/\/console\/sign-in\?to=/);
+  const other = await page.context().newPage(); // as a terminal opens the link
+  await other.goto(await linkFor(service, 'operator'));
+  await other.waitForURL(new RegExp(`/console/deposits/${id}\\?at=1$`), { timeout: 10_000 });
+  await other.getByRole('heading', { name: /^Event #1/ }).waitFor();
+  await other.goto(await linkFor(service, 'operator'));
+  await other.waitForURL(/\/console\/$/);
+  t.pass();
 });
 
 test('the event stream leads to the sign-in once its session was ended in another tab', async (t, open) => {
