@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream';
-import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
@@ -64,7 +63,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
       sentence: describeDepositEvent(deposits.codec.read(event)).sentence,
       at: occurredAt(event),
       actor,
-      ...(view ? rowFields(view) : DELETED),
+      row: view ? rowOf(view) : null,
     };
     const [toAll, toDepositors] = [textOf(change), textOf({ ...change, actor: shownToDepositors(actor) })];
     for (const stream of open) {
@@ -74,10 +73,10 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
   }
 
   /** Returns whether the change is one of a deposit that exists for the viewer. */
-  function maySee(viewer: Viewer, { client, collection }: LiveChange): boolean {
+  function maySee(viewer: Viewer, { row }: LiveChange): boolean {
     if (!permits(viewer.role, 'deposits:read')) return false;
     if (viewer.scope === null) return true;
-    return client !== null && collection !== null && depositsOf(viewer).includes({ client, collection });
+    return row !== null && depositsOf(viewer).includes(row);
   }
 
   function begin({ ctx, viewer }: ViewerRequest): void {
@@ -104,14 +103,6 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     ctx.body = stream.body;
     write(stream, ': connected\n\n');
   }
-}
-
-/** Fields of a change by which a deposit was deleted. */
-const DELETED = { status: null, title: null, reasonCodes: [], swhid: null, client: null, collection: null };
-
-function rowFields(view: DepositSearchView) {
-  const { status, title, reasonCodes, swhid, client, collection } = rowOf(view);
-  return { status, title, reasonCodes, swhid, client, collection };
 }
 
 function textOf(change: LiveChange): string {

@@ -1,4 +1,4 @@
-import type { Status } from '../../../domain/deposit/status-detail.ts';
+import type { DepositRow } from './deposit-list.ts';
 
 /** A change of a deposit, as the server reports it to open pages. */
 export type LiveChange = {
@@ -10,12 +10,6 @@ export type LiveChange = {
   /** RFC 3339, UTC. */
   readonly at: string;
   readonly actor: { readonly kind: string; readonly name: string };
-  /** After the change; `null` if the deposit is deleted. */
-  readonly status: Status | null;
-  readonly title: string | null;
-  readonly reasonCodes: readonly string[];
-  /** The SWHID of the directory, once the deposit is done. */
-  readonly swhid: string | null;
-  readonly client: string | null;
-  readonly collection: string | null;
+  /** The deposit after the change; `null` if it is deleted. */
+  readonly row: DepositRow | null;
 };

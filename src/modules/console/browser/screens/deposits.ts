@@ -133,10 +133,8 @@ function useLiveRows(data: DepositPage | undefined): {
     [data],
   );
   const rows = (data?.rows ?? []).map((row) => {
-    const change = changes.get(row.depositId);
-    if (!change || change.status === null || change.revision <= row.revision) return row;
-    const { status, title, at, revision, reasonCodes, swhid } = change;
-    return { ...row, status, title, updatedAt: at, revision, reasonCodes, swhid };
+    const changed = changes.get(row.depositId)?.row;
+    return changed && changed.revision > row.revision ? changed : row;
   });
   return { rows, newer };
 }

@@ -97,14 +97,14 @@ function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
   if (feed.length === 0) return html`<p class="quiet">Changes appear here as they happen.</p>`;
   return html`<ol class="feed">
     ${feed.map(
-      ({ depositId, revision, type, at, sentence, actor, client, collection }) => html`<li
+      ({ depositId, revision, type, at, sentence, actor, row }) => html`<li
         key=${`${depositId} ${revision}`}
       >
         <${Time} at=${at} isShort />
         <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
         <span>${type in BEGINS && html`<${StatusMark} status=${BEGINS[type]} />`}</span>
         <span><${Shown} text=${sentence} /></span>
-        <span class="quiet">${actor.kind} ${actor.name} · ${client ?? ''} / ${collection ?? ''}</span>
+        <span class="quiet">${actor.kind} ${actor.name}${row && ` · ${row.client} / ${row.collection}`}</span>
       </li>`,
     )}
   </ol>`;
