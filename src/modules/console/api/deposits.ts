@@ -16,14 +16,10 @@ export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
       answer: async ({ query, viewer }): Promise<DepositPage> => {
         const { status: _, client, collection, ...others } = filterIn(query);
         const isCounted = Object.keys(others).length === 0;
-        const counted = {
-          ...(client !== undefined && { client }),
-          ...(collection !== undefined && { collection }),
-        };
         const deposits = await depositsOf(viewer).settled();
         return {
           ...pageOf(deposits, selectionOf(filterIn(query)), cursorIn(query.get('before')), PAGE_SIZE),
-          counts: isCounted ? Object.fromEntries(deposits.counts(counted)) : null,
+          counts: isCounted ? Object.fromEntries(deposits.counts({ client, collection })) : null,
         };
       },
     },

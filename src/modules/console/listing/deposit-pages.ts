@@ -4,6 +4,14 @@ import type { Cursor, DepositPage } from '../protocol/deposit-list.ts';
 import { rowOf, type Selection } from './deposit-query.ts';
 import type { VisibleDeposits } from './visible-deposits.ts';
 
+/** The page that is asked for: deposits of a selection, after those of the page before. */
+type Asked = {
+  readonly deposits: VisibleDeposits;
+  readonly selection: Selection;
+  readonly cursor: Cursor | undefined;
+  readonly limit: number;
+};
+
 type Page = Pick<DepositPage, 'next' | 'searchedTo'> & { readonly found: readonly DepositSearchView[] };
 
 /** Numbers of candidates that are examined at once: few at first, since most searches fill a page with them. */
@@ -26,9 +34,8 @@ export function pageOf(
   limit: number,
 ): Omit<Page, 'found'> & Pick<DepositPage, 'rows'> {
   if (!deposits.mayAskFor(selection.labels)) return { rows: [], next: null, searchedTo: null };
-  const { found, ...page } = isSearch(selection)
-    ? searched(deposits, selection, cursor, limit)
-    : listed(deposits, selection, cursor, limit);
+  const asked = { deposits, selection, cursor, limit };
+  const { found, ...page } = isSearch(selection) ? searched(asked) : listed(asked);
   return { ...page, rows: found.map(rowOf) };
 }
 
@@ -57,25 +64,16 @@ function isSearch({ contains, labels, ids }: Selection): boolean {
   return [contains, labels, ids].some((condition) => condition !== undefined);
 }
 
-function listed(
-  deposits: VisibleDeposits,
-  selection: Selection,
-  cursor: Cursor | undefined,
-  limit: number,
-): Page {
+function listed({ deposits, selection, cursor, limit }: Asked): Page {
   const orderBy = selection.from || selection.upTo ? 'changed' : 'depositId';
   const before = cursor === undefined ? {} : { before: { field: orderBy, value: cursor } };
   const order = { orderBy, descending: true, limit: limit + 1 };
   return pageOfFound(deposits.find({ ...selection, ...before, ...order }), limit, orderBy);
 }
 
-function searched(
-  deposits: VisibleDeposits,
-  selection: Selection,
-  cursor: Cursor | undefined,
-  limit: number,
-): Page {
-  if (isOfFew(deposits, selection)) return searchedInFew(deposits, selection, cursor, limit);
+function searched(asked: Asked): Page {
+  const { deposits, selection, cursor, limit } = asked;
+  if (isOfFew(deposits, selection)) return searchedInFew(asked);
   const found: DepositSearchView[] = [];
   const end = clock.monotonic() + MAX_SEARCH_MS;
   let [before, candidates] = [cursor, FIRST_CANDIDATES];
@@ -96,12 +94,8 @@ function searched(
 }
 
 /** Reads all deposits that the fields select, and examines their texts. */
-function searchedInFew(
-  deposits: VisibleDeposits,
-  { contains = {}, labels = [], ids = [], ...selection }: Selection,
-  cursor: Cursor | undefined,
-  limit: number,
-): Page {
+function searchedInFew({ deposits, selection: conditions, cursor, limit }: Asked): Page {
+  const { contains = {}, labels = [], ids = [], ...selection } = conditions;
   const before = cursor === undefined ? {} : { before: { field: 'depositId', value: cursor } };
   const order = { orderBy: 'depositId', descending: true, limit: FEW };
   const { words = [], terms = [] } = contains;
@@ -118,11 +112,7 @@ function searchedInFew(
 function isOfFew(deposits: VisibleDeposits, { equal = {} }: Selection): boolean {
   const { client, collection, status } = equal as Readonly<Record<string, string>>;
   if (status === undefined) return false;
-  const counts = deposits.counts({
-    ...(client !== undefined && { client }),
-    ...(collection !== undefined && { collection }),
-  });
-  return (counts.get(status) ?? 0) <= FEW;
+  return (deposits.counts({ client, collection }).get(status) ?? 0) <= FEW;
 }
 
 /** Returns a page of what was found, which is one more than the limit if others follow. */

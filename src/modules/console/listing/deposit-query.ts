@@ -9,6 +9,7 @@ import {
 import { SHORTEST_TEXT, type ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
 import { ConsoleRefusal } from '../server/route.ts';
+import { given } from './visible-deposits.ts';
 
 /** Conditions on deposits, without an order. */
 export type Selection = Pick<ViewQuery, 'equal' | 'contains' | 'labels' | 'ids' | 'from' | 'upTo'>;
@@ -27,13 +28,7 @@ const OBJECT_FIELDS: Readonly<Record<string, string>> = {
 export function selectionOf(filter: Filter): Selection {
   const { status, client, collection, origin, since, until, swhid, reason, actor, slug, q = '' } = filter;
   const object = swhid === undefined ? undefined : objectIn(swhidIn(swhid));
-  const equal = {
-    ...(client !== undefined && { client }),
-    ...(status !== undefined && { status }),
-    ...(collection !== undefined && { collection }),
-    ...(origin !== undefined && { origin }),
-    ...object?.equal,
-  };
+  const equal = { ...given({ client, status, collection, origin }), ...object?.equal };
   const words = wordsIn(q);
   const terms = reason === undefined ? [] : [` !${searchable(reason)} `];
   const labels = [

@@ -62,10 +62,10 @@ export class VisibleDeposits {
     return only && this.#view.candidateAt(only, place);
   }
 
-  /** Counts the deposits with these fields by their status. */
-  counts(equal: Readonly<Partial<Owner>> = {}): ReadonlyMap<string, number> {
+  /** Counts the deposits with these fields by their status; those that are `undefined` may have any value. */
+  counts(owner: { readonly [Name in keyof Owner]?: string | undefined } = {}): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const part of this.#within(equal))
+    for (const part of this.#within(given(owner)))
       for (const [status, count] of this.#view.counts(part as Readonly<Partial<Owner>>))
         counts.set(status, (counts.get(status) ?? 0) + count);
     return counts;
@@ -109,6 +109,12 @@ export class VisibleDeposits {
       .values()
       .reduce((sum, count) => sum + count, 0);
   }
+}
+
+/** Returns the members of an object that are not `undefined`. */
+export function given<Value>(members: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  const entries = Object.entries(members);
+  return Object.fromEntries(entries.filter((entry): entry is [string, Value] => entry[1] !== undefined));
 }
 
 /** Adds conditions. The index of texts knows client and collection as well, so that it need not look at other deposits. */
