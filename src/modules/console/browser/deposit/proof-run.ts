@@ -3,7 +3,11 @@ import type { Progress } from '../../proof/collect.ts';
 import type { Evidence } from '../../proof/evidence.ts';
 import type { ProofStep } from '../../proof/prove.ts';
 import { openWorker } from '../parts/console-worker.ts';
-import type { ProofReport, ProofRequest } from './proof-worker.ts';
+
+/** A request to prove a deposit with these keys. */
+export type ProofRequest = Pick<Evidence, 'deposit' | 'service' | 'savedAt'> & {
+  readonly keys: readonly string[];
+};
 
 /** The progress of a proof. */
 export type ProofRun = {
@@ -22,8 +26,8 @@ export function useProof(request: ProofRequest | undefined): ProofRun {
     setRun(NOTHING);
     if (!request) return undefined;
     const worker = openWorker(new URL('./proof-worker.ts', import.meta.url));
-    worker.addEventListener('message', ({ data }: MessageEvent<ProofReport>) =>
-      setRun((old) => after(old, data)),
+    worker.addEventListener('message', ({ data }: MessageEvent<Partial<ProofRun>>) =>
+      setRun((old) => ({ ...old, ...data })),
     );
     worker.addEventListener('error', () =>
       setRun((old) => ({ ...old, failed: 'The proof could not be started.' })),
@@ -32,19 +36,4 @@ export function useProof(request: ProofRequest | undefined): ProofRun {
     return () => worker.terminate();
   }, [request]);
   return run;
-}
-
-function after(run: ProofRun, report: ProofReport): ProofRun {
-  switch (report.kind) {
-    case 'progress':
-      return { ...run, progress: report.progress };
-    case 'step':
-      return { ...run, steps: [...run.steps, report.step] };
-    case 'evidence':
-      return { ...run, evidence: report.evidence };
-    case 'failed':
-      return { ...run, failed: report.message };
-    default:
-      return report satisfies never;
-  }
 }

@@ -16,8 +16,7 @@ import { withQuery } from '../router.ts';
 import { countText, numberText } from '../texts/count.ts';
 import { ArchiveCheck } from './archive-check.ts';
 import type { DepositSummary } from './deposit-summary.ts';
-import { type ProofRun, useProof } from './proof-run.ts';
-import type { ProofRequest } from './proof-worker.ts';
+import { type ProofRequest, type ProofRun, useProof } from './proof-run.ts';
 
 type Props = { readonly summary: DepositSummary; readonly boot: Boot };
 

@@ -1,34 +1,25 @@
-import { collectEvidence, type Progress } from '../../proof/collect.ts';
-import type { Evidence } from '../../proof/evidence.ts';
+import { collectEvidence } from '../../proof/collect.ts';
 import { type ProofStep, prove } from '../../proof/prove.ts';
 import { serviceSource } from './evidence-source.ts';
-
-/** A request to prove a deposit with these keys. */
-export type ProofRequest = Pick<Evidence, 'deposit' | 'service' | 'savedAt'> & {
-  readonly keys: readonly string[];
-};
-
-/** A report of the worker. */
-export type ProofReport =
-  | { readonly kind: 'progress'; readonly progress: Progress }
-  | { readonly kind: 'step'; readonly step: ProofStep }
-  | { readonly kind: 'evidence'; readonly evidence: Evidence }
-  | { readonly kind: 'failed'; readonly message: string };
+import type { ProofRequest, ProofRun } from './proof-run.ts';
 
 addEventListener('message', ({ data }: MessageEvent<ProofRequest>) => void proveDeposit(data));
 
 async function proveDeposit({ keys, ...about }: ProofRequest): Promise<void> {
   try {
-    const evidence = await collectEvidence(serviceSource, about, (progress) =>
-      report({ kind: 'progress', progress }),
-    );
-    for await (const step of prove(evidence, keys)) report({ kind: 'step', step });
-    report({ kind: 'evidence', evidence });
+    const evidence = await collectEvidence(serviceSource, about, (progress) => report({ progress }));
+    const steps: ProofStep[] = [];
+    for await (const step of prove(evidence, keys)) {
+      steps.push(step);
+      report({ steps });
+    }
+    report({ evidence });
   } catch (error) {
-    report({ kind: 'failed', message: (error as Error).message });
+    report({ failed: (error as Error).message });
   }
 }
 
-function report(message: ProofReport): void {
-  postMessage(message);
+/** Reports what has changed of the progress. */
+function report(changed: Partial<ProofRun>): void {
+  postMessage(changed);
 }
