@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { LiveChange } from '../protocol/live-change.ts';
 import { type LiveMessage, liveMessages } from './live-messages.ts';
-import { Store } from './store.ts';
+import { Listeners, Store } from './store.ts';
 
 /** State of the connection over which the server reports changes. */
 type LiveState = 'live' | 'paused' | 'reconnecting';
@@ -12,8 +12,9 @@ const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 30_000];
 /** The one event stream of this tab; it is closed while the tab is hidden. */
 class Live {
   readonly state = new Store<LiveState>('paused');
-  readonly #onChange = new Set<(change: LiveChange) => void>();
-  readonly #onOpen = new Set<() => void>();
+  readonly changes = new Listeners<LiveChange>();
+  /** Calls when the stream begins, again or for the first time: the changes before it were not reported. */
+  readonly openings = new Listeners<void>();
   /** Stops the stream; `undefined` while it is paused. */
   #stop: AbortController | undefined;
   #isPaused = false;
@@ -33,17 +34,6 @@ class Live {
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#update();
-  }
-
-  onChange(listener: (change: LiveChange) => void): () => void {
-    this.#onChange.add(listener);
-    return () => void this.#onChange.delete(listener);
-  }
-
-  /** Calls the listener when the stream begins, again or for the first time: the changes before it were not reported. */
-  onOpen(listener: () => void): () => void {
-    this.#onOpen.add(listener);
-    return () => void this.#onOpen.delete(listener);
   }
 
   #update(): void {
@@ -75,8 +65,8 @@ class Live {
   #receive(message: LiveMessage): void {
     if (message === 'open') {
       this.#setState('live');
-      for (const listener of this.#onOpen) listener();
-    } else for (const listener of this.#onChange) listener(message);
+      this.openings.call();
+    } else this.changes.call(message);
   }
 
   #setState(state: LiveState): void {
@@ -96,5 +86,5 @@ export const live = new Live();
 
 /** Calls the listener with each change of a deposit that the viewer may see, while the component is shown. */
 export function useChanges(listener: (change: LiveChange) => void, inputs: readonly unknown[]): void {
-  useEffect(() => live.onChange(listener), [...inputs]);
+  useEffect(() => live.changes.listen(listener), [...inputs]);
 }

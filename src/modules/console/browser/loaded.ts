@@ -22,7 +22,7 @@ export function useLoaded<Value>(
   const mayBeOld = useRef(false);
   mayBeOld.current = version !== undefined || state.problem !== undefined;
   const [openings, setOpenings] = useState(0);
-  useEffect(() => live.onOpen(() => mayBeOld.current && setOpenings((before) => before + 1)), []);
+  useEffect(() => live.openings.listen(() => mayBeOld.current && setOpenings((before) => before + 1)), []);
   const asked = useRef<readonly unknown[]>([undefined]);
   useEffect(() => {
     const stop = new AbortController();

@@ -1,11 +1,26 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that changes outside of components. */
-export class Store<Value> {
+/** Functions that are called with what happens outside of components. */
+export class Listeners<Value> {
   readonly #listeners = new Set<(value: Value) => void>();
+
+  /** Calls the listener with each later value. Returns what ends that. */
+  listen(listener: (value: Value) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  call(value: Value): void {
+    for (const listener of this.#listeners) listener(value);
+  }
+}
+
+/** A value that changes outside of components. */
+export class Store<Value> extends Listeners<Value> {
   #value: Value;
 
   constructor(value: Value) {
+    super();
     this.#value = value;
   }
 
@@ -15,13 +30,7 @@ export class Store<Value> {
 
   set value(value: Value) {
     this.#value = value;
-    for (const listener of this.#listeners) listener(value);
-  }
-
-  /** Calls the listener with each later value. Returns what ends that. */
-  listen(listener: (value: Value) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.call(value);
   }
 }
 
