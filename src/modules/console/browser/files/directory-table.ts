@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
+import { DataTable, type TableColumn } from '../parts/data-table.ts';
 import { Shown } from '../parts/shown.ts';
 import { type Place, withQuery } from '../router.ts';
 import { numberText } from '../texts/count.ts';
@@ -56,19 +57,13 @@ export function EntryTable({
   readonly heading: string;
   readonly rows: readonly EntryRow[];
 }): VNode {
-  return html`<table class="list tree">
-    <thead><tr><th>${heading}</th><th>Kind</th><th>Bytes</th><th>SWHID</th></tr></thead>
-    <tbody>
-      ${rows.map(
-        ({ name, mode, length, swhid }) => html`<tr>
-          <td data-label=${heading}>${name}</td>
-          <td data-label="Kind">${KINDS[mode] ?? mode}</td>
-          <td data-label="Bytes" class="number">${length !== undefined && numberText(length)}</td>
-          <td data-label="SWHID">${swhid}</td>
-        </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  const columns: readonly TableColumn<EntryRow>[] = [
+    { title: heading, cell: ({ name }) => name },
+    { title: 'Kind', cell: ({ mode }) => KINDS[mode] ?? mode },
+    { title: 'Bytes', isNumber: true, cell: ({ length }) => length !== undefined && numberText(length) },
+    { title: 'SWHID', cell: ({ swhid }) => swhid },
+  ];
+  return html`<${DataTable} columns=${columns} rows=${rows} />`;
 }
 
 /** Returns the address of this page with another file or directory. */

@@ -4,6 +4,7 @@ import type { ColumnName, columnsIn } from '../../protocol/columns.ts';
 import type { DepositRow } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
+import { DataTable, type TableColumn } from '../parts/data-table.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Shown, Title } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
@@ -24,52 +25,21 @@ export function DepositTable({ rows, selected, onSelect, columns }: TableProps):
   const current = useRowKeys(rows, toggle);
   const isAll = rows.length > 0 && rows.every(({ depositId }) => selected?.has(depositId));
   const toggleAll = (): void => onSelect(isAll ? new Set() : new Set(rows.map(({ depositId }) => depositId)));
-  return html`<div class="wide"><table class="list">
-    <thead>
-      <tr>
-        ${
-          selected &&
-          html`<th scope="col">
-            <input type="checkbox" aria-label="Select all on this page" checked=${isAll} onChange=${toggleAll} />
-          </th>`
-        }
-        ${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map((row, index) => html`<${Row} key=${row.depositId} row=${row} columns=${columns} isCurrent=${index === current} isSelected=${selected?.has(row.depositId)} onToggle=${toggle} />`)}
-    </tbody>
-  </table></div>`;
-}
-
-function Row({
-  row,
-  columns,
-  isCurrent,
-  isSelected,
-  onToggle,
-}: {
-  readonly row: DepositRow;
-  readonly columns: TableProps['columns'];
-  readonly isCurrent: boolean;
-  readonly isSelected: boolean | undefined;
-  readonly onToggle: (id: number) => void;
-}): VNode {
-  const { depositId } = row;
-  return html`<tr class=${isCurrent ? 'current' : undefined} aria-selected=${isSelected}>
-    ${
-      isSelected !== undefined &&
-      html`<td data-label="Selected">
-        <input
-          type="checkbox"
-          aria-label=${`Select deposit ${depositId}`}
-          checked=${isSelected}
-          onChange=${() => onToggle(depositId)}
-        />
-      </td>`
-    }
-    ${columns.map(({ name, title }) => html`<td data-label=${title}>${CELLS[name](row)}</td>`)}
-  </tr>`;
+  const selection: TableColumn<DepositRow> = {
+    title: 'Selected',
+    head: html`<input type="checkbox" aria-label="Select all on this page" checked=${isAll} onChange=${toggleAll} />`,
+    cell: ({ depositId: id }) =>
+      html`<input type="checkbox" aria-label=${`Select deposit ${id}`} checked=${selected?.has(id)} onChange=${() => toggle(id)} />`,
+  };
+  const shown = columns.map(({ name, title }) => ({ title, cell: CELLS[name] }));
+  const attributesOf = ({ depositId }: DepositRow, index: number) => ({
+    key: depositId,
+    class: index === current ? 'current' : undefined,
+    'aria-selected': selected?.has(depositId),
+  });
+  return html`<div class="wide">
+    <${DataTable} columns=${selected ? [selection, ...shown] : shown} rows=${rows} attributesOf=${attributesOf} />
+  </div>`;
 }
 
 /** Renders the cell of each column. */
