@@ -107,18 +107,21 @@ test('each view is shown before and after an event, as its projection computes i
 });
 
 test('differences name the member with its old and new value', (t) => {
-  const before = { status: 'partial', list: [1, 2], same: { a: 1 }, gone: null };
-  const after = { status: 'done', list: [1, 3, 4], same: { a: 1 }, more: { b: 'x' } };
+  const before = { status: 'partial', list: [1, 2], same: { a: 1 }, gone: null, lost: [{ c: 1 }] };
+  const after = { status: 'done', list: [1, 3, 4], same: { a: 1 }, more: { b: 'x', c: [] } };
   t.deepEqual(differencesBetween(before, after), [
     { path: 'status', kind: 'changed', before: 'partial', after: 'done' },
     { path: 'list[1]', kind: 'changed', before: 2, after: 3 },
     { path: 'list[2]', kind: 'added', after: 4 },
     { path: 'gone', kind: 'removed', before: null },
-    { path: 'more', kind: 'added', after: { b: 'x' } },
+    { path: 'lost[0].c', kind: 'removed', before: 1 },
+    { path: 'more.b', kind: 'added', after: 'x' },
+    { path: 'more.c', kind: 'added', after: [] },
   ]);
   t.is(unchangedMembers(before, after), 1);
-  t.deepEqual(differencesBetween(undefined, after), [{ path: '', kind: 'added', after }]);
-  t.deepEqual(differencesBetween(before, undefined), [{ path: '', kind: 'removed', before }]);
+  t.deepEqual(differencesBetween(undefined, { a: [1] }), [{ path: 'a[0]', kind: 'added', after: 1 }]);
+  t.deepEqual(differencesBetween({ a: {} }, undefined), [{ path: 'a', kind: 'removed', before: {} }]);
+  t.deepEqual(differencesBetween([], {}), [{ path: '', kind: 'changed', before: [], after: {} }]);
   t.deepEqual(differencesBetween(before, before), []);
 });
 

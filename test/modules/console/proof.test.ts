@@ -255,7 +255,7 @@ test('the only anchor of a log has no earlier one, and what nothing signs is lis
   t.true(NOT_PROVEN.some((text) => text.includes('address') && text.includes('neither is signed')));
 });
 
-test('what is proven about one event, and about one earlier anchor, is said in the singular', async (t) => {
+test('a proof over one event, or one earlier anchor, is not said in the plural', async (t) => {
   const [evidence] = (await evidenceIn(await service.copy(t))) as [Evidence];
   const textsOf = async (some: Evidence) =>
     Object.fromEntries((await Array.fromAsync(prove(some, []))).map(({ name, text }) => [name, text]));

@@ -9,12 +9,10 @@ import { rowOf, selectionOf, swhidIn } from '../listing/deposit-query.ts';
 import { findInside } from '../listing/objects-inside.ts';
 import type { VisibleDeposits } from '../listing/visible-deposits.ts';
 import { type Filter, filterIn, isFilterName } from '../protocol/deposit-list.ts';
-import type { SearchResult } from '../protocol/search-result.ts';
+import { MAX_FOUND, type SearchResult } from '../protocol/search-result.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route } from '../server/route.ts';
 
-/** Maximum number of deposits of an answer. */
-const MAX_FOUND = 20;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NEWEST = { orderBy: 'key', descending: true, limit: MAX_FOUND };
 const NOTHING_MORE = { event: null, path: null, limit: null, list: null };

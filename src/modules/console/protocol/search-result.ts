@@ -1,5 +1,8 @@
 import type { DepositRow } from './deposit-list.ts';
 
+/** Maximum number of deposits of an answer. */
+export const MAX_FOUND = 20;
+
 /** The answer to a search: the kind of thing that the text names, and the deposits found. */
 export type SearchResult = {
   readonly understoodAs:
@@ -15,7 +18,7 @@ export type SearchResult = {
     | 'client'
     | 'filters'
     | 'text';
-  /** At most 20, the newest first. */
+  /** At most {@link MAX_FOUND}, the newest first. */
   readonly deposits: readonly DepositRow[];
   /** Number of the event of the first deposit that the text names. */
   readonly event: number | null;

@@ -9,15 +9,20 @@ export type Difference = {
   readonly after?: Json;
 };
 
-/** Returns the differences between two values of JSON, in the order of their members. `undefined` stands for no value. */
+/**
+ * Returns the differences between two values of JSON, in the order of their members. `undefined` stands for no value: all
+ * members of the other one are added or removed.
+ */
 export function differencesBetween(
   before: Json | undefined,
   after: Json | undefined,
   path = '',
 ): Difference[] {
+  const values = [before, after].filter((value) => value !== undefined);
+  if (values.every(isObject) && values.some((value) => Object.keys(value).length > 0))
+    return memberDifferences(before as Members | undefined, after as Members | undefined, path);
   if (after === undefined) return before === undefined ? [] : [{ path, kind: 'removed', before }];
   if (before === undefined) return [{ path, kind: 'added', after }];
-  if (isObject(before) && isObject(after)) return memberDifferences(before, after, path);
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, kind: 'changed', before, after }];
 }
 
@@ -30,9 +35,9 @@ export function unchangedMembers(before: Json | undefined, after: Json | undefin
 
 type Members = { readonly [name: string]: Json };
 
-function memberDifferences(before: Members, after: Members, path: string): Difference[] {
+function memberDifferences(before: Members = {}, after: Members = {}, path: string): Difference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const isList = Array.isArray(after);
+  const isList = [before, after].some(Array.isArray);
   return names.flatMap((name) => {
     const inside = isList ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
     return differencesBetween(before[name], after[name], inside);

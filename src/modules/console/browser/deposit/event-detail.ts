@@ -3,11 +3,16 @@ import type { Json } from '../../proof/canonical-json.ts';
 import { hashInput } from '../../proof/hash-chain.ts';
 import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
+import { DataTable, type TableColumn } from '../parts/data-table.ts';
 import { Shown, ShownJson } from '../parts/shown.ts';
 import { Time } from '../parts/time.ts';
 import { withQuery } from '../router.ts';
+import { countText } from '../texts/count.ts';
 import { type Difference, differencesBetween, unchangedMembers } from './difference.ts';
 import { type HistoryStep, type ViewStep, viewsAround } from './history.ts';
+
+/** Maximum number of changes that are shown of a state or a view. */
+const MAX_DIFFERENCES = 300;
 
 /** Digests and SWHIDs. */
 const IDENTIFIER = /^(?:[0-9a-f]{32,}|swh:1:.*)$/;
@@ -100,29 +105,24 @@ function Comparison({
   const unchanged = unchangedMembers(before, after);
   return html`
     ${differences.length === 0 && html`<p class="quiet">Nothing changes.</p>`}
-    ${
-      differences.length > 0 &&
-      html`<table class="list differences">
-        <thead><tr><th>Member</th><th>Change</th><th>Before</th><th>After</th></tr></thead>
-        <tbody>${differences.map((one) => html`<${DifferenceRow} difference=${one} />`)}</tbody>
-      </table>`
-    }
+    ${differences.length > 0 && html`<${DataTable} kind="differences" columns=${DIFFERENCE} rows=${differences.slice(0, MAX_DIFFERENCES)} />`}
+    ${differences.length > MAX_DIFFERENCES && html`<p class="quiet">And ${countText(differences.length - MAX_DIFFERENCES, 'more change')}.</p>`}
     ${unchanged > 0 && html`<p class="quiet">Unchanged members: ${unchanged}.</p>`}
   `;
 }
 
-function DifferenceRow({
-  difference: { path, kind, before, after },
-}: {
-  readonly difference: Difference;
-}): VNode {
-  return html`<tr>
-    <td data-label="Member"><code>${path === '' ? 'all' : path}</code></td>
-    <td data-label="Change">${kind}</td>
-    <td data-label="Before">${before !== undefined && html`<del><${Shown} text=${valueText(before)} /></del>`}</td>
-    <td data-label="After">${after !== undefined && html`<ins><${Shown} text=${valueText(after)} /></ins>`}</td>
-  </tr>`;
-}
+const DIFFERENCE: readonly TableColumn<Difference>[] = [
+  { title: 'Member', cell: ({ path }) => html`<code>${path === '' ? 'all' : path}</code>` },
+  { title: 'Change', cell: ({ kind }) => kind },
+  {
+    title: 'Before',
+    cell: ({ before }) => before !== undefined && html`<del><${Shown} text=${valueText(before)} /></del>`,
+  },
+  {
+    title: 'After',
+    cell: ({ after }) => after !== undefined && html`<ins><${Shown} text=${valueText(after)} /></ins>`,
+  },
+];
 
 function valueText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { unescapePath } from '../../proof/manifest.ts';
 import { columnsIn } from '../../protocol/columns.ts';
 import { html } from '../../protocol/html.ts';
-import type { SearchResult } from '../../protocol/search-result.ts';
+import { MAX_FOUND, type SearchResult } from '../../protocol/search-result.ts';
 import { nameText } from '../files/tree.ts';
 import { DepositTable } from '../list/deposit-table.ts';
 import { useJson } from '../loaded.ts';
@@ -41,7 +41,7 @@ export function Search({ place }: ScreenProps): VNode {
   return html`
     <p role="status">
       <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
-      ${count === 0 ? 'no deposit.' : `${count > 1 ? 'the newest ' : ''}${countText(count, 'deposit')}.`}
+      ${count === 0 ? 'no deposit.' : `${count === MAX_FOUND ? 'the newest ' : ''}${countText(count, 'deposit')}.`}
       ${data.path !== null && html` It is <code><${Shown} text=${`/${nameText(unescapePath(data.path))}`} /></code> there.`}
       ${data.limit !== null && html` ${data.limit}`}
     </p>

@@ -6,6 +6,7 @@ import { postJson } from '../api.ts';
 import { useRereadJson } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { Copyable } from '../parts/copy.ts';
+import { DataTable, type TableColumn } from '../parts/data-table.ts';
 import { Dialog } from '../parts/dialog.ts';
 import { valueOf } from '../parts/fields.ts';
 import { Pending, Problem } from '../parts/pending.ts';
@@ -28,6 +29,7 @@ export function Work({ boot }: ScreenProps): VNode {
     <${Pending} of=${loaded} />
     <${Problem} text=${act.problem} />
     ${loaded.value && groups.length === 0 && html`<p class="quiet">No event is parked. Events that a reactor gave up appear here.</p>`}
+    ${groups.length > 0 && html`<p class="quiet">A reactor gave up these events: correct the cause, then retry them.</p>`}
     ${groups.map(
       ([reason, rows = []]) => html`<section class="panel" key=${reason} aria-label=${reason}>
         <div class="actions">
@@ -49,50 +51,45 @@ type TableProps = {
 };
 
 function ParkedTable({ rows, mayAct, onRetry, onSkip }: TableProps): VNode {
-  return html`<table class="list">
-    <thead>
-      <tr>
-        <th scope="col">Deposit</th>
-        <th scope="col">Reactor</th>
-        <th scope="col">Event</th>
-        <th scope="col">Since</th>
-        <th scope="col">Parked</th>
-        ${mayAct && html`<th scope="col">Decision</th>`}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (row) => html`<tr key=${`${row.reactor} ${row.eventId}`}>
-          <td data-label="Deposit">
-            ${
-              row.depositId === null
-                ? row.stream
-                : html`<a href=${`/console/deposits/${row.depositId}?at=${row.revision}`}>${row.depositId}</a>`
-            }
-          </td>
-          <td data-label="Reactor">${row.reactor}</td>
-          <td data-label="Event">
-            <${Copyable} text=${row.eventId} shown=${`${row.eventId.slice(0, 8)}…`} />
-            ${row.object !== null && html`<div class="quiet detail">until the object <${Copyable} text=${row.object} shown=${`${row.object.slice(0, 12)}…`} /> is readable</div>`}
-          </td>
-          <td data-label="Since"><${Time} at=${row.since} /> <span class="quiet">${durationText(secondsSince(row.since))} ago</span></td>
-          <td data-label="Parked">${row.times === 1 ? 'once' : `${row.times} times`}</td>
-          ${
-            mayAct &&
-            html`<td data-label="Decision">
-              <span class="actions">
-                <button type="button" onClick=${() => onRetry(row)}>Retry</button>
-                <button type="button" onClick=${() => onSkip(row)}>Skip…</button>
-              </span>
-            </td>`
-          }
-        </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  const columns: TableColumn<ParkedRow>[] = [
+    {
+      title: 'Deposit',
+      cell: ({ depositId, stream, revision }) =>
+        depositId === null
+          ? stream
+          : html`<a href=${`/console/deposits/${depositId}?at=${revision}`}>${depositId}</a>`,
+    },
+    { title: 'Reactor', cell: ({ reactor }) => reactor },
+    {
+      title: 'Event',
+      cell: ({ eventId, object }) => html`<${Copyable} text=${eventId} shown=${`${eventId.slice(0, 8)}…`} />
+        ${object !== null && html`<div class="quiet detail">until the object <${Copyable} text=${object} shown=${`${object.slice(0, 12)}…`} /> is readable</div>`}`,
+    },
+    {
+      title: 'Since',
+      cell: ({ since }) =>
+        html`<${Time} at=${since} /> <span class="quiet">${durationText(secondsSince(since))} ago</span>`,
+    },
+    { title: 'Parked', cell: ({ times }) => (times === 1 ? 'once' : `${times} times`) },
+  ];
+  const decision: TableColumn<ParkedRow> = {
+    title: 'Decision',
+    cell: (row) => html`<span class="actions">
+      <button type="button" onClick=${() => onRetry(row)}>Retry</button>
+      <button type="button" onClick=${() => onSkip(row)}>Skip…</button>
+    </span>`,
+  };
+  const attributesOf = ({ reactor, eventId }: ParkedRow) => ({ key: `${reactor} ${eventId}` });
+  return html`<${DataTable} columns=${mayAct ? [...columns, decision] : columns} rows=${rows} attributesOf=${attributesOf} />`;
 }
 
 type SkipProps = { readonly row: ParkedRow; readonly onClose: () => void; readonly onDone: () => void };
+
+/** How a skip ends a deposit that waits for the event, by the reactor. */
+const ENDS: Readonly<Record<string, string>> = {
+  checker: ': a deposit that waits for its checks is rejected',
+  loader: ': a deposit that waits to be loaded fails',
+};
 
 function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   const [reason, setReason] = useState('');
@@ -109,7 +106,7 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   };
   return html`<${Dialog} title=${`Skip event ${revision} of ${stream}`} onClose=${onClose}>
     <form onSubmit=${skip}>
-      <p>The ${reactor} will not handle this event again. The reason and your name become an event.</p>
+      <p>The ${reactor} will not handle this event again${ENDS[reactor] ?? ''}. This cannot be undone. The reason and your name become an event.</p>
       <label>
         Reason
         <input
