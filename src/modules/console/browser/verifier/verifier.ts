@@ -7,21 +7,8 @@ import { visibleText } from '../texts/visible.ts';
 
 // The script of the offline verifier: it reads an evidence file, proves it and shows each step.
 
-const [file, keys, verdict, steps, events, limits] = [
-  '#evidence',
-  '#keys',
-  '#verdict',
-  '#steps',
-  '#events',
-  '#limits',
-].map((selector) => document.querySelector(selector)) as [
-  HTMLInputElement,
-  HTMLTextAreaElement,
-  HTMLElement,
-  HTMLElement,
-  HTMLElement,
-  HTMLElement,
-];
+const [file, keys] = [part('evidence') as HTMLInputElement, part('keys') as HTMLTextAreaElement];
+const [verdict, steps, events, limits] = [part('verdict'), part('steps'), part('events'), part('limits')];
 
 let chosen: File | undefined;
 
@@ -78,6 +65,11 @@ function eventRow({ revision, type, data, metadata }: ProvenEvent): HTMLElement 
   ];
   row.append(...cells.map((text) => element('td', visibleText(text))));
   return row;
+}
+
+/** Returns a part of the page, which has all of them. */
+function part(id: string): HTMLElement {
+  return document.getElementById(id) as HTMLElement;
 }
 
 function element(name: string, text: string): HTMLElement {
