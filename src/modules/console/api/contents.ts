@@ -1,3 +1,4 @@
+import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import type { ResolvedObject } from '../../../contents/resolver.ts';
 import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
@@ -5,8 +6,8 @@ import { streamChunks } from '../../../http/responses/stream-response.ts';
 import { yieldWhenStalled } from '../../../http/responses/yield-when-stalled.ts';
 import { formatSwhid, type Swhid } from '../../../swhid/swhid.ts';
 import { attachment } from '../../../sword/headers/content-disposition.ts';
-import type { Viewer } from '../access/sessions.ts';
 import { swhidIn } from '../listing/deposit-query.ts';
+import { objectInside } from '../listing/objects-inside.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 import { sendStoredText } from './stored-text.ts';
@@ -48,7 +49,8 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
   }
 
   async function sendManifest({ ctx, params, viewer }: ViewerRequest): Promise<void> {
-    const { loaded } = await rootOf(viewer, params['id']);
+    const row = depositsOf(viewer).existing(params['id']);
+    const { loaded } = await existing(row, { type: 'dir', id: row.directory ?? '', qualifiers: {} });
     await sendStoredText(ctx, store, loaded.manifest);
   }
 
@@ -66,37 +68,26 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
     return { origin, versions, isComplete: found.length <= MAX_VERSIONS };
   }
 
-  /** Resolves to the root directory of a loaded deposit. */
-  async function rootOf(viewer: Viewer, id: string | undefined): Promise<ResolvedObject> {
-    const { directory, revisionId, ...row } = depositsOf(viewer).existing(id);
-    if (directory === null || revisionId === null) throw notFoundHere(`Deposit ${id} is not loaded.`);
-    const anchor = { type: 'rev', id: revisionId } as const;
-    return resolve(row, { type: 'dir', id: directory, qualifiers: { anchor } });
-  }
-
-  /** Resolves to an object in a deposit. */
-  async function resolve(
-    { client, collection, depositId }: Pick<ResolvedObject['deposit'], 'client' | 'collection' | 'depositId'>,
+  /** Resolves to an object in a deposit. @throws {ConsoleRefusal} */
+  async function existing(
+    row: DepositSearchView,
     swhid: Swhid,
     signal?: AbortSignal,
   ): Promise<ResolvedObject> {
-    const found = await resolver.resolve({ client, collections: [collection] }, [swhid], signal);
-    if (found?.deposit.depositId !== depositId)
-      throw notFoundHere(`Deposit ${depositId} does not contain this.`);
-    return found;
+    const { depositId, revisionId } = row;
+    if (revisionId === null) throw notFoundHere(`Deposit ${depositId} is not loaded.`);
+    const found = await objectInside(row, resolver, swhid, signal);
+    if (found?.deposit.depositId === depositId) return found;
+    throw notFoundHere(`Deposit ${depositId} does not contain this.`);
   }
 
   /** Answers with the bytes of a file, or a directory as a tar; never as something that a browser shows. */
   async function answerBytes({ ctx, params, query, viewer }: ViewerRequest): Promise<void> {
-    const { revisionId, ...row } = depositsOf(viewer).existing(params['id']);
-    if (revisionId === null) throw notFoundHere(`Deposit ${row.depositId} is not loaded.`);
+    const row = depositsOf(viewer).existing(params['id']);
     const swhid = swhidIn(query.get('swhid') ?? '');
-    const { path } = swhid.qualifiers;
-    const anchor = { type: 'rev', id: revisionId } as const;
-    const inside = { ...swhid, qualifiers: { anchor, ...(path !== undefined && { path }) } };
     using _watch = yieldWhenStalled(ctx.res, () => objects.isWanted(row.client));
     await untilClientGone(ctx, async (signal) => {
-      const object = await resolve(row, inside, signal);
+      const object = await existing(row, swhid, signal);
       const { place } = object;
       if (place.type !== 'cnt' && place.type !== 'dir')
         throw notFoundHere('Only files and directories have bytes.');

@@ -1,5 +1,5 @@
 import { type DepositSearchView, searchId } from '../../../../projections/deposit-search.ts';
-import type { Resolver } from '../../../contents/resolver.ts';
+import type { ResolvedObject, Resolver } from '../../../contents/resolver.ts';
 import { escapePath } from '../../../swhid/escape-path.ts';
 import type { Swhid } from '../../../swhid/swhid.ts';
 import { clock } from '../../../tools/clock.ts';
@@ -30,7 +30,7 @@ export async function findInside(
   limit: number,
   signal: AbortSignal,
 ): Promise<FoundInside> {
-  const { anchor, visit, origin, path } = swhid.qualifiers;
+  const { anchor, visit, origin } = swhid.qualifiers;
   const named = [anchor, visit].flatMap((object) => (object ? [objectIn(object)] : []));
   const equal = Object.assign(
     { status: 'done' },
@@ -44,22 +44,13 @@ export async function findInside(
     if (row.directory !== null && !trees.has(row.directory)) trees.set(row.directory, row);
   const end = clock.monotonic() + MAX_SEARCH_MS;
   let searched = 0;
-  for (const [directory, { client, collection, revisionId }] of trees) {
+  for (const [directory, row] of trees) {
     if (searched === MAX_TREES || clock.monotonic() > end) {
       const text = `Only the ${searched} newest trees were searched: add ;origin= or ;anchor= to the SWHID.`;
       return { deposits: [], path: null, limit: text };
     }
     searched += 1;
-    if (revisionId === null) continue;
-    const qualifiers = {
-      anchor: { type: 'rev', id: revisionId } as const,
-      ...(path !== undefined && { path }),
-    };
-    const found = await resolver.resolve(
-      { client, collections: [collection] },
-      [{ ...swhid, qualifiers }],
-      signal,
-    );
+    const found = await objectInside(row, resolver, swhid, signal);
     if (!found || !('path' in found.place)) continue;
     return {
       deposits: deposits.find({ equal: { directory }, ...newest([searchId(directory)]), limit }),
@@ -70,6 +61,20 @@ export async function findInside(
   if (rows.length <= MAX_DEPOSITS) return { deposits: [], path: null, limit: null };
   const text = `Only the ${MAX_DEPOSITS} newest deposits were searched: add ;anchor= to the SWHID.`;
   return { deposits: [], path: null, limit: text };
+}
+
+/** Resolves to a file or directory in a deposit; `undefined` if the deposit is not loaded, or has none at its path. */
+export async function objectInside(
+  { client, collection, revisionId }: DepositSearchView,
+  resolver: Pick<Resolver, 'resolve'>,
+  swhid: Swhid,
+  signal?: AbortSignal,
+): Promise<ResolvedObject | undefined> {
+  if (revisionId === null) return undefined;
+  const { path } = swhid.qualifiers;
+  const anchor = { type: 'rev', id: revisionId } as const;
+  const qualifiers = { anchor, ...(path !== undefined && { path }) };
+  return resolver.resolve({ client, collections: [collection] }, [{ ...swhid, qualifiers }], signal);
 }
 
 /** Returns the conditions for the newest deposits first, with these ids if there are any. */
