@@ -9,7 +9,7 @@ import { Time } from '../parts/time.ts';
 import { withQuery } from '../router.ts';
 import { countText } from '../texts/count.ts';
 import { type Difference, differencesBetween, unchangedMembers } from './difference.ts';
-import { type HistoryStep, type ViewStep, viewsAround } from './history.ts';
+import { type CheckedStep, type ViewStep, viewsAround } from './history.ts';
 
 /** Maximum number of changes that are shown of a state or a view. */
 const MAX_DIFFERENCES = 300;
@@ -18,13 +18,12 @@ const MAX_DIFFERENCES = 300;
 const IDENTIFIER = /^(?:[0-9a-f]{32,}|swh:1:.*)$/;
 
 type Props = {
-  readonly steps: readonly HistoryStep[];
-  readonly step: HistoryStep;
-  readonly faults: ReadonlyMap<number, string> | undefined;
+  readonly steps: readonly CheckedStep[];
+  readonly step: CheckedStep;
 };
 
 /** One event: what it says, and the state and each view before and after it. */
-export function EventDetail({ steps, step, faults }: Props): VNode {
+export function EventDetail({ steps, step }: Props): VNode {
   const { event, description, occurredAt, actor, before, after } = step;
   const views = viewsAround(
     steps.map((one) => one.event),
@@ -43,7 +42,7 @@ export function EventDetail({ steps, step, faults }: Props): VNode {
       )}
       <${Links} steps=${steps} step=${step} />
     </dl>
-    <${Hash} step=${step} faults=${faults} />
+    <${Hash} ...${step} />
     <h2>State after #${event.revision}</h2>
     <${Comparison} before=${old} after=${present} />
     <h2>Views</h2>
@@ -59,7 +58,7 @@ export function EventDetail({ steps, step, faults }: Props): VNode {
 }
 
 /** Links to what caused the event, and to everything of the same request. */
-function Links({ steps, step }: Pick<Props, 'steps' | 'step'>): VNode {
+function Links({ steps, step }: Props): VNode {
   const { event, correlationId } = step;
   const cause = steps.find((other) => other.event.id === event.metadata['$causationId']);
   return html`
@@ -75,16 +74,15 @@ function Links({ steps, step }: Pick<Props, 'steps' | 'step'>): VNode {
   `;
 }
 
-function Hash({ step: { event, fault }, faults }: Pick<Props, 'step' | 'faults'>): VNode {
-  const broken = fault ?? faults?.get(event.revision);
-  if (broken !== undefined) return html`<p class="bad" role="alert">✖ ${broken}</p>`;
-  return faults
+function Hash({ fault, isHashed }: Pick<CheckedStep, 'fault' | 'isHashed'>): VNode {
+  if (fault !== undefined) return html`<p class="bad" role="alert">✖ ${fault}</p>`;
+  return isHashed
     ? html`<p class="good">✔ The hash was recomputed in this browser, and is linked to the event before it.</p>`
     : html`<p class="quiet">Recomputing the hash …</p>`;
 }
 
 function ViewDetail({ view: { view, before, after, fault } }: { readonly view: ViewStep }): VNode {
-  return html`<details class="view" open=${fault !== undefined}>
+  return html`<details open=${fault !== undefined}>
     <summary>${view}${JSON.stringify(before) === JSON.stringify(after) ? ' (unchanged)' : ''}</summary>
     ${fault !== undefined && html`<p class="bad" role="alert">✖ The handler failed at ${fault}</p>`}
     <${Comparison} before=${before} after=${after} />
@@ -94,13 +92,7 @@ function ViewDetail({ view: { view, before, after, fault } }: { readonly view: V
 }
 
 /** Shows the members that differ, and the number of the others. */
-function Comparison({
-  before,
-  after,
-}: {
-  readonly before: Json | undefined;
-  readonly after: Json | undefined;
-}): VNode {
+function Comparison({ before, after }: Pick<ViewStep, 'before' | 'after'>): VNode {
   const differences = differencesBetween(before, after);
   const unchanged = unchangedMembers(before, after);
   return html`

@@ -27,6 +27,9 @@ export type HistoryStep = {
   readonly fault: string | undefined;
 };
 
+/** A step with what its hash says: `fault` is also that of the hash, once it was recomputed. */
+export type CheckedStep = HistoryStep & { readonly isHashed: boolean };
+
 /** Folds the events of a deposit step by step. */
 export function historyOf(events: readonly StreamEvent[]): HistoryStep[] {
   const steps: HistoryStep[] = [];

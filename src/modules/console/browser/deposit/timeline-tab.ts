@@ -12,7 +12,7 @@ import { navigate, type Place, withQuery } from '../router.ts';
 import { countText } from '../texts/count.ts';
 import { durationText } from '../texts/times.ts';
 import { EventDetail } from './event-detail.ts';
-import { type HistoryStep, historyOf, type StreamEvent, stepAt } from './history.ts';
+import { type CheckedStep, type HistoryStep, historyOf, type StreamEvent, stepAt } from './history.ts';
 import { loadStream } from './stream-events.ts';
 
 /** Milliseconds between two events from which the gap is shown. */
@@ -31,7 +31,11 @@ export function TimelineTab({ id, place, version }: Props): VNode {
   const { value: events } = loaded;
   const faults = useChainFaults(stream, events);
   if (!events) return html`<${Pending} of=${loaded} />`;
-  const steps = historyOf(events);
+  const steps = historyOf(events).map((step) => ({
+    ...step,
+    fault: step.fault ?? faults?.get(step.event.revision),
+    isHashed: faults !== undefined,
+  }));
   const at = place.query.get('at');
   const index = stepAt(steps, at);
   const step = steps[index];
@@ -39,10 +43,10 @@ export function TimelineTab({ id, place, version }: Props): VNode {
     <${Pending} of=${loaded} />
     <${AsOf} steps=${steps} index=${index} at=${at} />
     <div class="timeline">
-      <${Events} steps=${steps} chosen=${index} faults=${faults} query=${place.query} />
+      <${Events} steps=${steps} chosen=${index} query=${place.query} />
       ${
         step
-          ? html`<${EventDetail} key=${index} steps=${steps} step=${step} faults=${faults} />`
+          ? html`<${EventDetail} key=${index} steps=${steps} step=${step} />`
           : html`<p>The deposit did not exist yet.</p>`
       }
     </div>
@@ -82,19 +86,17 @@ function AsOf({
 function Events({
   steps,
   chosen,
-  faults,
   query,
 }: {
-  readonly steps: readonly HistoryStep[];
+  readonly steps: readonly CheckedStep[];
   readonly chosen: number;
-  readonly faults: ReadonlyMap<number, string> | undefined;
   readonly query: URLSearchParams;
 }): VNode {
   const [by, type] = [query.get('by') ?? '', query.get('type') ?? ''];
   const shown = steps.filter(
     ({ actor, event }) => (by === '' || actor === by) && (type === '' || event.type === type),
   );
-  const choice = (label: string, name: string, value: string, valueIn: (step: HistoryStep) => string) => {
+  const choice = (label: string, name: string, value: string, valueIn: (step: CheckedStep) => string) => {
     const options = [['', 'all'], ...[...new Set(steps.map(valueIn))].map((one) => [one, one])];
     return html`<${Choice} label=${label} value=${value} options=${options} onChoose=${(one: string) => navigate(withQuery({ [name]: one }))} />`;
   };
@@ -104,30 +106,23 @@ function Events({
       <span class="quiet">${shown.length} of ${countText(steps.length, 'event')}</span>
     </p>
     <ol class="events">
-      ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} faults=${faults} />`)}
+      ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} />`)}
     </ol>
   </section>`;
 }
 
-function EventItem({
-  step,
-  isChosen,
-  faults,
-}: {
-  readonly step: HistoryStep;
-  readonly isChosen: boolean;
-  readonly faults: ReadonlyMap<number, string> | undefined;
-}): VNode {
-  const { event, occurredAt, actor, description, after, before, gapMs } = step;
+type EventItemProps = { readonly step: CheckedStep; readonly isChosen: boolean };
+
+function EventItem({ step, isChosen }: EventItemProps): VNode {
+  const { event, occurredAt, actor, description, after, before, gapMs, fault, isHashed } = step;
   const { revision } = event;
-  const fault = step.fault ?? faults?.get(revision);
   return html`<li id=${`e${revision}`} class=${step.isNewRequest ? 'new-request' : ''}>
     ${gapMs >= MIN_GAP_MS && html`<p class="gap">${gapText(step)}</p>`}
     <a href=${withQuery({ at: String(revision) })} aria-current=${isChosen ? 'true' : undefined}>
       <span class="event-line">
         <b>#${revision}</b> <${Time} at=${occurredAt} isShort /> <${Shown} text=${actor} />
         ${after.status !== before.status && html` → <${StatusMark} status=${after.status} />`}
-        ${faults && fault === undefined && html`<span class="good" title="The hash was recomputed here">✔ hash</span>`}
+        ${isHashed && fault === undefined && html`<span class="good" title="The hash was recomputed here">✔ hash</span>`}
       </span>
       <span><${Shown} text=${description.sentence} /></span>
       ${fault !== undefined && html`<strong class="bad">✖ Event #${revision}: ${fault}</strong>`}
