@@ -133,7 +133,7 @@ function KeyList({
 }): VNode {
   const rows = [...KEYS, ...screens.map(({ key = '', title }) => [`g ${key}`, title] as const)];
   return html`<${Dialog} title="Keys" onClose=${onClose}>
-    <dl class="keys">
+    <dl class="facts">
       ${rows.map(
         ([key, meaning]) => html`<div>
           <dt><kbd>${key}</kbd></dt>
