@@ -140,6 +140,9 @@ async function sendStep(step: Step, standing: Receipt | null, options: RequestOp
       upload?.forget();
       return state;
     } catch (error) {
+      // Its bytes were changed on their way: the next run of the command sends them again.
+      if (error instanceof Refused && error.refusal.error?.endsWith('/ErrorChecksumMismatch'))
+        upload?.forget();
       const isOfUpload = error instanceof Refused && [404, 409].includes(error.status);
       if (!upload || !isOfUpload || !collection.recognisesRepeats) throw error;
       if (await upload.isGone()) {

@@ -188,7 +188,7 @@ test('a command that was killed makes no second deposit if a server that names n
   const upload = ['upload', 'one.tar', 'two.tar', ...described, '--wait'];
   await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, CREATION));
   [holds, most] = [false, 2500];
-  const refused = await depositor.run([...upload, '--timeout', '5']);
+  const refused = await depositor.run([...upload, '--timeout', '20']);
   t.is(refused.code, 1, refused.err);
   t.regex(refused.err, /409/);
   t.regex(

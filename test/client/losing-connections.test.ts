@@ -380,6 +380,34 @@ test('a server that is not ready for a time gets no smaller chunks', async (t) =
   t.is(proxy.requests.filter((line) => line.startsWith('PATCH')).length, 3 + 1);
 });
 
+test('a server that stores no chunk ends the command after the time limit', async (t) => {
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
+    line.startsWith('PATCH') ? { status: 204, headers: { 'upload-offset': '0' }, body: '' } : answer,
+  );
+  const depositor = await newDepositor(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial', '--timeout', '20']);
+  t.is(code, 1, err);
+  t.regex(err, /^The server at .* stores nothing of the upload .*\.$/m);
+  const chunks = proxy.requests.filter((line) => line.startsWith('PATCH')).length;
+  t.true(chunks < 10, `${chunks} chunks`);
+});
+
+test('an upload whose bytes were changed on their way is sent again by the next command', async (t) => {
+  const error = 'href="http://purl.org/net/sword/error/ErrorChecksumMismatch"';
+  let refusals = 1;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
+    CREATION.test(line) && refusals-- > 0
+      ? { status: 412, headers: {}, body: `<error ${error}><summary>It differs.</summary></error>` }
+      : answer,
+  );
+  const depositor = await newDepositor(t, proxy.url);
+  const upload = ['upload', 'noise.tar', '--partial'];
+  t.is((await depositor.run(upload)).code, 1);
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.is(proxy.requests.filter((line) => line.startsWith('PATCH')).length, 2);
+});
+
 test('an upload that the server has lost starts again', async (t) => {
   let refusals = 2;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
