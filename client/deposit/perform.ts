@@ -7,6 +7,8 @@ import { type Connection, isSuccess } from '../http/connection.ts';
 import { Unsure } from '../http/losses.ts';
 import type { MultipartType } from '../http/multipart.ts';
 import { Refused } from '../http/refused.ts';
+import type { Progress } from '../progress.ts';
+import type { Session } from '../session.ts';
 import { ignoreErrors } from '../state-files.ts';
 import { ResumableUpload } from '../tus/resumable-upload.ts';
 import { archiveType } from './archive-limits.ts';
@@ -15,130 +17,107 @@ import { createdOtherwise, isConflict, isGone, isRecorded } from './recorded.ts'
 import { requestOf } from './step-request.ts';
 import type { StoredKey } from './stored-key.ts';
 
-export type PerformOptions = {
-  readonly connection: Connection;
+/** What sends an upload, and how far it is. */
+export type Sending = Session & {
   readonly collection: Collection;
+  readonly progress: Progress;
   readonly stored: StoredKey;
   readonly slug: string | undefined;
-  /** Called with how much of a request is sent. */
-  readonly onSent: (sent: Sent) => void;
-  /** Called with the deposit after each request. */
-  readonly onState: (state: Receipt) => void;
-  readonly note: (text: string) => void;
+  readonly reached: Reached;
 };
 
-export type Sent = {
-  readonly step: Step;
-  readonly bytes: number;
-  readonly total: number;
-  /** The number of the request, and of all. */
-  readonly request: readonly [number, number];
-};
+/** How far an upload is: the deposit, if it exists, and the request in progress. */
+export type Reached = { state: Receipt | null; step: Step | null; bytes: number };
 
 /**
  * Performs the steps one after the other. A request is repeated, by this process or a later one, only if that cannot
  * create a second deposit, or a second archive.
  * @throws {Fault} with the number of the deposit, if it exists nevertheless.
  */
-export async function perform(
-  steps: readonly Step[],
-  begun: Receipt | null,
-  options: PerformOptions,
-): Promise<Receipt> {
-  const { connection, stored, note } = options;
-  const isRepeated = stored.isShared;
-  if (isRepeated) note('Another run of this command has not finished: continuing with the same deposit.');
-  let edit: string | null = null;
-  const onState = (state: Receipt): void => {
-    edit = state.links.edit;
-    options.onState(state);
-  };
+export async function perform(steps: readonly Step[], sending: Sending): Promise<Receipt> {
+  const { connection, output, stored, reached } = sending;
+  const isResumed = stored.isShared && reached.state === null;
+  if (stored.isShared)
+    output.note('Another run of this command has not finished: continuing with the same deposit.');
   // The creation of a deposit that was deleted since is answered as before.
-  const isDeleted = async () => isRepeated && !begun && edit !== null && (await isGone(edit, connection));
+  const isDeleted = async (edit = reached.state?.links.edit) =>
+    isResumed && edit !== undefined && (await isGone(edit, connection));
   try {
-    const state = await performAll(steps, begun, { ...options, onState });
+    const state = await performAll(steps, sending);
     if (!(await isDeleted())) return state;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    edit ??= error.edit;
-    if (!(await isDeleted())) throw error;
+    if (!(await isDeleted(reached.state?.links.edit ?? error.edit ?? undefined))) throw error;
   }
-  note('The deposit of the interrupted command no longer exists; starting over.');
+  output.note('The deposit of the interrupted command no longer exists; starting over.');
   stored.renew();
-  return performAll(steps, null, options);
+  reached.state = null;
+  return performAll(steps, sending);
 }
 
-async function performAll(
-  steps: readonly Step[],
-  begun: Receipt | null,
-  options: PerformOptions,
-): Promise<Receipt> {
-  const { collection, stored, note } = options;
-  let standing = begun;
+async function performAll(steps: readonly Step[], sending: Sending): Promise<Receipt> {
+  const { output, stored, reached } = sending;
   let rest = [...steps];
   try {
     for (let [step, number] = [rest.shift(), 1]; step; step = rest.shift()) {
       const request = [number, number + rest.length] as const;
       const key = stored.of(step.action === 'create' ? 'creation' : rest.length);
       try {
-        standing = await sendStep(step, standing, { ...options, key, request });
-        options.onState(standing);
+        reached.state = await sendStep(step, { ...sending, key, request });
         number += 1;
       } catch (error) {
-        const made = await createdOtherwise(step, rest, error, options);
-        if (made) {
-          [standing, rest] = [made.receipt, made.rest];
-          options.onState(standing);
-          continue;
+        const made = await createdOtherwise(step, rest, error, sending);
+        const reason = made ? null : reasonForChunks(step, error, sending);
+        if (made) [reached.state, rest] = [made.receipt, made.rest];
+        else if (!reason) throw error;
+        else {
+          output.note(reason);
+          rest.unshift(...inChunks(step));
         }
-        const reason = mayBeChunked(step, collection) && reasonForChunks(step, error, stored);
-        if (!reason) throw error;
-        note(reason);
-        rest.unshift(...inChunks(step));
       }
+      reached.step = null;
     }
   } catch (error) {
-    if (error instanceof Fault && standing) error.deposit = standing.deposit;
-    if (isConflict(error) && !standing)
-      note(
+    if (error instanceof Fault && reached.state) error.deposit = reached.state.deposit;
+    if (isConflict(error) && !reached.state)
+      output.note(
         `Another run of this command may have created the deposit: check with deposit list.\nTo make another deposit, remove ${stored.file} and run the command again.`,
       );
     throw error;
   }
-  return standing!; // there is at least one step
+  return reached.state!; // there is at least one step
 }
 
-/** Returns why the archive of a refused request has to be sent in chunks; `null` if that does not help. */
-function reasonForChunks({ entry }: Step, error: unknown, { isShared }: StoredKey): string | null {
+/** Returns why the archive of a refused request has to be sent in chunks; `null` if it cannot be, or that does not help. */
+function reasonForChunks(
+  { archive, entry, isChunked }: Step,
+  error: unknown,
+  { collection: { recognisesRepeats, resumableUploads }, stored }: Sending,
+): string | null {
+  if (!archive || isChunked || !recognisesRepeats || resumableUploads === null) return null;
   // A proxy sends no SWORD document.
   if (error instanceof Refused && error.status === 413 && error.refusal.title === null)
     return 'A proxy refuses requests of this size: sending smaller ones.';
-  if (isConflict(error) && isShared && entry)
+  if (isConflict(error) && stored.isShared && entry)
     return 'Another run of this command has sent the archive before the metadata: this one does, too.';
   return null;
-}
-
-function mayBeChunked(
-  { archive, isChunked }: Step,
-  { recognisesRepeats, resumableUploads }: Collection,
-): boolean {
-  return archive !== null && !isChunked && recognisesRepeats && resumableUploads !== null;
 }
 
 /**
  * Performs a step. Starts its upload over, once, if the server no longer has it: another node may have taken over. All
  * requests have the same key, so the archive is recorded once.
  */
-async function sendStep(step: Step, standing: Receipt | null, options: RequestOptions): Promise<Receipt> {
-  const { connection, collection, note, stored } = options;
-  const upload = uploadOf(step, options);
+async function sendStep(step: Step, sending: StepSending): Promise<Receipt> {
+  const { connection, collection, output, stored, reached } = sending;
+  const upload = uploadOf(step, sending);
   const retries = connection.retries();
   for (let isStartedOver = false; ; ) {
     try {
       const iri = (await upload?.send()) ?? null;
-      const state = await (standing ? change(step, standing, iri, options) : create(step, iri, options));
+      const { state } = reached;
+      const changed = await (state ? change(step, state, iri, sending) : create(step, iri, sending));
       upload?.forget();
-      return state;
+      return changed;
     } catch (error) {
       // Its bytes were changed on their way: the next run of the command sends them again.
       if (error instanceof Refused && error.refusal.error?.endsWith('/ErrorChecksumMismatch'))
@@ -149,7 +128,7 @@ async function sendStep(step: Step, standing: Receipt | null, options: RequestOp
         if (isStartedOver) throw error;
         isStartedOver = true;
         upload.forget();
-        note('The server no longer has the upload; starting over.');
+        output.note('The server no longer has the upload; starting over.');
         continue;
       }
       // Another process with the same key names the same upload: its answer will be the answer.
@@ -160,30 +139,42 @@ async function sendStep(step: Step, standing: Receipt | null, options: RequestOp
 }
 
 /** Returns the resumable upload of the step's archive, if it is one. */
-function uploadOf(
-  step: Step,
-  { connection, collection, request, onSent, note }: RequestOptions,
-): ResumableUpload | null {
+function uploadOf(step: Step, sending: StepSending): ResumableUpload | null {
+  const { connection, collection, output } = sending;
   const [{ archive, isChunked }, uploads] = [step, collection.resumableUploads];
   if (!archive || !isChunked || uploads === null) return null;
   const mediaType = archiveType(archive.format, collection);
-  const onBytes = (bytes: number): void => onSent({ step, bytes, total: archive.length, request });
-  return new ResumableUpload(archive, { connection, uploads, mediaType, onSent: onBytes, note });
+  const onSent = sentOf(step, archive.length, sending);
+  return new ResumableUpload(archive, {
+    connection,
+    uploads,
+    mediaType,
+    onSent,
+    note: (text) => output.note(text),
+  });
 }
 
-/** The options of one request, with its key and its number. */
-type RequestOptions = PerformOptions & Pick<Sent, 'request'> & { readonly key: string };
+/** The sending of one request, with its key, its number, and the number of all. */
+type StepSending = Sending & { readonly key: string; readonly request: readonly [number, number] };
+
+/** Returns a function that shows how much of a request is sent. */
+function sentOf(step: Step, total: number, { progress, reached, request: [number, count] }: StepSending) {
+  return (bytes: number): void => {
+    Object.assign(reached, { step, bytes });
+    progress.sent(count > 1 ? `, request ${number} of ${count}` : '', bytes, total);
+  };
+}
 
 /** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
-async function create(step: Step, upload: string | null, options: RequestOptions): Promise<Receipt> {
-  const { connection, collection, slug, onSent, key, request } = options;
+async function create(step: Step, upload: string | null, sending: StepSending): Promise<Receipt> {
+  const { connection, collection, slug, key } = sending;
   const send = async (multipart: MultipartType): Promise<Answer> => {
     const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
     const { answer } = await connection.ask('POST', collection.iri, {
       headers,
       body,
       repeatable: collection.recognisesRepeats,
-      onSent: (bytes) => onSent({ step, bytes, total: body?.length ?? 0, request }),
+      onSent: sentOf(step, body?.length ?? 0, sending),
     });
     return answer;
   };
@@ -231,9 +222,9 @@ async function change(
   step: Step,
   standing: Receipt,
   upload: string | null,
-  options: RequestOptions,
+  sending: StepSending,
 ): Promise<Receipt> {
-  const { connection, collection, stored, onSent, key, request } = options;
+  const { connection, collection, stored, key } = sending;
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.action === 'replace';
@@ -241,7 +232,7 @@ async function change(
     headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
     body,
     repeatable: isReplacement || etag !== null || collection.recognisesRepeats,
-    onSent: (bytes) => onSent({ step, bytes, total: body?.length ?? 0, request }),
+    onSent: sentOf(step, body?.length ?? 0, sending),
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
   // A server that recognizes keys finds that of a recorded request first. An older one does so with POST alone.
@@ -249,7 +240,7 @@ async function change(
     ? repeated || stored.isShared
     : repeated && !collection.recognisesRepeats;
   if (!mayBeRecorded || ![405, 412].includes(answer.status)) throw new Refused(answer);
-  return standingAfterRepetition(step, standing, answer, options);
+  return standingAfterRepetition(step, standing, answer, sending);
 }
 
 /**
@@ -260,13 +251,13 @@ async function standingAfterRepetition(
   step: Step,
   { links }: Receipt,
   refusal: Answer,
-  { connection, note }: RequestOptions,
+  { connection, output }: Session,
 ): Promise<Receipt> {
   const receipt = readReceipt(await connection.get(links.edit));
   const isCompleted = receipt.status !== 'partial';
   const recorded = await isRecorded(step, receipt, connection);
   if (recorded === false)
-    note(`The history of deposit ${receipt.deposit} shows that this change is not recorded.`);
+    output.note(`The history of deposit ${receipt.deposit} shows that this change is not recorded.`);
   const isLikely = isCompleted === step.final && (!step.archive || receipt.archive === step.archive.filename);
   if (!(recorded ?? isLikely)) throw new Refused(refusal);
   return receipt;

@@ -3,58 +3,37 @@ import type { Receipt } from '../documents/deposit-documents.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
-import type { Progress } from '../progress.ts';
-import type { Session } from '../session.ts';
 import { isResumable } from './archive-limits.ts';
-import { perform } from './perform.ts';
+import { perform, type Reached, type Sending } from './perform.ts';
 import { inChunks, type Step } from './plan.ts';
-import type { StoredKey } from './stored-key.ts';
 import type { Target } from './target.ts';
 
-export type SendOptions = Session & {
-  readonly target: Target;
-  readonly progress: Progress;
-  readonly stored: StoredKey;
-  readonly slug: string | undefined;
-};
+export type SendOptions = Omit<Sending, 'collection' | 'reached'> & { readonly target: Target };
 
 /** Sends the requests of a plan, and shows their progress. */
 export async function sendUpload(
   plan: readonly Step[],
-  { connection, output, target, progress, stored, slug }: SendOptions,
+  { target, ...options }: SendOptions,
 ): Promise<Receipt> {
+  const { output, progress, stored } = options;
   const { service, collection, existing } = target;
   if (existing?.status && existing.status !== 'partial' && !stored.isShared) {
     stored.forget();
     throw notPartial(existing);
   }
-  let reached: Reached = { state: existing, step: null, bytes: 0 };
-  const note = (text: string): void => output.note(text);
+  const reached: Reached = { state: existing, step: null, bytes: 0 };
   progress.begin(`Sending to ${collection.iri}`);
   progress.leaves(() => leftBySending(reached, collection));
   const steps = plan.flatMap((step) =>
     step.archive && isResumable(step.archive, service, collection) ? inChunks(step) : [step],
   );
   try {
-    return await perform(steps, existing, {
-      connection,
-      collection,
-      slug,
-      stored,
-      onSent: ({ step, bytes, total, request: [number, count] }) => {
-        reached = { ...reached, step, bytes };
-        progress.sent(count > 1 ? `, request ${number} of ${count}` : '', bytes, total);
-      },
-      onState: (state) => {
-        reached = { state, step: null, bytes: 0 };
-      },
-      note,
-    });
+    return await perform(steps, { ...options, collection, reached });
   } catch (error) {
     const isRefused = error instanceof Refused && error.isFinal;
     const isComplete = error instanceof Refused && error.status === 405; // as the server says
     if (error instanceof Fault && error.deposit !== null && !isComplete)
-      note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
+      output.note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
     throw error;
   }
 }
@@ -64,13 +43,6 @@ function notPartial({ deposit, status }: Receipt): Fault {
   fault.deposit = deposit;
   return fault;
 }
-
-/** How far an upload is: the deposit, if it exists, and the request in progress. */
-type Reached = {
-  readonly state: Receipt | null;
-  readonly step: Step | null;
-  readonly bytes: number;
-};
 
 /** Says what an interrupt leaves at the server, and how to resume. */
 function leftBySending({ state, step, bytes }: Reached, { recognisesRepeats }: Collection): string {
