@@ -17,7 +17,7 @@ import { createdOtherwise, isConflict, isGone, isRecorded } from './recorded.ts'
 import { requestOf } from './step-request.ts';
 import type { StoredKey } from './stored-key.ts';
 
-/** What sends an upload, and how far it is. */
+/** The parts that send an upload, and how far it is. */
 export type Sending = Session & {
   readonly collection: Collection;
   readonly progress: Progress;
