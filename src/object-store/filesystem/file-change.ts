@@ -2,11 +2,7 @@ import path from 'node:path';
 import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
 import { hasCode } from '../store-errors.ts';
-
-export type FileChange =
-  | { readonly kind: 'place-file'; readonly from: string; readonly file: string }
-  | { readonly kind: 'touch-file'; readonly file: string }
-  | { readonly kind: 'remove-file'; readonly file: string; readonly storedBefore: number };
+import type { FileChange } from './store-writer-messages.ts';
 
 /** Changes one file under the lock. Returns whether the file existed. */
 export function changeFile(change: FileChange): boolean {

@@ -4,18 +4,11 @@ import { type Answer, answersTo, answerTo, type Call } from '../../tools/concurr
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
 import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
-import { changeFile, type FileChange } from './file-change.ts';
+import { changeFile } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
 import { openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';
-
-export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'close' };
-
-export type StoreWriterData = {
-  readonly file: string;
-  /** The files of the database, which another thread has opened before: only these are written to. */
-  open?: OpenFiles;
-};
+import type { StoreChange, StoreWriterData } from './store-writer-messages.ts';
 
 /**
  * The program of the thread that makes every visible change of the store, under the write lock of its database, which

@@ -3,24 +3,15 @@ import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
-import type { ViewSchema } from '../projection.ts';
 import { addLookups } from './view-schema.ts';
-import { type ViewChanges, ViewStatements } from './view-statements.ts';
-
-/** A job for the worker thread that writes a view file. */
-export type ViewJob =
-  | { readonly kind: 'write'; readonly file: string; readonly changes: ViewChanges }
-  | { readonly kind: 'add-lookups'; readonly file: string; readonly schemas: readonly ViewSchema[] }
-  | { readonly kind: 'close' };
+import { ViewStatements } from './view-statements.ts';
+import type { ViewFileUse, ViewJob } from './view-writer-messages.ts';
 
 /**
  * Pages of a WAL file at which the thread moves them to the file. They are few while requests are served, so that the
  * main thread finds fewer than its own limit; they are many while a file is built, which takes less time.
  */
-const CHECKPOINT_PAGES = { served: 2000, built: 16_000 } as const;
-
-/** Names the use of a file that is written. */
-export type ViewFileUse = keyof typeof CHECKPOINT_PAGES;
+const CHECKPOINT_PAGES: Readonly<Record<ViewFileUse, number>> = { served: 2000, built: 16_000 };
 
 /** Writes a view file in a thread of its own: runs one job after the other and answers each. */
 export class ViewJobs {
