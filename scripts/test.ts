@@ -15,8 +15,8 @@ FILE: test files instead of the suite, as in test/config/config.test.ts or 'test
         contract of the log on EventStoreDB, the S3 store, resumable uploads, clients of depositors, tracing, backups,
         moving between engines, operators' commands in all their ways, objects that cannot be read, tampered logs,
         archives with costly headers, how services start and what they load, histories of the simulation, data of
-        older releases; then the archive store and some drills on a real MinIO, if MINIO_BIN names one or minio is on
-        the path.
+        older releases, writers killed at more moments; then the archive store and some drills on a real MinIO, if
+        MINIO_BIN names one or minio is on the path.
 --rerun: runs the files of failed tests once more, alone. What passes then depends on load or time: it is named as flaky,
          and counts as passed.
 The last line counts the tests, and a failed step before them as one more that failed.
@@ -34,14 +34,14 @@ const CHECKS: readonly (readonly [string, ...string[]])[] = [
 const LONG = [
   'test/http-distributed/**/*.test.ts',
   'test/distributed/**/*.test.ts',
-  'test/object-store/{minio,s3}-*.test.ts',
+  'test/object-store/{killed-puts,minio-*,s3-*}.test.ts',
   'test/archives/{costly-headers,many-members}.test.ts',
   'test/client/**/*.test.ts',
   'test/client-families/**/*.test.ts',
   'test/corpus/costly.test.ts',
   'test/deployment/first-hours.test.ts',
   'test/drills/histories.test.ts',
-  'test/event-log/{eventstoredb-event-log,log-copy,server-rules,server-rules-double}.test.ts',
+  'test/event-log/{eventstoredb-event-log,killed-appends,log-copy,server-rules,server-rules-double}.test.ts',
   'test/golden/{commands,commands-json}.test.ts',
   'test/http/{full-views-disk,login-attempts,pages-in-browser,resumable-upload}.test.ts',
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',

@@ -9,8 +9,9 @@ import test, { type ExecutionContext } from 'ava';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
-import { appendingProcess, killedAppending } from './appending-process.ts';
+import { appendingProcess } from './appending-process.ts';
 import { eventLogContract } from './contract.ts';
+import { losesNoEvents } from './killed-appends.ts';
 import { newLogFile, openLog } from './log-file.ts';
 import { appendEach, idsOf, listOf, newEvent, newEvents, revisionsOf, upTo } from './log-under-test.ts';
 
@@ -98,20 +99,8 @@ test.serial('another process may append to the same file, and subscriptions here
   }
 });
 
-test.serial('no acknowledged event is lost when the process is killed at any moment', async (t) => {
-  const file = await newLogFile(t);
-  for (const round of upTo(6)) {
-    const acknowledged = await killedAppending(file, `round${round}`, 20 + round * 37);
-    const log = await SqliteEventLog.open({ file });
-    const all = await listOf(log.readAll());
-    const places = new Map(all.map(({ id, stream, revision }) => [id, `${stream} ${revision}`]));
-    t.true(acknowledged.length >= 20);
-    for (const { id, stream, revision } of acknowledged) t.is(places.get(id), `${stream} ${revision}`);
-    for (const [stream, events] of Map.groupBy(all, (event) => event.stream)) {
-      t.deepEqual(revisionsOf(events), upTo(events.length), stream);
-    }
-    await log[Symbol.asyncDispose]();
-  }
+test.serial('no acknowledged event is lost when the process is killed', async (t) => {
+  await losesNoEvents(t, [20, 57]); // more moments are in killed-appends.test.ts
 });
 
 test.serial('a closed log is one file without a WAL, next to its head file', async (t) => {

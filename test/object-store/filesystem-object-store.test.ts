@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync, fsyncSync as fsyncOfNode } from 'node:fs';
 import {
   appendFile,
@@ -38,6 +37,7 @@ import { failFileCalls } from '../../testing/event-log/failing-file-calls.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
+import { losesNoPuts } from './killed-puts.ts';
 
 const SMALL = 1000;
 const LARGE = 300_000;
@@ -492,22 +492,7 @@ test('a full disk is reported, and a failed put leaves nothing', async (t) => {
 });
 
 test('every put acknowledged before a SIGKILL is stored completely', async (t) => {
-  const folder = await temporaryFolder(t);
-  const acknowledged: string[] = [];
-  for (const wait of [60, 140, 250]) acknowledged.push(...(await putUntilKilled(folder, wait)));
-  const { store } = await openIn(t, folder);
-  t.true(acknowledged.length > 20, `${acknowledged.length} objects`);
-  const stored = new Set<string>();
-  for await (const { sha256 } of store.list()) {
-    t.is(sha256Of(await bytesOf(store, sha256)), sha256);
-    stored.add(sha256);
-  }
-  t.deepEqual(
-    acknowledged.filter((sha256) => !stored.has(sha256)),
-    [],
-  );
-  await store.sweepIncoming(later());
-  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+  await losesNoPuts(t, [140]); // more moments are in killed-puts.test.ts
 });
 
 test('several processes may concurrently open a new folder and put the same objects', async (t) => {
@@ -602,22 +587,6 @@ async function openDescriptors(folder: string): Promise<number> {
   const names = await readdir('/proc/self/fd');
   const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
   return targets.filter((target) => target.startsWith(folder)).length;
-}
-
-async function putUntilKilled(folder: string, wait: number): Promise<string[]> {
-  const child = spawn(process.execPath, [scriptOf('puts-until-killed.ts'), folder], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const printed = child.stdout.toArray();
-  await once(child.stdout, 'readable');
-  await new Promise((resolve) => setTimeout(resolve, wait));
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended with ${child.exitCode} by itself`);
-  return Buffer.concat(await printed)
-    .toString()
-    .split('\n')
-    .filter((line) => line.length === 64);
 }
 
 function inChild(script: string, args: string[], before = '') {

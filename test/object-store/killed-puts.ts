@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { bytesOf, sha256Of } from './bodies.ts';
+
+const SCRIPT = path.join(import.meta.dirname, 'processes', 'puts-until-killed.ts');
+
+/**
+ * Asserts that a store has every object whose put a process reported before it was killed. Each wait is the time in
+ * milliseconds from the first report of a process to its end.
+ */
+export async function losesNoPuts(t: ExecutionContext, waits: readonly number[]): Promise<void> {
+  const folder = await temporaryFolder(t);
+  const acknowledged: string[] = [];
+  for (const wait of waits) acknowledged.push(...(await putUntilKilled(folder, wait)));
+  await using store = await FilesystemObjectStore.open({ folder });
+  t.true(acknowledged.length > 20, `${acknowledged.length} objects`);
+  const stored = new Set<string>();
+  for await (const { sha256 } of store.list()) {
+    t.is(sha256Of(await bytesOf(store, sha256)), sha256);
+    stored.add(sha256);
+  }
+  t.deepEqual(
+    acknowledged.filter((sha256) => !stored.has(sha256)),
+    [],
+  );
+  await store.sweepIncoming(new Date(Date.now() + 60_000));
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+}
+
+async function putUntilKilled(folder: string, wait: number): Promise<string[]> {
+  const child = spawn(process.execPath, [SCRIPT, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed = child.stdout.toArray();
+  await once(child.stdout, 'readable');
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended with ${child.exitCode} by itself`);
+  return Buffer.concat(await printed)
+    .toString()
+    .split('\n')
+    .filter((line) => line.length === 64);
+}
