@@ -1,9 +1,10 @@
+import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { HashingThreads } from '../../src/object-store/hashing/hashing-threads.ts';
 import { ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
 import { storeThread } from '../../src/object-store/store-errors.ts';
 import type { WorkerClient } from '../../src/tools/concurrency/worker-client.ts';
-import { runInWorld } from '../../src/tools/outside-world.ts';
+import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { md5Of, newBody, sha256Of } from './bodies.ts';
 
 /** Echoes its requests, except the words that make it fail, end or stay silent. */
@@ -50,6 +51,20 @@ test('open calls reject when the worker is closed, later ones too', async (t) =>
   await calls[Symbol.asyncDispose]();
   await waiting;
   await t.throwsAsync(calls.call('hello'), { instanceOf: ObjectStoreUnavailable });
+});
+
+test('a worker that has ended is not started again to be closed', async (t) => {
+  let starts = 0;
+  const start: Workers['start'] = (program, options) => {
+    starts += 1;
+    return new Worker(program, options);
+  };
+  await runInWorld({ workers: { start } }, async () => {
+    const calls = callsIn(t);
+    await t.throwsAsync(calls.call('exit'), { instanceOf: ObjectStoreUnavailable });
+    await calls.closeBy('close');
+  });
+  t.is(starts, 1);
 });
 
 test('a reply that arrives while the worker is closed does not let the process end before', async (t) => {

@@ -90,8 +90,7 @@ export class LogWriterClient {
 
   async #close(): Promise<void> {
     this.#send();
-    await this.#thread.call({ kind: 'close' }).catch(() => undefined); // what is answered is durable without it
-    await this.#thread[Symbol.asyncDispose]();
+    await this.#thread.closeBy({ kind: 'close' });
   }
 
   #isInPlace(): boolean {

@@ -46,8 +46,7 @@ export class StoreWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#calls.call({ kind: 'close' }).catch(() => {}); // a database that fails to close is intact
-    await this.#calls[Symbol.asyncDispose]();
+    await this.#calls.closeBy({ kind: 'close' });
   }
 
   #newGroup(): RowGroup {

@@ -50,6 +50,12 @@ export class WorkerClient<Request, Reply> implements AsyncDisposable {
     return this.#worker !== undefined;
   }
 
+  /** Has the thread, if it runs, close what it has open, and ends it. What was answered must be durable without that. */
+  async closeBy(request: Request): Promise<void> {
+    if (this.isRunning) await this.call(request).catch(() => undefined);
+    await this[Symbol.asyncDispose]();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await this.#worker?.terminate();

@@ -53,7 +53,6 @@ export class ViewWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#thread.call({ kind: 'close' }).catch(() => undefined); // what is written is durable without it
-    await this.#thread[Symbol.asyncDispose]();
+    await this.#thread.closeBy({ kind: 'close' });
   }
 }
