@@ -453,6 +453,16 @@ test('an operator retries the checks of a rejected deposit on its page and sees 
   });
 });
 
+test('the proof of a deleted deposit compares no archive: those that it had are not known any longer', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { status: 'partial' });
+  t.is((await alice.delete(`/1/software/${id}/metadata/`)).status, 204);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).waitFor();
+  t.is(await page.getByLabel('Hash an archive that you have').count(), 0);
+});
+
 test('a depositor sees only the files of its own deposit, an auditor no bytes', async (t, open) => {
   const { service, alice } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });

@@ -53,7 +53,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
     ${run.evidence && html`<${Saving} evidence=${run.evidence} />`}
     <h2>What this does not prove</h2>
     <ul>${NOT_PROVEN.map((text) => html`<li>${text}</li>`)}</ul>
-    <${ArchiveCheck} archives=${summary.row?.archives ?? []} />
+    ${summary.row && html`<${ArchiveCheck} archives=${summary.row.archives} />`}
     <p class="quiet">The command that proves also the bytes: <${Copyable} text=${`npx deposit-service verify ${depositId}`} /></p>
   </section>`;
 }

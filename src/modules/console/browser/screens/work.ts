@@ -29,7 +29,7 @@ export function Work({ boot }: ScreenProps): VNode {
     <${Pending} of=${loaded} />
     <${Problem} text=${act.problem} />
     ${loaded.value && groups.length === 0 && html`<p class="quiet">No event is parked. Events that a reactor gave up appear here.</p>`}
-    ${groups.length > 0 && html`<p class="quiet">A reactor gave up these events: correct the cause, then retry them.</p>`}
+    ${groups.length > 0 && html`<p class="quiet">Reactors gave up these events: they wait until an operator retries or skips them.</p>`}
     ${groups.map(
       ([reason, rows = []]) => html`<section class="panel" key=${reason} aria-label=${reason}>
         <div class="actions">
