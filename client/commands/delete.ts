@@ -1,4 +1,4 @@
-import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
+import { openDeposit } from '../deposit/find-deposit.ts';
 import { about, EXIT, numberOrIri } from '../faults.ts';
 import { isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
@@ -15,11 +15,11 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable 
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const { connection, output, deposit, links } = await openDeposit(onlyDeposit(positionals), values);
+  const { connection, output, deposit, links } = await openDeposit(positionals, values);
   await about(deposit, async () => {
-    const { answer, repeated } = await connection.ask('DELETE', links.edit, { repeatable: true });
+    const answer = await connection.ask('DELETE', links.edit, { repeatable: true });
     // Missing only now: the first attempt deleted it, but its answer was lost.
-    if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
+    if (!isSuccess(answer) && !(answer.repeated && answer.status === 404)) throw new Refused(answer);
   });
   output.result({ deposit: numberOrIri(deposit), deleted: true }, `Deposit ${deposit} deleted.`);
   return EXIT.done;

@@ -17,7 +17,7 @@ import { random } from '../../src/tools/random.ts';
 import { archivesIn } from '../archives/archives-in.ts';
 import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
-import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
+import { openDeposit } from '../deposit/find-deposit.ts';
 import { StoredDownload } from '../deposit/stored-download.ts';
 import { statusOf } from '../deposit/wait.ts';
 import { EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
@@ -43,12 +43,11 @@ Exit codes: 0 success, 1 refused, failed, or not what the server announced, 2 wr
 export async function run(args: string[]): Promise<number> {
   const options = { ...COMMON_OPTIONS, output: { type: 'string' }, force: { type: 'boolean' } } as const;
   const { values, positionals } = readArguments(args, options);
-  const wanted = onlyDeposit(positionals);
   const { output: wish, force = false } = values;
   if (wish === '-' && values.json) throw new UsageFault('--json cannot be combined with --output -.');
   if (wish === '') throw new UsageFault('--output needs the name of a file, or - for standard output.');
   if (wish !== undefined) assertFree(wish, force);
-  const { connection, output, deposit, links } = await openDeposit(wanted, values);
+  const { connection, output, deposit, links } = await openDeposit(positionals, values);
   if (links.media === null)
     throw new Fault(`The server does not say where the archives of deposit ${deposit} are.`);
   const { swhid } = await statusOf({ deposit, links }, false, { connection, output });

@@ -1,4 +1,4 @@
-import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
+import { openDeposit } from '../deposit/find-deposit.ts';
 import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts';
 import { EXIT, Fault, numberOrIri } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
@@ -14,7 +14,7 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable 
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const { connection, output, deposit, links } = await openDeposit(onlyDeposit(positionals), values);
+  const { connection, output, deposit, links } = await openDeposit(positionals, values);
   if (links.history === null) throw new Fault(`The server offers no history of deposit ${deposit}.`);
   let number = 0;
   for await (const { entries } of pagesOf(connection, links.history)) {

@@ -1,4 +1,4 @@
-import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
+import { openDeposit } from '../deposit/find-deposit.ts';
 import { printDeposit } from '../deposit/wait.ts';
 import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
@@ -16,6 +16,6 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, o
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
-  const { deposit, links, ...session } = await openDeposit(onlyDeposit(positionals), values);
+  const { deposit, links, ...session } = await openDeposit(positionals, values);
   return about(deposit, () => printDeposit({ deposit, links }, values, session));
 }

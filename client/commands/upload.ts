@@ -9,11 +9,11 @@ import { isCached, PreparedCache, stateOfDigests } from '../archives/prepared-ca
 import { assertAccepted } from '../deposit/archive-limits.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
+import { type Target, targetOf } from '../deposit/find-deposit.ts';
 import { agreesWith, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
 import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
 import { sendUpload } from '../deposit/send-upload.ts';
 import { StoredKey } from '../deposit/stored-key.ts';
-import { type Target, targetOf } from '../deposit/target.ts';
 import { statusOf } from '../deposit/wait.ts';
 import type { Receipt } from '../documents/deposit-documents.ts';
 import { readEnvironment } from '../environment.ts';

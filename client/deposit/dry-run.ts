@@ -1,11 +1,10 @@
 import { readDryRun, type Status } from '../documents/deposit-documents.ts';
 import { Fault, UsageFault } from '../faults.ts';
-import { type Connection, isSuccess } from '../http/connection.ts';
-import { Refused } from '../http/refused.ts';
+import type { Connection } from '../http/connection.ts';
 import { formatNumber } from '../output.ts';
+import type { Target } from './find-deposit.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
-import type { Target } from './target.ts';
 
 export type DryRunOptions = {
   readonly connection: Connection;
@@ -42,12 +41,11 @@ export async function dryRun(
   const iri = new URL(collection.iri);
   iri.searchParams.set('dry-run', 'true');
   const { headers, body } = requestOf(create, { collection, slug, upload: null });
-  const { answer } = await connection.ask('POST', iri.href, {
+  const answer = await connection.write('POST', iri.href, {
     headers,
     body,
     repeatable: true, // nothing is stored
     onSent: (bytes) => onSent(bytes, body?.length ?? 0),
   });
-  if (!isSuccess(answer)) throw new Refused(answer);
   return readDryRun(answer);
 }

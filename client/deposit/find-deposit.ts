@@ -9,12 +9,49 @@ import { Fault, UsageFault } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { isOnSameServer } from '../http/same-server.ts';
+import { openSession, type Session, type SessionOptions } from '../session.ts';
+
+/** Destination of an upload. */
+export type Target = {
+  readonly service: ServiceDocument;
+  readonly collection: Collection;
+  /** The existing deposit to add to, if any. */
+  readonly existing: Receipt | null;
+};
+
+export async function targetOf(
+  connection: Connection,
+  deposit: string | undefined,
+  wanted: string | undefined,
+): Promise<Target> {
+  const service = await fetchServiceDocument(connection);
+  const existing = deposit === undefined ? null : await findDeposit(connection, deposit, wanted);
+  const own = service.collections.find(({ iri }) => existing?.links.edit.startsWith(iri));
+  return { service, collection: own ?? chooseCollection(service, wanted), existing };
+}
+
+/** Opens a session for the deposit that the only argument names. @throws {UsageFault} */
+export async function openDeposit(
+  positionals: readonly string[],
+  values: SessionOptions,
+): Promise<Session & Receipt> {
+  const wanted = onlyDeposit(positionals);
+  const session = await openSession(values);
+  return { ...session, ...(await findDeposit(session.connection, wanted, values.collection)) };
+}
+
+function onlyDeposit(positionals: readonly string[]): string {
+  const [deposit, ...more] = positionals;
+  if (deposit === undefined) throw new UsageFault('No deposit given: give its number or Edit-IRI.');
+  if (more.length > 0) throw new UsageFault(`Unexpected argument '${more.join(' ')}': give one deposit.`);
+  return deposit;
+}
 
 /**
  * Finds a deposit by its number, or by its Edit-IRI as in the `Location` of a receipt. The number is searched for in
  * the given collection, or in all collections of the service document.
  */
-export async function findDeposit(
+async function findDeposit(
   connection: Connection,
   wanted: string,
   collection: string | undefined,
@@ -52,7 +89,7 @@ async function inCollection(
 ): Promise<Receipt | null> {
   const at = (end: string) => new URL(`${deposit}/${end}/`, collection.replace(/\/?$/, '/')).href;
   const edit = at('metadata');
-  const { answer } = await connection.ask('GET', edit, {
+  const answer = await connection.ask('GET', edit, {
     headers: { Accept: 'application/xml' },
     repeatable: true,
   });
@@ -61,7 +98,7 @@ async function inCollection(
   if (answer.status !== 405) throw new Refused(answer);
   // The basic interface has no GET of the Edit-IRI; a missing deposit has no status, either.
   const state = at('status');
-  const { answer: status } = await connection.ask('GET', state, { repeatable: true });
+  const status = await connection.ask('GET', state, { repeatable: true });
   if (status.status === 404) return null;
   if (status.status > 299) throw new Refused(status);
   const links = { edit, add: edit, media: at('media'), state, statement: null, history: null };

@@ -168,15 +168,14 @@ function sentOf(step: Step, total: number, { progress, reached, request: [number
 /** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
 async function create(step: Step, upload: string | null, sending: StepSending): Promise<Receipt> {
   const { connection, collection, slug, key } = sending;
-  const send = async (multipart: MultipartType): Promise<Answer> => {
+  const send = (multipart: MultipartType): Promise<Answer> => {
     const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
-    const { answer } = await connection.ask('POST', collection.iri, {
+    return connection.ask('POST', collection.iri, {
       headers,
       body,
       repeatable: collection.recognisesRepeats,
       onSent: sentOf(step, body?.length ?? 0, sending),
     });
-    return answer;
   };
   try {
     // SWORD 2.0 has multipart/related. Some servers have forms only, and refuse it before they make a deposit.
@@ -228,7 +227,7 @@ async function change(
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.action === 'replace';
-  const { answer, repeated } = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {
+  const answer = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {
     headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
     body,
     repeatable: isReplacement || etag !== null || collection.recognisesRepeats,
@@ -237,8 +236,8 @@ async function change(
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
   // A server that recognizes keys finds that of a recorded request first. An older one does so with POST alone.
   const mayBeRecorded = isReplacement
-    ? repeated || stored.isShared
-    : repeated && !collection.recognisesRepeats;
+    ? answer.repeated || stored.isShared
+    : answer.repeated && !collection.recognisesRepeats;
   if (!mayBeRecorded || ![405, 412].includes(answer.status)) throw new Refused(answer);
   return standingAfterRepetition(step, standing, answer, sending);
 }

@@ -58,6 +58,6 @@ export function isConflict(error: unknown): error is Refused {
 /** Whether a deposit no longer exists. */
 export async function isGone(edit: string, connection: Connection): Promise<boolean> {
   const headers = { Accept: 'application/xml' };
-  const { answer } = await connection.ask('GET', edit, { headers, repeatable: true });
+  const answer = await connection.ask('GET', edit, { headers, repeatable: true });
   return [404, 410].includes(answer.status);
 }

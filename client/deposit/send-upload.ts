@@ -4,9 +4,9 @@ import type { Collection } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
 import { Refused } from '../http/refused.ts';
 import { isResumable } from './archive-limits.ts';
+import type { Target } from './find-deposit.ts';
 import { perform, type Reached, type Sending } from './perform.ts';
 import { inChunks, type Step } from './plan.ts';
-import type { Target } from './target.ts';
 
 export type SendOptions = Omit<Sending, 'collection' | 'reached'> & { readonly target: Target };
 

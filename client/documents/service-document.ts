@@ -40,7 +40,7 @@ export async function fetchServiceDocument(connection: Connection): Promise<Serv
   const { server } = connection;
   const ofThisKind = `${server.origin}${server.pathname.replace(/\/+$/, '')}/1/servicedocument/`;
   if (server.pathname !== '/' || server.search !== '') {
-    const { answer } = await connection.ask('GET', server.href, {
+    const answer = await connection.ask('GET', server.href, {
       headers: { Accept: 'application/atomsvc+xml, application/xml;q=0.9' },
       repeatable: true,
     });

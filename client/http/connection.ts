@@ -31,7 +31,7 @@ export type SentRequest = {
 type Take = (message: IncomingMessage, onPiece: (isNew: boolean) => void) => Promise<void>;
 
 /** `repeated`: an earlier attempt may already have been executed. */
-export type Written = { readonly answer: Answer; readonly repeated: boolean };
+type Repeatable<Result> = Result & { readonly repeated: boolean };
 
 export type ConnectionOptions = {
   readonly login: Login;
@@ -81,13 +81,13 @@ export class Connection {
    * @throws {Unsure} the answer to a request that may not be repeated was lost.
    */
   async write(method: string, iri: string, request: SentRequest): Promise<Answer> {
-    const { answer } = await this.ask(method, iri, request);
+    const answer = await this.ask(method, iri, request);
     if (!isSuccess(answer)) throw new Refused(answer);
     return answer;
   }
 
   /** Sends a request like {@link write}, and returns any answer. */
-  ask(method: string, iri: string, request: SentRequest): Promise<Written> {
+  ask(method: string, iri: string, request: SentRequest): Promise<Repeatable<Answer>> {
     return this.#sendWithRetries(method, iri, request, async (message) => readAnswer(message, method, iri));
   }
 
@@ -102,7 +102,7 @@ export class Connection {
   ): Promise<void> {
     const retries = this.retries();
     const request = { repeatable: true, retries, ...(headers && { headers }) };
-    const { answer } = await this.#sendWithRetries('GET', iri, request, async (message, watch) => {
+    const answer = await this.#sendWithRetries('GET', iri, request, async (message, watch) => {
       const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
       if (!isSuccess(head)) return { ...head, refusal: await readAnswer(message, 'GET', iri) };
       await take(message, (isNew) => {
@@ -119,7 +119,7 @@ export class Connection {
     iri: string,
     request: SentRequest,
     read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
-  ): Promise<{ readonly answer: Result; readonly repeated: boolean }> {
+  ): Promise<Repeatable<Result>> {
     const url = onSameServer(iri, this.server);
     const retries = request.retries ?? this.retries();
     for (let repeated = false; ; ) {
@@ -128,7 +128,7 @@ export class Connection {
         this.#wasReached = true;
         const isHandled = answer.status === request.handled;
         const mayRepeat = request.repeatable === true && isTransient(answer) && !isHandled;
-        if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { answer, repeated };
+        if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { ...answer, repeated };
         repeated = true;
         this.#options.note(`Server not ready (${answer.status}); retrying.`);
       } catch (error) {

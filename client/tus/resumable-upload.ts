@@ -90,7 +90,7 @@ export class ResumableUpload {
     let abandoned: AbandonedUploads | undefined;
     for (;;) {
       // An upload whose creation is lost expires.
-      const { answer } = await connection.ask('POST', uploads, { headers, repeatable: true, handled: 429 });
+      const answer = await connection.ask('POST', uploads, { headers, repeatable: true, handled: 429 });
       if (isSuccess(answer)) return locationIn(answer);
       abandoned ??= this.#kept.abandoned();
       if (answer.status !== 429 || !(await removeOne(abandoned, connection))) throw new Refused(answer);
@@ -101,7 +101,7 @@ export class ResumableUpload {
   /** Returns the number of bytes that the server has; `undefined` if it no longer knows the upload. */
   async #offsetOf(upload: string, retries?: Retries): Promise<number | undefined> {
     const { connection } = this.#options;
-    const { answer } = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true, retries });
+    const answer = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true, retries });
     if ([403, 404, 410].includes(answer.status)) return undefined;
     if (!isSuccess(answer)) throw new Refused(answer);
     return offsetIn(answer);
@@ -167,7 +167,7 @@ export class ResumableUpload {
     };
     const body = fileBody(this.#archive, start, end);
     const request = { headers, body, onSent, repeatable: 'after a look', retries } as const;
-    return (await this.#options.connection.ask('PATCH', upload, request)).answer;
+    return this.#options.connection.ask('PATCH', upload, request);
   }
 
   #reached(bytes: number): void {
@@ -181,7 +181,7 @@ type AbandonedUploads = ReturnType<KeptUploads['abandoned']>;
 /** Removes the first upload that still exists; resolves to `false` if none did. */
 async function removeOne(abandoned: AbandonedUploads, connection: Connection): Promise<boolean> {
   for (let next = abandoned.shift(); next; next = abandoned.shift()) {
-    const { answer } = await connection.ask('DELETE', next.upload, { headers: TUS, repeatable: true });
+    const answer = await connection.ask('DELETE', next.upload, { headers: TUS, repeatable: true });
     // An upload that no longer exists may have become an archive, which a repeated command needs to know.
     if (!isSuccess(answer)) continue;
     next.forget();

@@ -57,7 +57,7 @@ test('a server that is not ready is asked again, after growing pauses, until the
   };
   const world = { clock: { ...CLOCK_OF_NODE, monotonic: () => now, sleep }, random: HALFWAY };
   const limits = { ...timeLimits(10), firstPause: 1000, longestPause: 3000 };
-  const { answer } = await runInWorld(world, () =>
+  const answer = await runInWorld(world, () =>
     connectionTo(server.url, limits).ask('GET', `${server.url}/`, { repeatable: true }),
   );
   t.is(answer.status, 503);
