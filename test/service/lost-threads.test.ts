@@ -66,7 +66,7 @@ async function serviceWithThreads(t: ExecutionContext) {
     await alice.waitFor(editIri.replace(/metadata\/$/, 'status/'), 'done');
   };
   const ready = () => fetch(`${service.url}/health/ready`);
-  return { threads, lines, changeViews, deposit, ready };
+  return { alice, threads, lines, changeViews, deposit, ready };
 }
 
 test.serial(
@@ -132,3 +132,14 @@ test.serial(
     );
   },
 );
+
+test.serial('a search for an object whose thread cannot start is answered 503', async (t) => {
+  const { alice, threads, deposit } = await serviceWithThreads(t);
+  await deposit();
+  const search = () => alice.get(`/1/resolve/swh:1:cnt:${'0'.repeat(40)}/`);
+  threads.broken.add('archive-reader');
+  const answer = await search();
+  t.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5'], await answer.text());
+  threads.broken.clear();
+  t.is((await search()).status, 404);
+});

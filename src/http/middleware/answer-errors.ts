@@ -124,6 +124,7 @@ type OtherCode =
   | ObjectStoreUnavailable['code']
   | 'EVENT_LOG_UNAVAILABLE'
   | 'READERS_BUSY'
+  | 'POOL_BUSY'
   | 'VIEW_UNAVAILABLE'
   | 'CONCURRENT_WRITES'
   | 'WRONG_EXPECTED_REVISION'
@@ -137,6 +138,7 @@ const OTHER_CODES: Readonly<Record<OtherCode, SwordErrorCode>> = {
   ARCHIVE_STORE_UNAVAILABLE: 'ServiceUnavailable',
   EVENT_LOG_UNAVAILABLE: 'ServiceUnavailable',
   READERS_BUSY: 'ServiceUnavailable',
+  POOL_BUSY: 'ServiceUnavailable',
   VIEW_UNAVAILABLE: 'ServiceUnavailable',
   CONCURRENT_WRITES: 'Conflict',
   WRONG_EXPECTED_REVISION: 'Conflict',
@@ -163,11 +165,15 @@ function swordErrorOf(error: unknown): SwordError {
       'InternalError',
       'An unexpected error occurred; the operator can find it in the log.',
     );
-  const { message } = cause;
-  if (code === 'MaxUploadSizeExceeded') return archiveTooLarge(message, cause);
-  const summary = (cause.code === 'READERS_BUSY' ? undefined : SUMMARIES[code]) ?? message;
+  if (code === 'MaxUploadSizeExceeded') return archiveTooLarge(cause.message, cause);
   const headers = code === 'ServiceUnavailable' ? { 'Retry-After': '5' } : { ...allowHeader(code) };
-  return new SwordError(code, summary, { headers, cause });
+  return new SwordError(code, summaryOf(cause, code), { headers, cause });
+}
+
+function summaryOf(cause: Error & { readonly code?: unknown }, code: SwordErrorCode): string {
+  if (cause.code === 'READERS_BUSY') return cause.message;
+  if (cause.code === 'POOL_BUSY') return 'Archives cannot be read at the moment: try again later.';
+  return SUMMARIES[code] ?? cause.message;
 }
 
 /** Returns the `Allow` header for a deposit that was completed while its change was in progress. */
