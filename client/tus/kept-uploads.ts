@@ -38,7 +38,8 @@ export class KeptUploads {
   }
 
   find(): string | undefined {
-    return linesOf(this.#file)[0]?.trim() || undefined;
+    const [upload = ''] = linesOf(this.#file);
+    return URL.canParse(upload) ? upload : undefined; // a crash may leave anything
   }
 
   keep(upload: string): void {

@@ -510,18 +510,23 @@ test('an upload is abandoned when its process has ended, only for its user, and 
     const at = Date.now() / 1000 - minutesAgo * 60;
     for (const file of await files()) await utimes(file, at, at);
   };
-  of('alice', 'a').keep('of-alice');
-  of('bob', 'b').keep('of-bob');
+  of('alice', 'a').keep('iri:of-alice');
+  for (const content of ['', '\0\0\0', '/relative']) {
+    await writeFile((await files())[0] ?? '', content);
+    t.is(of('alice', 'a').find(), undefined, 'a crash may leave anything');
+  }
+  of('alice', 'a').keep('iri:of-alice');
+  of('bob', 'b').keep('iri:of-bob');
   t.deepEqual(given(), [], 'this process continues');
   const NOBODY = 2 ** 22; // no process has such a high number
   await sentBy(`${NOBODY} elsewhere`);
   t.deepEqual(given(), [], 'processes of another machine cannot be checked');
   await touched(11);
-  t.deepEqual(given(), ['of-alice'], 'a message would have arrived by now');
+  t.deepEqual(given(), ['iri:of-alice'], 'a message would have arrived by now');
   await sentBy(`${NOBODY} ${hostname()}`);
-  t.deepEqual(given(), ['of-alice']);
+  t.deepEqual(given(), ['iri:of-alice']);
   await touched(31 * 24 * 60);
-  of('alice', 'c').keep('of-today');
+  of('alice', 'c').keep('iri:of-today');
   t.is((await files()).length, 1);
-  t.is(of('alice', 'c').find(), 'of-today');
+  t.is(of('alice', 'c').find(), 'iri:of-today');
 });
