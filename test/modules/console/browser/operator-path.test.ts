@@ -197,6 +197,8 @@ test('columns are chosen in the address, and an event is found by its id', async
   await page.getByRole('checkbox', { name: 'Origin' }).check();
   await page.getByRole('checkbox', { name: 'SWHID' }).uncheck();
   await page.getByRole('columnheader', { name: 'Origin' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('checkbox', { name: 'Origin' }).waitFor({ state: 'hidden', timeout: 10_000 });
   t.is(new URL(page.url()).searchParams.get('columns'), 'id,title,owner,status,changed,origin');
   t.is(await page.getByRole('columnheader', { name: 'SWHID' }).count(), 0);
   const link = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');

@@ -9,14 +9,12 @@ export function ColumnPicker({ shown }: { readonly shown: readonly ColumnName[] 
     const names = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
     navigate(withQuery({ columns: columnsText(names) }), { replace: true });
   };
-  return html`<details class="columns">
-    <summary class="button">Columns</summary>
-    <fieldset>
+  return html`<button type="button" popovertarget="columns">Columns</button>
+    <fieldset id="columns" popover>
       <legend class="quiet">Columns of the list and of exports</legend>
       ${COLUMNS.slice(1).map(({ name, title }) => {
         const isShown = shown.includes(name);
         return html`<label><input type="checkbox" checked=${isShown} onChange=${() => toggle(name)} /> ${title}</label>`;
       })}
-    </fieldset>
-  </details>`;
+    </fieldset>`;
 }
