@@ -66,7 +66,7 @@ async function performAll(steps: readonly Step[], sending: Sending): Promise<Rec
         reached.state = await sendStep(step, { ...sending, key, request });
         number += 1;
       } catch (error) {
-        const made = await createdOtherwise(step, rest, error, sending);
+        const made = await createdOtherwise(step, rest, error, sending.connection);
         const reason = made ? null : reasonForChunks(step, error, sending);
         if (made) [reached.state, rest] = [made.receipt, made.rest];
         else if (!reason) throw error;

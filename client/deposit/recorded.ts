@@ -4,7 +4,6 @@ import { historyEventOf, pagesOf } from '../documents/feed.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { inChunks, type Step } from './plan.ts';
-import type { StoredKey } from './stored-key.ts';
 
 /**
  * Resolves to whether the history of the deposit has the change of a step, which has either an archive or an entry.
@@ -32,16 +31,16 @@ function sha256Of(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the deposit that another run of this command has created, with what is left to send: that run sent archive and
- * metadata in one request, and this one does not, or the other way round. `null` if the server names none.
+ * Returns the deposit that an earlier request with the key has created, with what is left to send. That request had archive
+ * and metadata, and this one has not, or the other way round. `null` if the server names none.
  */
 export async function createdOtherwise(
   step: Step,
   rest: readonly Step[],
   error: unknown,
-  { connection, stored }: { readonly connection: Connection; readonly stored: StoredKey },
+  connection: Connection,
 ): Promise<{ readonly receipt: Receipt; readonly rest: Step[] } | null> {
-  if (step.action !== 'create' || !isConflict(error) || !stored.isShared || error.edit === null) return null;
+  if (step.action !== 'create' || !isConflict(error) || error.edit === null) return null;
   if (await isGone(error.edit, connection)) return null;
   const receipt = readReceipt(await connection.get(error.edit), error.edit);
   const [next, ...later] = step.entry ? [...inChunks(step).slice(1), ...rest] : rest;

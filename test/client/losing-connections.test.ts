@@ -359,6 +359,22 @@ test('an archive that a proxy refuses after a larger one is sent in chunks to th
   t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
+test('a creation whose response was lost, and which a proxy refuses then, is found by its key', async (t) => {
+  let creations = 0;
+  await using proxy = await AlteringProxy.start(
+    t.context.service.url,
+    (answer, line) => (CREATION.test(line) && creations === 1 ? 'lost' : answer),
+    {
+      refuses: (line, bytes) =>
+        CREATION.test(line) && (creations += 1) > 1 && bytes > 500 ? 413 : undefined,
+    },
+  );
+  const depositor = await newDepositor(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'hello.tar', ...described, '--wait']);
+  t.is(code, 0, err);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
+});
+
 test('a chunk of which nothing arrives is followed by smaller ones', async (t) => {
   await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
     refuses: (line, bytes) => (line.startsWith('PATCH') && bytes > 3 * 1024 ** 2 ? 'lost' : undefined),
