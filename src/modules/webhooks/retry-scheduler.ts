@@ -5,6 +5,7 @@ import type { Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
+import { RepeatedFaults } from '../../tools/repeated-faults.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
 import { type CircuitBreaker, MAX_PAUSE_MS } from './circuit-breaker.ts';
@@ -31,6 +32,8 @@ const POLL_INTERVAL_MS = 500;
 const MAX_REST_MS = 10_000;
 const MAX_EXPIRY_INTERVAL_MS = 60_000;
 const EXPIRY_BATCH = 1000;
+/** Milliseconds after which the same fault is logged again. */
+const LOG_AGAIN_AFTER_MS = 60_000;
 const MAX_CONCURRENT = 64;
 const VIEW_TIMEOUT_MS = 2000;
 /** Milliseconds that a stop waits for deliveries in progress, and then for recording that they were aborted. */
@@ -52,6 +55,8 @@ export class RetryScheduler {
   readonly #inFlight = new Map<number, { readonly client: string; readonly work: Promise<void> }>();
   /** Clients of which nothing could be delivered at the last look: each look takes queries, and there may be thousands. */
   readonly #resting = new Map<string, Rest>();
+  /** By the number of the deposit, if there is one. */
+  readonly #faults = new RepeatedFaults<number | undefined>(LOG_AGAIN_AFTER_MS);
   readonly #stopListening: () => void;
   #running: Promise<void> | undefined;
   #expiredAt = -Infinity;
@@ -97,6 +102,7 @@ export class RetryScheduler {
         if (this.#options.queries.isCurrent()) {
           await this.#expire();
           this.#fillAll();
+          this.#faults.isOver(undefined);
         }
       } catch (error) {
         this.#warn(error);
@@ -210,6 +216,7 @@ export class RetryScheduler {
   #begin(client: string, depositId: number, work: Promise<Position | undefined>): void {
     const finish = async (): Promise<void> => {
       const position = await work;
+      this.#faults.isOver(depositId);
       const { queries } = this.#options;
       const isShown = position === undefined || (await queries.passed(position, VIEW_TIMEOUT_MS));
       const wasFull = this.#inFlight.size >= MAX_CONCURRENT;
@@ -247,8 +254,8 @@ export class RetryScheduler {
   }
 
   #warn(err: unknown, about: { readonly client?: string; readonly depositId?: number } = {}): void {
-    if (!this.#stop.signal.aborted)
-      this.#options.logger.warn({ ...about, err }, 'retry of notifications failed');
+    if (this.#stop.signal.aborted || !this.#faults.isNews(about.depositId, String(err))) return;
+    this.#options.logger.warn({ ...about, err }, 'retry of notifications failed');
   }
 }
 

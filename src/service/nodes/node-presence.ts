@@ -4,6 +4,7 @@ import { errorsOfCode } from '../../tools/coded-error.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
+import { RepeatedFaults } from '../../tools/repeated-faults.ts';
 import type { Projector } from '../../views/projector.ts';
 import { confirms } from './confirmations.ts';
 import { appendNodeEvent, NODES, nodeOf } from './node-stream.ts';
@@ -33,6 +34,8 @@ const NAMESAKE_TIMEOUT_MS = 2000;
 /** Time limits of the registration at a start and at a stop: neither waits longer for a log that accepts no appends. */
 const [START_TIMEOUT_MS, STOP_TIMEOUT_MS] = [NAMESAKE_TIMEOUT_MS + 2000, 1000];
 const RETRY_DELAY_MS = 1000;
+/** Milliseconds after which the same fault is logged again. */
+const LOG_AGAIN_AFTER_MS = 60_000;
 
 /**
  * Registers a node of a shared log, and confirms to commands what its views have applied. A question is an event, so
@@ -86,6 +89,7 @@ export class NodePresence implements AsyncDisposable {
 
   async #register(): Promise<void> {
     const { log, node, logger } = this.#options;
+    const faults = new RepeatedFaults<string>(LOG_AGAIN_AFTER_MS);
     while (!this.#stop.signal.aborted) {
       try {
         // An append that failed may have registered this node: then it confirms itself.
@@ -100,7 +104,7 @@ export class NodePresence implements AsyncDisposable {
       } catch (err) {
         if (err instanceof NodeNameInUse) throw err;
         if (this.#stop.signal.aborted) return;
-        logger.warn({ err }, 'node registration failed');
+        if (faults.isNews(node, String(err))) logger.warn({ err }, 'node registration failed');
         await clock.sleep(RETRY_DELAY_MS, this.#stop.signal).catch(() => undefined);
       }
     }

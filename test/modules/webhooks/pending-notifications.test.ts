@@ -369,3 +369,25 @@ test('a notification that queries do not find yet is looked for again once they 
   t.true(performance.now() - since < 8000, 'it does not wait for the end of a rest of ten seconds');
   await scheduler.stop();
 });
+
+test('notifications that cannot be read are logged once, not with each look at them', async (t) => {
+  const logged: unknown[] = [];
+  let looks = 0;
+  const scheduler = new RetryScheduler({
+    deliveries: {},
+    projector: { listen: () => () => undefined },
+    undelivered: { counts: () => new Map() },
+    queries: {
+      isCurrent: () => {
+        looks += 1;
+        throw new Error('the disk cannot be read');
+      },
+    },
+    logger: { ...silentLogger, warn: (facts: unknown) => logged.push(facts) },
+    giveUpAfter: Infinity,
+  } as never);
+  scheduler.start();
+  await until(async () => looks === 3);
+  await scheduler.stop();
+  t.is(logged.length, 1);
+});
