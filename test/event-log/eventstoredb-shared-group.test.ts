@@ -14,7 +14,7 @@ import {
 } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { deleteRetiredGroups } from '../../src/event-log/eventstoredb/consumer-groups/retired-groups.ts';
 import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
-import { eventually, type LogOnDouble, logOnDouble, storeEach } from './log-on-double.ts';
+import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, listOf, newEvents, upTo } from './log-under-test.ts';
 
 const TIMES = { callTimeout: 1000, firstPause: 10, longestPause: 100, linger: 200 };
@@ -173,10 +173,7 @@ test('an idle consumer stays connected although another node names its connectio
 
 test('a group that is catching up continues for the others while one node is at its limit', async (t) => {
   const server = await logOnDouble(t);
-  storeEach(
-    server,
-    upTo(1500).map((number) => `deposit-${number}`),
-  );
+  for (const number of upTo(1500)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));
   const full = new Consumer(t, server, holding, { bufferSize: 5 });
   await full.has(5);
   const other = new Consumer(t, server, acknowledging);

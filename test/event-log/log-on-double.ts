@@ -6,7 +6,6 @@ import {
   type DoubleOptions,
   EventStoreDbDouble,
 } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { newEvents } from './log-under-test.ts';
 
 export type LogOnDouble = {
   readonly double: EventStoreDbDouble;
@@ -33,20 +32,6 @@ export async function logOnDouble(
   const log = await another();
   t.teardown(() => double[Symbol.asyncDispose]()); // before the logs: no hanging call delays them
   return { double, log, another };
-}
-
-/** Stores an event in each of the streams as another client would, without the calls. */
-export function storeEach({ double }: LogOnDouble, streams: readonly string[]): void {
-  for (const stream of streams) {
-    const events = newEvents(1).map(({ id, type, data, metadata }) => ({
-      id,
-      type,
-      contentType: 'application/json',
-      data: Buffer.from(JSON.stringify(data)),
-      metadata: Buffer.from(JSON.stringify(metadata)),
-    }));
-    double.log.append(stream, 'none', events);
-  }
 }
 
 /** Polls until the condition holds; the time limit of the test bounds it. */
