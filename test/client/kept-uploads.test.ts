@@ -131,22 +131,31 @@ for (const [what, limit, alter] of [
     t.is((await depositsOf(service, depositor)).length, 1);
   });
 
+/** Resolves to a proxy that holds back the answers to creations, refuses creations with more bytes, and alters answers. */
+function proxyOf(
+  service: RunningService,
+  creations: { readonly areHeld: boolean; readonly most: number },
+  alter: (answer: Answer) => Answer = (answer) => answer,
+): Promise<AlteringProxy> {
+  return AlteringProxy.start(
+    service.url,
+    (answer, line) => (creations.areHeld && CREATION.test(line) ? 'held' : alter(answer)),
+    { refuses: (line, bytes) => (CREATION.test(line) && bytes > creations.most ? 413 : undefined) },
+  );
+}
+
 for (const [what, archives] of [
   ['one archive', ['one.tar']],
   ['two archives', ['one.tar', 'two.tar']],
 ] as const)
   test(`repeating a command with ${what} whose creation a proxy refuses now continues with its deposit`, async (t) => {
     const { service, home } = t.context;
-    let [holds, most] = [true, Infinity];
-    await using proxy = await AlteringProxy.start(
-      service.url,
-      (answer, line) => (holds && CREATION.test(line) ? 'held' : answer),
-      { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
-    );
+    const creations = { areHeld: true, most: Infinity };
+    await using proxy = await proxyOf(service, creations);
     const depositor = await newDepositor(service, home, proxy.url);
     const upload = ['upload', ...archives, ...described];
     await killedWhen(t, depositor, upload, async () => (await depositsOf(service, depositor)).length === 1);
-    [holds, most] = [false, 2500];
+    Object.assign(creations, { areHeld: false, most: 2500 });
     const facts = await depositor.facts([...upload, '--wait', '--timeout', '20']);
     t.like(facts, { status: 'done', swhidAgrees: true });
     const [stream = ''] = await depositsOf(service, depositor);
@@ -158,17 +167,13 @@ for (const [what, archives] of [
 
 test('a command whose way to upload has changed starts over if its deposit was deleted', async (t) => {
   const { service, home } = t.context;
-  let [holds, most] = [true, Infinity];
-  await using proxy = await AlteringProxy.start(
-    service.url,
-    (answer, line) => (holds && CREATION.test(line) ? 'held' : answer),
-    { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
-  );
+  const creations = { areHeld: true, most: Infinity };
+  await using proxy = await proxyOf(service, creations);
   const depositor = await newDepositor(service, home, proxy.url);
   const upload = ['upload', 'one.tar', ...described, '--partial'];
   await killedWhen(t, depositor, upload, async () => (await depositsOf(service, depositor)).length === 1);
   const [stream = ''] = await depositsOf(service, depositor);
-  [holds, most] = [false, 2500];
+  Object.assign(creations, { areHeld: false, most: 2500 });
   await depositor.facts(['delete', stream.replace('deposit-', '')]);
   const { code, err } = await depositor.run([...upload, '--timeout', '20']);
   t.is(code, 0, err);
@@ -178,16 +183,12 @@ test('a command whose way to upload has changed starts over if its deposit was d
 
 test('a command that was killed makes no second deposit if a server that names none refuses its creation', async (t) => {
   const { service, home } = t.context;
-  let [holds, most] = [true, Infinity];
-  await using proxy = await AlteringProxy.start(
-    service.url,
-    (answer, line) => (holds && CREATION.test(line) ? 'held' : unnamed(answer)),
-    { refuses: (line, bytes) => (CREATION.test(line) && bytes > most ? 413 : undefined) },
-  );
+  const creations = { areHeld: true, most: Infinity };
+  await using proxy = await proxyOf(service, creations, unnamed);
   const depositor = await newDepositor(service, home, proxy.url);
   const upload = ['upload', 'one.tar', 'two.tar', ...described, '--wait'];
   await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, CREATION));
-  [holds, most] = [false, 2500];
+  Object.assign(creations, { areHeld: false, most: 2500 });
   const refused = await depositor.run([...upload, '--timeout', '20']);
   t.is(refused.code, 1, refused.err);
   t.regex(refused.err, /409/);
@@ -195,7 +196,7 @@ test('a command that was killed makes no second deposit if a server that names n
     refused.err,
     /^Another run of this command may have created the deposit: check with deposit list\.\nTo make another deposit, remove .*requests\/[0-9a-f]{64} and run the command again\.$/m,
   );
-  most = Infinity;
+  creations.most = Infinity;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
   t.is((await depositsOf(service, depositor)).length, 1);
