@@ -413,7 +413,11 @@ test('a server that stores no chunk ends the command after the time limit', asyn
   const depositor = await newDepositor(t, server.url);
   const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial', '--timeout', '10']);
   t.is(code, 1, err);
-  t.regex(err, /^The server at .* stores nothing of the upload .*\.$/m);
+  // The last chunk gets the time that is left, which may not suffice to send it.
+  t.regex(
+    err,
+    /^The server at .* (stores nothing of the upload .*|cannot be reached: no complete response .*)\.$/m,
+  );
   t.true(chunks < 10, `${chunks} chunks`);
 });
 
