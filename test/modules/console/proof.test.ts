@@ -14,9 +14,13 @@ import { proofRoutes } from '../../../src/modules/console/api/proofs.ts';
 import { isSignedByItsKey, publicKeysIn } from '../../../src/modules/console/proof/anchor.ts';
 import { collectEvidence, type EvidenceSource } from '../../../src/modules/console/proof/collect.ts';
 import { digest, joined } from '../../../src/modules/console/proof/digests.ts';
-import { type Evidence, readEvidence } from '../../../src/modules/console/proof/evidence.ts';
+import {
+  type Evidence,
+  type ProvenEvent,
+  readEvidence,
+} from '../../../src/modules/console/proof/evidence.ts';
 import { directoryId } from '../../../src/modules/console/proof/git-objects.ts';
-import { chainFaults, type ProvenEvent } from '../../../src/modules/console/proof/hash-chain.ts';
+import { chainFaults } from '../../../src/modules/console/proof/hash-chain.ts';
 import { LogTree, merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
 import { prove } from '../../../src/modules/console/proof/prove.ts';
 import { NOT_PROVEN } from '../../../src/modules/console/proof/steps.ts';

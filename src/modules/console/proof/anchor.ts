@@ -1,17 +1,6 @@
-import { canonicalJson, type JsonObject, without } from './canonical-json.ts';
+import { canonicalJson, without } from './canonical-json.ts';
 import { bytesOf, sha256 } from './digests.ts';
-
-/** A signed statement about the first `events` events of the log. */
-export type SignedAnchor = JsonObject & {
-  readonly events: number;
-  /** Root of their Merkle tree, 64 hex digits. */
-  readonly root: string;
-  readonly madeAt: string;
-  /** DER (SPKI), base64. */
-  readonly publicKey: string;
-  /** Ed25519 over the other members as canonical JSON, base64. */
-  readonly signature: string;
-};
+import type { SignedAnchor } from './evidence.ts';
 
 /** Returns whether the anchor is signed with the key that it names. */
 export async function isSignedByItsKey(anchor: SignedAnchor): Promise<boolean> {

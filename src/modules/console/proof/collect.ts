@@ -1,7 +1,5 @@
-import type { SignedAnchor } from './anchor.ts';
 import type { Bytes } from './digests.ts';
-import type { CoveredEvent, Evidence } from './evidence.ts';
-import type { ProvenEvent } from './hash-chain.ts';
+import type { CoveredEvent, Evidence, ProvenEvent, SignedAnchor } from './evidence.ts';
 import { LogTree, leafHash } from './merkle-tree.ts';
 
 /** The records of a service from which evidence is made. */

@@ -1,7 +1,4 @@
-import type { SignedAnchor } from './anchor.ts';
 import type { JsonObject } from './canonical-json.ts';
-import type { ProvenEvent } from './hash-chain.ts';
-import type { Inclusion } from './merkle-tree.ts';
 
 /** Number of anchors before the newest one that evidence has, if the log has as many. */
 export const MAX_EARLIER_ANCHORS = 1000;
@@ -22,6 +19,36 @@ export type Evidence = {
   readonly earlier?: readonly EarlierAnchor[];
   /** The manifest of the tree; `null` if the deposit is not loaded. */
   readonly manifest: string | null;
+};
+
+/** An event as the log has it. Its position is not proven, so it is not part of it. */
+export type ProvenEvent = {
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+};
+
+/** A signed statement about the first `events` events of the log. */
+export type SignedAnchor = JsonObject & {
+  readonly events: number;
+  /** Root of their Merkle tree, 64 hex digits. */
+  readonly root: string;
+  readonly madeAt: string;
+  /** DER (SPKI), base64. */
+  readonly publicKey: string;
+  /** Ed25519 over the other members as canonical JSON, base64. */
+  readonly signature: string;
+};
+
+/** The place of one leaf in a Merkle tree (RFC 6962), with the hashes that lead from it to the root. */
+export type Inclusion = {
+  /** Number of the leaf, from 0. */
+  readonly index: number;
+  /** 64 hex digits each, from the leaf to the root. */
+  readonly path: readonly string[];
 };
 
 /** The last event of the deposit that an anchor covers. */

@@ -1,15 +1,6 @@
-import { canonicalJson, type Json, type JsonObject, without } from './canonical-json.ts';
+import { canonicalJson, type Json, without } from './canonical-json.ts';
 import { sha256 } from './digests.ts';
-
-/** An event as the log has it. Its position is not proven, so it is not part of it. */
-export type ProvenEvent = {
-  readonly stream: string;
-  readonly revision: number;
-  readonly id: string;
-  readonly type: string;
-  readonly data: JsonObject;
-  readonly metadata: JsonObject;
-};
+import type { ProvenEvent } from './evidence.ts';
 
 /** A fault of an event; `text` is a predicate, as in "… carries no hash". */
 export type ChainFault = { readonly revision: number; readonly text: string };

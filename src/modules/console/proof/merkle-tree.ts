@@ -1,14 +1,7 @@
 import { canonicalJson } from './canonical-json.ts';
 import { type Bytes, bytesOf, digest, joined } from './digests.ts';
-import { carriedHash, type ProvenEvent } from './hash-chain.ts';
-
-/** The place of one leaf in a Merkle tree (RFC 6962), with the hashes that lead from it to the root. */
-export type Inclusion = {
-  /** Number of the leaf, from 0. */
-  readonly index: number;
-  /** 64 hex digits each, from the leaf to the root. */
-  readonly path: readonly string[];
-};
+import type { Inclusion, ProvenEvent } from './evidence.ts';
+import { carriedHash } from './hash-chain.ts';
 
 const [LEAF, NODE] = [Uint8Array.of(0), Uint8Array.of(1)];
 

@@ -1,6 +1,6 @@
-import { anchorDigest, fingerprint, isSignedByItsKey, type SignedAnchor } from './anchor.ts';
+import { anchorDigest, fingerprint, isSignedByItsKey } from './anchor.ts';
 import { sha256 } from './digests.ts';
-import { type Evidence, MAX_EARLIER_ANCHORS } from './evidence.ts';
+import { type Evidence, MAX_EARLIER_ANCHORS, type SignedAnchor } from './evidence.ts';
 import { type CreatedData, type LoadedData, revisionId, snapshotId } from './git-objects.ts';
 import { chainFaults } from './hash-chain.ts';
 import { directoryFaults, readManifest } from './manifest.ts';

@@ -1,5 +1,5 @@
-import type { SignedAnchor } from '../../proof/anchor.ts';
 import type { EvidenceSource } from '../../proof/collect.ts';
+import type { SignedAnchor } from '../../proof/evidence.ts';
 import { loadStream } from './stream-events.ts';
 
 type LeafPage = { readonly leaves: readonly string[]; readonly next: string | null };

@@ -4,7 +4,7 @@ import { describeDepositEvent } from '../../../../domain/deposit/describe.ts';
 import type { Deposit } from '../../../../domain/deposit/state.ts';
 import type { Description } from '../../../../domain/description.ts';
 import type { Json } from '../../proof/canonical-json.ts';
-import type { ProvenEvent } from '../../proof/hash-chain.ts';
+import type { ProvenEvent } from '../../proof/evidence.ts';
 
 /** An event of a stream, as the console sends it. */
 export type StreamEvent = ProvenEvent & { readonly position: string };

@@ -1,6 +1,5 @@
 import { publicKeysIn } from '../../proof/anchor.ts';
-import { readEvidence } from '../../proof/evidence.ts';
-import type { ProvenEvent } from '../../proof/hash-chain.ts';
+import { type ProvenEvent, readEvidence } from '../../proof/evidence.ts';
 import { type ProofStep, prove } from '../../proof/prove.ts';
 import { NOT_PROVEN, OUTCOMES, STEP_TITLES, verdictOf } from '../../proof/steps.ts';
 import { visibleText } from '../texts/visible.ts';
