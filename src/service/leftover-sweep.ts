@@ -17,69 +17,51 @@ type Swept = {
 
 /**
  * Removes, at the start and daily, the remains of uploads after killed processes and outages of the store: local files
- * after an hour without a write, uploads in a bucket after a day. Failed removals are repeated the next time.
+ * after an hour without a write, uploads in a bucket after a day. Failed removals are repeated the next time. Resolves
+ * when local files are swept; a bucket takes longer. Disposing of the result ends it.
  */
-export class LeftoverSweep implements Disposable {
-  readonly #swept: Swept;
-  readonly #timer: NodeJS.Timeout;
-  #stopped = false;
+export async function sweepLeftovers(
+  { config, store, logger }: Swept,
+  every: number = DAY,
+): Promise<Disposable> {
+  let isStopped = false;
+  const views = new ViewFolder(path.join(config.dataDir, 'views'));
+  const timer = clock.setInterval(() => void sweepFiles().then(sweepBucket), every).unref();
+  await sweepFiles();
+  void sweepBucket();
+  return {
+    [Symbol.dispose]: () => {
+      isStopped = true;
+      clock.clearInterval(timer);
+    },
+  };
 
-  /** Resolves when local files are swept; a bucket takes longer. */
-  static async start(swept: Swept, every: number = DAY): Promise<LeftoverSweep> {
-    const sweep = new LeftoverSweep(swept, every);
-    await sweep.#sweepFiles();
-    await sweep.#sweepViews();
-    void sweep.#sweepBucket();
-    return sweep;
-  }
-
-  private constructor(swept: Swept, every: number) {
-    this.#swept = swept;
-    this.#timer = clock.setInterval(() => void this.#sweep(), every).unref();
-  }
-
-  [Symbol.dispose](): void {
-    this.#stopped = true;
-    clock.clearInterval(this.#timer);
-  }
-
-  async #sweep(): Promise<void> {
-    await this.#sweepFiles();
-    await this.#sweepViews();
-    await this.#sweepBucket();
-  }
-
-  #sweepFiles(): Promise<void> {
-    const before = new Date(clock.now() - HOUR);
-    return this.#attempt('files', 'temporary archives of a killed process', () =>
-      this.#swept.store.sweepIncoming(before, { onlyFiles: true }),
+  async function sweepFiles(): Promise<void> {
+    await attempt('files', 'temporary archives of a killed process', () =>
+      store.sweepIncoming(before(HOUR), { onlyFiles: true }),
+    );
+    // Until the views of this release are a day old, an older release would find its own again.
+    await attempt('files', 'view files of an older release', async () =>
+      removeFilesPerView(views, before(DAY)),
     );
   }
 
-  /** Until the views of this release are a day old, an older release would find its own again. */
-  #sweepViews(): Promise<void> {
-    const folder = new ViewFolder(path.join(this.#swept.config.dataDir, 'views'));
-    const builtBefore = new Date(clock.now() - DAY);
-    return this.#attempt('files', 'view files of an older release', async () =>
-      removeFilesPerView(folder, builtBefore),
-    );
-  }
-
-  async #sweepBucket(): Promise<void> {
-    const { config, store } = this.#swept;
+  async function sweepBucket(): Promise<void> {
     if (config.archiveStore.kind === 'file') return;
-    const before = new Date(clock.now() - DAY);
-    await this.#attempt('uploads', 'uploads left in the bucket', () => store.sweepIncoming(before));
+    await attempt('uploads', 'uploads left in the bucket', () => store.sweepIncoming(before(DAY)));
   }
 
   /** Runs a sweep and logs its result. Never rejects. */
-  async #attempt(unit: string, what: string, sweep: () => Promise<number>): Promise<void> {
-    const { logger } = this.#swept;
+  async function attempt(unit: string, what: string, sweep: () => Promise<number>): Promise<void> {
     try {
       const count = await sweep();
       if (count > 0) logger.info({ [unit]: count }, `${what} removed`);
     } catch (err) {
-      if (!this.#stopped) logger.warn({ err }, `${what} not removed`);
+      if (!isStopped) logger.warn({ err }, `${what} not removed`);
     }
   }
+}
+
+function before(age: number): Date {
+  return new Date(clock.now() - age);
 }

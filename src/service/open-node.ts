@@ -16,7 +16,7 @@ import { SqliteViewStore } from '../views/store/sqlite-view-store.ts';
 import { openBoundStore } from './backends/bound-store.ts';
 import { openDeliveries, openLog } from './backends/open-log.ts';
 import { viewDirectory } from './backends/view-directory.ts';
-import { LeftoverSweep } from './leftover-sweep.ts';
+import { sweepLeftovers } from './leftover-sweep.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
 
 /** The resources that the parts of a running node share. */
@@ -43,7 +43,7 @@ export async function openNode(
     onLost: (reason) => logger.error({ reason }, 'the archive store lost objects'),
   });
   const store = resources.use(observed(opened, storeObserver(metrics)));
-  resources.use(await LeftoverSweep.start({ config, store: opened, logger }));
+  resources.use(await sweepLeftovers({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
   const deliveries = await openDeliveries(config, log, logger);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { LeftoverSweep } from '../../src/service/leftover-sweep.ts';
+import { sweepLeftovers } from '../../src/service/leftover-sweep.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
@@ -19,12 +19,12 @@ test('a service removes leftovers older than a day below incoming/ of its bucket
   const { swept, bucket, lines } = await onS3(t);
   await leave(bucket, 'old', 25 * HOUR);
   await leave(bucket, 'young', 23 * HOUR);
-  using _atStart = await LeftoverSweep.start(swept);
+  using _atStart = await sweepLeftovers(swept);
   await until(async () => !bucket.objects.has('incoming/old'));
   await until(async () => lines.some(({ msg }) => msg === 'uploads left in the bucket removed'));
   t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
   t.is(bucket.uploads.size, 1);
-  using _daily = await LeftoverSweep.start(swept, 100);
+  using _daily = await sweepLeftovers(swept, 100);
   await leave(bucket, 'later', 25 * HOUR);
   await until(async () => !bucket.objects.has('incoming/later'));
   await leave(bucket, 'later', 25 * HOUR); // the first one may have been found by the sweep at the start
@@ -36,7 +36,7 @@ test('a bucket that is unavailable during a sweep is swept the next time', async
   const { swept, server, bucket, lines } = await onS3(t);
   await leave(bucket, 'old', 25 * HOUR);
   server.state = 'no-format';
-  using _sweep = await LeftoverSweep.start(swept, 200);
+  using _sweep = await sweepLeftovers(swept, 200);
   await until(async () => lines.some(({ msg }) => msg === 'uploads left in the bucket not removed'));
   server.state = 'healthy';
   await until(async () => bucket.objects.size === 0);
@@ -56,7 +56,7 @@ test('a service removes files unchanged for an hour, at start and daily', async 
   await leaveFile('old', HOUR + 60_000);
   await leaveFile('young', HOUR - 600_000);
   const config = { archiveStore: { kind: 'file', folder }, dataDir: folder } as const;
-  using _sweep = await LeftoverSweep.start({ config, store, logger }, 100);
+  using _sweep = await sweepLeftovers({ config, store, logger }, 100);
   t.deepEqual([existsSync(file('old')), existsSync(file('young'))], [false, true]);
   await leaveFile('later', HOUR + 60_000);
   await until(async () => !existsSync(file('later')));
@@ -73,7 +73,7 @@ test('a local copy of an object that waits in use for more than an hour is not r
   await writeFile(unused, 'cut off');
   const then = new Date(Date.now() - 2 * HOUR);
   for (const file of [used, unused]) await utimes(file, then, then);
-  using _sweep = await LeftoverSweep.start(swept);
+  using _sweep = await sweepLeftovers(swept);
   t.deepEqual([existsSync(used), existsSync(unused)], [true, false]);
 });
 
