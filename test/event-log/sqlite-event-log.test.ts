@@ -99,6 +99,19 @@ test.serial('another process may append to the same file, and subscriptions here
   }
 });
 
+test.serial('a repeated append with other contents is delivered as the log has it', async (t) => {
+  const file = await newLogFile(t);
+  const log = await openLog(t, { file, pollInterval: 1000 });
+  const other = await openLog(t, { file });
+  await log.append('first', 'none', [newEvent()]);
+  const seeing = firstEvents(log, 2);
+  await setTimeout(50); // in which the first event is delivered
+  const stored = newEvent({ contents: 'first' });
+  await other.append('a', 'none', [stored]); // as an append of this process whose answer was lost
+  t.is((await log.append('a', 'none', [{ ...stored, data: { contents: 'other' } }])).revision, 0);
+  t.deepEqual(await seeing, await listOf(log.readAll()));
+});
+
 test.serial('no acknowledged event is lost when the process is killed', async (t) => {
   await losesNoEvents(t, [20, 57]); // more moments are in killed-appends.test.ts
 });

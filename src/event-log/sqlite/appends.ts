@@ -133,7 +133,7 @@ export class SqliteAppends {
     const same = rows.every(([id], index) => uuidBytes(id).equals(there[index]?.['id'] as Uint8Array));
     if (!same) return undefined;
     return {
-      kind: 'appended' as const,
+      kind: 'repeated' as const,
       revision: expected + rows.length,
       position: Number(there.at(-1)?.['position']),
     };

@@ -18,7 +18,7 @@ const PROGRAM = new URL('./log-writer-worker.ts', import.meta.url);
 
 /** The events of one append of a transaction; `position` and `revision` are of the last event. */
 export type CommittedAppend = Pick<Waiting, 'stream' | 'events'> &
-  Pick<AppendAnswer & { readonly kind: 'appended' }, 'revision' | 'position'>;
+  Pick<Exclude<AppendAnswer, { readonly kind: 'refused' }>, 'revision' | 'position'>;
 
 type Waiting = AppendRequest & {
   readonly events: readonly NewEvent[];
@@ -134,7 +134,7 @@ export class LogWriterClient {
 }
 
 function settle({ stream, expected, resolve, reject }: Waiting, answer: AppendAnswer): void {
-  if (answer.kind === 'appended') {
+  if (answer.kind !== 'refused') {
     resolve({ revision: answer.revision, position: toPosition(answer.position) });
   } else {
     reject(new WrongExpectedRevision(stream, toExpected(expected), toExpected(answer.actual)));

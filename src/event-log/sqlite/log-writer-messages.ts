@@ -16,7 +16,8 @@ export type AppendRequest = {
 };
 
 export type AppendAnswer =
-  | { readonly kind: 'appended'; readonly revision: number; readonly position: number }
+  /** `repeated`: the log has the events already, maybe with other contents under the same ids */
+  | { readonly kind: 'appended' | 'repeated'; readonly revision: number; readonly position: number }
   /** `actual` is -1 when there is no such stream */
   | { readonly kind: 'refused'; readonly actual: number };
 
