@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
@@ -10,8 +11,10 @@ import {
   EventLogUnavailable,
   type ExpectedRevision,
   type NewEvent,
+  type RecordedEvent,
   WrongExpectedRevision,
 } from '../../src/event-log/event-log.ts';
+import { EventStoreDbAttempts } from '../../src/event-log/eventstoredb/consumer-groups/delivery-attempts.ts';
 import { OutageRetries } from '../../src/event-log/outage-retries.ts';
 import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
 import { anyContext, executeDeposit } from '../../testing/domain/commands.ts';
@@ -97,6 +100,17 @@ test('a request with a key is recorded once the quorum is back', async (t) => {
   void log.loseFor(100);
   const begun = await requests.begin(unusedKey, 'f', 'r', async () => 1, longRetries());
   t.deepEqual((await requests.load('alice', 'key')).earlier, begun);
+});
+
+test('an attempt of a reactor is counted once the quorum is back, after few appends', async (t) => {
+  await using log = new LogWithQuorum();
+  await executeDeposit(log, 1, partial);
+  const [event] = (await Array.fromAsync(log.readAll())) as [RecordedEvent];
+  log.began.length = 0;
+  void log.loseFor(500);
+  const attempt = { id: randomUUID(), isAlone: false };
+  t.is(await new EventStoreDbAttempts(log).next('checker', event, attempt), 1);
+  t.true(log.began.length < 15, `${log.began.length} appends`);
 });
 
 test('without a quorum requests are refused as in an outage, exactly after their time limit', async (t) => {

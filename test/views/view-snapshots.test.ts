@@ -7,7 +7,12 @@ import test, { type ExecutionContext } from 'ava';
 import { everyView } from '../../projections/every-view.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { type EventLog, lastEvent, type RecordedEvent } from '../../src/event-log/event-log.ts';
+import {
+  type EventLog,
+  lastEvent,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { toChunks } from '../../src/object-store/chunks.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
@@ -140,6 +145,23 @@ test('of two snapshots stored concurrently, the log names one and the other is r
   await Promise.all(nodes.map(({ look }) => look()));
   t.is((await snapshotObjects(site.log)).size, 1);
   t.deepEqual(await stored(site), [...(await snapshotObjects(site.log))]);
+});
+
+test('a snapshot whose event is accepted once the quorum is back can be used', async (t) => {
+  const site = await siteOf(t);
+  const { look } = await nodeOf(t, site);
+  const { log } = site;
+  const append = log.append.bind(log);
+  let accept = async (): Promise<unknown> => t.fail('nothing was appended');
+  log.append = (stream, ...rest) => {
+    accept = () => append(stream, ...rest); // replicated later; until then a repetition is rejected, and no read shows it
+    return Promise.reject(new WrongExpectedRevision(stream, rest[0], 'unknown'));
+  };
+  await look();
+  log.append = append;
+  await accept();
+  const second = await nodeOf(t, site);
+  t.is(second.projector.begunFrom, 'snapshot', JSON.stringify(second.lines));
 });
 
 test('views below the minimum size cause no snapshot', async (t) => {

@@ -8,6 +8,7 @@ import {
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
 import type { StoredObject } from '../../object-store/object-store.ts';
+import { random } from '../../tools/random.ts';
 import type { ViewSchema } from '../projection.ts';
 import { engineIn } from '../view.ts';
 
@@ -69,9 +70,10 @@ export function nameOf({ parts }: ViewSnapshot): string {
 /**
  * Records a snapshot whose object is stored. Resolves to `false` if another node has recorded one since `last`, the
  * newest event of a snapshot that this node knows.
+ * @throws {WrongExpectedRevision} the log rejects the event and shows no other: without a quorum it may accept it later
  */
 export async function recordSnapshot(
-  log: Pick<EventLog, 'append'>,
+  log: Pick<EventLog, 'append' | 'readStream'>,
   snapshot: ViewSnapshot,
   last: RecordedEvent | undefined,
 ): Promise<boolean> {
@@ -80,12 +82,14 @@ export async function recordSnapshot(
   const isWhole = only !== undefined && parts.length === 1;
   const metadata = { schemaVersion: isWhole ? 1 : 2 };
   const data = isWhole ? { ...only, ...rest } : snapshot;
-  const event = { type: 'ViewSnapshotStored', data, metadata };
+  const event = { id: random.uuid(), type: 'ViewSnapshotStored', data, metadata };
   try {
     await appendAfter(log, SNAPSHOTS, last, event);
     return true;
   } catch (error) {
-    if (error instanceof WrongExpectedRevision) return false;
+    if (!(error instanceof WrongExpectedRevision)) throw error;
+    const from = last === undefined ? 0 : last.revision + 1;
+    for await (const { id } of log.readStream(SNAPSHOTS, { from, limit: 1 })) return id === event.id;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { appendAfter } from '../../append-after.ts';
 import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.ts';
 import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
+import { isBeyond, OutageRetries } from '../../outage-retries.ts';
 
 type Attempt = { readonly id: string; readonly isAlone: boolean };
 
@@ -30,6 +31,7 @@ export class EventStoreDbAttempts {
    */
   async next(group: string, event: RecordedEvent, { id, isAlone }: Attempt): Promise<number | undefined> {
     const stream = streamOf(group, event);
+    const retries = new OutageRetries();
     let last: RecordedEvent | undefined;
     while (true) {
       try {
@@ -38,7 +40,10 @@ export class EventStoreDbAttempts {
         return count;
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        last = await lastEvent(this.#log, stream);
+        const shown = await lastEvent(this.#log, stream);
+        if (!isBeyond(shown?.revision ?? 'none', last?.revision ?? 'none'))
+          await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+        last = shown;
         const count = countIn(last);
         if (last?.id === id) return count;
         if (count >= CRASHES_BEFORE_ISOLATION && !isAlone) return undefined;
