@@ -206,11 +206,10 @@ class DepositIdReservations {
    * @throws {EventLogUnavailable} the log accepts no reservation within the time limit.
    */
   async reserve(count: number, since: number): Promise<number> {
-    const id = random.uuid();
     const retries = new OutageRetries(this.#limits, since);
     let tail = this.#head ?? (await this.#readHead(since));
+    let event = reservation(tail, count);
     for (let lost = 1; ; ) {
-      const event = reservation(id, tail, count);
       try {
         const { revision } = await this.#log.append(STREAM, tail.revision, [event], { since });
         this.#head = { revision, hash: event.metadata['hash'] as string, next: tail.next + count };
@@ -225,6 +224,7 @@ class DepositIdReservations {
         if (retries.isOver) throw idConflictError(lost, tail);
         lost += 1;
         tail = shown;
+        event = reservation(tail, count); // a new event, since the last one may be what is shown
       } else await retries.pause(UNEXPLAINED);
     }
   }
@@ -266,7 +266,8 @@ function isNatural(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
-function reservation(id: string, tail: StreamHead, count: number): NewEvent {
+function reservation(tail: StreamHead, count: number): NewEvent {
+  const id = random.uuid();
   const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
   const event = { id, type: 'DepositIdsReserved', data: { first: tail.next, count }, metadata };
   return sealAfter(STREAM, tail.revision, tail.hash, [event])[0] as NewEvent;

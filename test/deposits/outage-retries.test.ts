@@ -17,6 +17,7 @@ import {
 import { EventStoreDbAttempts } from '../../src/event-log/eventstoredb/consumer-groups/delivery-attempts.ts';
 import { OutageRetries } from '../../src/event-log/outage-retries.ts';
 import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { appendNodeEvent, askNodes } from '../../src/service/nodes/node-stream.ts';
 import { anyContext, executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
@@ -113,6 +114,13 @@ test('an attempt of a reactor is counted once the quorum is back, after few appe
   t.true(log.began.length < 15, `${log.began.length} appends`);
 });
 
+test('nodes are asked for their confirmation once the quorum is back', async (t) => {
+  await using log = new LogWithQuorum();
+  await appendNodeEvent(log, { type: 'NodeStarted', data: { node: 'one' } });
+  void log.loseFor(300);
+  t.deepEqual((await askNodes(log))?.nodes, ['one']);
+});
+
 test('without a quorum requests are refused as in an outage, exactly after their time limit', async (t) => {
   await using log = new LogWithQuorum();
   await executeDeposit(log, 1, partial);
@@ -196,4 +204,42 @@ test("the command's own events, found after a rejected append, are its outcome",
     events.map(({ type }) => type),
     ['DepositCompleted'],
   );
+});
+
+test('no event is repeated under its id if an append was accepted although it was rejected', async (t) => {
+  await using log = new MemoryEventLog();
+  const append = log.append.bind(log);
+  let rejected: string | undefined;
+  log.append = async (stream, ...rest) => {
+    const appended = await append(stream, ...rest);
+    if (rejected === stream) return appended;
+    rejected = stream;
+    throw new WrongExpectedRevision(stream, rest[0], 'unknown'); // a repetition, before the quorum was back
+  };
+  t.is(await new DepositIdAllocator(log, LIMITS).next(), 2, 'the first id is never used');
+  const { revision } = await appendNodeEvent(log, { type: 'NodeStarted', data: { node: 'one' } });
+  t.is(revision, 0);
+  const ids = (await Array.fromAsync(log.readAll())).map(({ id }) => id);
+  t.is(new Set(ids).size, ids.length);
+});
+
+test('a reservation follows the one that the log has, if that was accepted only after repetitions', async (t) => {
+  await using log = new MemoryEventLog();
+  const append = log.append.bind(log);
+  let isLost = true;
+  let accept: (() => Promise<unknown>) | undefined;
+  log.append = async (stream, ...rest) => {
+    accept ??= () => append(stream, ...rest); // replicated once the quorum is back
+    if (isLost) throw new WrongExpectedRevision(stream, rest[0], 'unknown');
+    await accept();
+    return append(stream, ...rest);
+  };
+  const ids = new DepositIdAllocator(log, LIMITS);
+  const waiting = ids.next();
+  await pause(30);
+  isLost = false;
+  t.is(await waiting, 1);
+  t.is(await ids.next(), 2);
+  const [one, two] = await Array.fromAsync(log.readStream('ids-deposit'));
+  t.is(two?.metadata['prevHash'], one?.metadata['hash']);
 });

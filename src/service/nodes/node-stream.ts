@@ -2,11 +2,13 @@ import { appendAfter } from '../../event-log/append-after.ts';
 import {
   type Appended,
   type EventLog,
+  EventLogUnavailable,
   lastEvent,
   type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
+import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { random } from '../../tools/random.ts';
 
 /**
@@ -25,8 +27,8 @@ type NodeEvent =
   | { readonly type: 'ConfirmationAsked'; readonly data: { readonly nodes: readonly string[] } }
   | { readonly type: 'NodeConfirmed'; readonly data: { readonly node: string; readonly upTo: number } };
 
-/** Maximum number of appends of one event: all nodes answer a question at the same time. */
-const MAX_APPENDS = 100;
+/** Maximum number of appends that one event may lose to others: all nodes answer a question at the same time. */
+const MAX_LOST = 100;
 
 type NodeLog = Pick<EventLog, 'append' | 'readStream'>;
 
@@ -36,7 +38,14 @@ export async function appendNodeEvent(
   event: NodeEvent & Partial<Pick<NewEvent, 'id' | 'metadata'>>,
 ): Promise<Appended> {
   const named = { id: random.uuid(), ...event };
-  return await untilAppended(async () => appendAfter(log, NODES, await lastEvent(log, NODES), named));
+  let last = await lastEvent(log, NODES);
+  return await untilAppended(log, async () => {
+    for await (const later of log.readStream(NODES, { from: (last?.revision ?? -1) + 1 })) {
+      if (later.id === named.id) return later; // it was accepted although it was rejected
+      last = later;
+    }
+    return appendAfter(log, NODES, last, named);
+  });
 }
 
 /**
@@ -46,7 +55,7 @@ export async function appendNodeEvent(
 export async function askNodes(
   log: NodeLog,
 ): Promise<(Appended & { readonly nodes: readonly string[] }) | undefined> {
-  return await untilAppended(async () => {
+  return await untilAppended(log, async () => {
     const { nodes, last } = await registeredNodes(log);
     if (nodes.length === 0) return undefined;
     // At the revision that was read: so no node registers in between.
@@ -93,12 +102,18 @@ function nodesAsked({ data }: RecordedEvent): readonly string[] {
   return data['nodes'] as readonly string[]; // as askNodes appended it
 }
 
-async function untilAppended<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let count = 1; ; count += 1) {
+/** Makes the attempt again after others have appended, and after a pause if no read shows what they have appended. */
+async function untilAppended<Result>(log: NodeLog, attempt: () => Promise<Result>): Promise<Result> {
+  const retries = new OutageRetries();
+  for (let lost = 0; lost < MAX_LOST; ) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof WrongExpectedRevision) || count === MAX_APPENDS) throw error;
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+      const shown = await lastEvent(log, NODES);
+      if (isBeyond(shown?.revision ?? 'none', error.expected)) lost += 1;
+      else await retries.pause(`The append to ${NODES} was rejected, and no read shows another event`);
     }
   }
+  throw new EventLogUnavailable(`${MAX_LOST} appends to ${NODES} conflicted with other nodes: try again.`);
 }
