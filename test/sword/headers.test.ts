@@ -503,5 +503,8 @@ test('only the first fifty ranges of an Accept header count, and ten parameters 
   const ranges = (count: number) => 'text/plain,'.repeat(count);
   t.is(negotiate(`${ranges(49)}application/json`).format, 'json');
   t.is(negotiate(`${ranges(50)}application/json`).format, 'xml');
-  t.is(negotiate(`application/json${';a=b'.repeat(9)};q=0,application/xml;q=0`).format, 'json');
+  const json = (parameters: number) =>
+    `application/json${';a=b'.repeat(parameters)};q=0.1,application/xml;q=0.5`;
+  t.is(negotiate(json(9)).format, 'xml');
+  t.is(negotiate(json(10)).format, 'json');
 });

@@ -81,7 +81,5 @@ async function* fromBase64(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 function notBase64(): SwordError {
-  return badRequest(
-    'A part of the multipart body is not the base64 that its Content-Transfer-Encoding says.',
-  );
+  return badRequest('A part of the multipart body is not valid base64.');
 }

@@ -91,7 +91,8 @@ function rangesIn(accept: RawHeader): Range[] {
 }
 
 function parseRange(text: string, place: number): Range[] {
-  const [type = '', ...parameters] = text.split(';', MAX_PARAMETERS).map((part) => part.trim().toLowerCase());
+  const parts = text.split(';', 1 + MAX_PARAMETERS).map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = parts;
   if (!/^[^/\s]+\/[^/\s]+$/.test(type)) return [];
   const values = new Map(parameters.map((parameter) => parsePair(parameter)));
   const atomType = values.get('type');
