@@ -404,7 +404,7 @@ function has(source: string, name: string): boolean {
   return [name, camelCase].some((spelling) => source.toLowerCase().includes(spelling.toLowerCase()));
 }
 
-test('every sentence of the interface is found in a file that the index lists under its heading', (t) => {
+test('every quoted name of the interface is in a file that the index lists under its heading', (t) => {
   const index = sectionsOf('interface-sources.md');
   for (const [heading, text] of sectionsOf('interface.md')) {
     const rows = (index.get(heading) ?? '').matchAll(/^\| (?<topic>.*) \| `(?<file>[^`]+\.ts)` \|$/gm);
@@ -416,6 +416,22 @@ test('every sentence of the interface is found in a file that the index lists un
     const lost = namesQuotedIn(text).filter((name) => !sources.some((source) => has(source, name)));
     t.deepEqual(lost, [], `${heading}: names that are in no file of the index`);
   }
+});
+
+test('comments cite headings that the interface has', (t) => {
+  const headings = sectionsOf('interface.md');
+  const cited = files.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8').replace(/\n\s*\* /g, ' ');
+    return Array.from(
+      text.matchAll(/interface\.md, (?<heading>[A-Z][a-z ]+)/g),
+      ({ groups }) => [file, groups?.['heading'] ?? ''] as const,
+    );
+  });
+  t.true(cited.length > 3);
+  t.deepEqual(
+    cited.filter(([, heading]) => !headings.has(heading)),
+    [],
+  );
 });
 
 test('the page about operation lists every message that the service logs', (t) => {

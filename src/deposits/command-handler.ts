@@ -20,7 +20,7 @@ import { emptyStream, type StreamState } from './stream-state.ts';
 
 /** Actor and correlation of a command. */
 export type CommandContext = {
-  /** UUID. The same command under the same id, decided at the same revision, is appended once. */
+  /** Equal for repetitions of the command, which is appended once at a revision: its events have ids made from this. */
   readonly commandId: string;
   readonly actor: Actor;
   /** RFC 3339, UTC. */

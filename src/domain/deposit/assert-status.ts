@@ -19,7 +19,7 @@ export function assertExists(
   }
 }
 
-/** Refuses to change a deposit that is complete: interface.md, States, rule 1. */
+/** Refuses to change a deposit that is complete: interface.md, Life of a deposit. */
 export function assertPartial(
   depositId: number,
   deposit: Deposit,

@@ -68,7 +68,7 @@ function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
   ];
 }
 
-/** interface.md: "at least one url field must be compatible with the client's domain name". */
+/** One url must be under the domain of the client (interface.md, Life of a deposit). */
 function urlReasons({ entries, clientDomain: domain }: CheckInput): Reason[] {
   if (domain === null) return [];
   const hosts = mergeFacts(entries)?.urlHosts ?? [];

@@ -1,6 +1,6 @@
 import type { Reason } from './events.ts';
 
-/** The seven statuses that clients see: interface.md, States. */
+/** The seven statuses that clients see: interface.md, Life of a deposit. */
 export type Status = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
 
 const SENTENCES: Readonly<Record<Status, string>> = {

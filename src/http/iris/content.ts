@@ -7,7 +7,7 @@ import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
-/** CONT-FILE-IRI: the stored content of a deposit. */
+/** CONT-FILE-IRI: a short description of a deposit: id, dates, status. */
 export function contentHandler(
   queries: DepositQueries,
   context: RenderContext,

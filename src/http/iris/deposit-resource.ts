@@ -15,8 +15,8 @@ export type OwnedDeposit = Pick<
 
 /**
  * Builds the resource of one deposit of the requesting client. Deposits that belong to another client, are deleted, or
- * are in another collection get 404. Writes are possible only while the deposit is partial (interface.md, States, rule
- * 1).
+ * are in another collection get 404. Writes are possible only while the deposit is partial (interface.md, Life of a
+ * deposit).
  */
 export function depositResource<Shown extends OwnedDeposit>(
   read: (depositId: number, client: string) => Promise<Shown | undefined>,

@@ -57,7 +57,7 @@ export function onlyJson(members: Readonly<Record<string, unknown>>): Fact[] {
 
 /**
  * Returns each field twice in XML: in the deposit namespace and, deprecated but read by existing clients, unprefixed in
- * the Atom namespace (interface.md, Versioning, rule 3).
+ * the Atom namespace (interface.md, Answers).
  */
 export function depositFields(fields: Readonly<Record<`deposit_${string}`, string | number>>): Fact[] {
   return Object.entries(fields).map(([name, value]) => ({

@@ -18,7 +18,7 @@ export function entityTag(depositId: number, revision: number | bigint, represen
   return representation === 'zip' ? `W/${tag}` : tag;
 }
 
-/** Evaluates `If-Match`: refuses a write that was meant for another revision. The header is never required. */
+/** Evaluates `If-Match`: refuses a request that was meant for another revision. The header is never required. */
 export function assertMatches(ifMatch: RawHeader, current: string): void {
   const wanted = headerText(ifMatch);
   if (wanted === undefined || includesTag(wanted, current, depositTag)) return;
