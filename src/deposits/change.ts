@@ -83,15 +83,19 @@ async function changeDeposit(
   const request = key
     ? await parts.keys.begin(
         key,
-        requestFingerprint(write, content),
-        write.requestId,
-        async () => depositId,
+        {
+          requestId: write.requestId,
+          fingerprint: requestFingerprint(write, content),
+          newId: async () => depositId,
+        },
         retries,
       )
     : { commandId: write.requestId, depositId, requestId: write.requestId };
   const context = clientContext(write, request, now);
   const append = () => handleCommand(parts.log, deposits, depositId, command, context, options);
-  const { revision, position } = await (content.upload?.record(request, append) ?? append());
+  const { revision, position } = content.upload
+    ? await content.upload.appendClaimed(request, append)
+    : await append();
   await awaitViews(parts, position);
   return { depositId, revision, isRepeatable: write.key !== undefined, retries };
 }

@@ -83,10 +83,10 @@ export type ReceivedContent = {
 /** An archive that arrived in earlier requests. No other request can name it until this one is answered. */
 export type NamedUpload = {
   /**
-   * Runs the append of a command that uses the archive. After it the upload cannot be named again. If the append fails,
-   * it can be.
+   * Claims the upload for a command that uses the archive, then runs the append of the command. After it the upload
+   * cannot be named again. If the append fails, it can be.
    */
-  record<Outcome>(
+  appendClaimed<Outcome>(
     command: Pick<IdempotencyRecord, 'depositId' | 'commandId' | 'requestId'>,
     append: () => Promise<Outcome>,
   ): Promise<Outcome>;

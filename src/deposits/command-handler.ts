@@ -75,7 +75,7 @@ export type HandleOptions<State = unknown, Command = unknown> = {
   readonly atRevision?: number;
   /** The retries of the enclosing request; by default, the command has its own time limit. */
   readonly retries?: OutageRetries;
-  /** Decided after the command, unless it changes nothing. If other writers have executed the command, these are left. */
+  /** Decided after the command, unless it changes nothing. If other writers have executed the command, these are skipped. */
   readonly next?: readonly NextCommand<State, Command>[];
   /** Keeps the stream as the command leaves it. */
   readonly kept?: KeptStates<State> | undefined;

@@ -34,8 +34,15 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const retries = queries.retries();
   const newId = () => ids.next(retries.since);
   const request = key
-    ? await keys.begin(key, requestFingerprint(write, content), requestId, newId, retries, (earlier) =>
-        linkTo(earlier, queries, write),
+    ? await keys.begin(
+        key,
+        {
+          requestId,
+          fingerprint: requestFingerprint(write, content),
+          newId,
+          linksOf: (earlier) => linkTo(earlier, queries, write),
+        },
+        retries,
       )
     : withoutKey(await newId(), requestId);
   const { depositId, now } = request;
@@ -43,7 +50,9 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const context = clientContext(write, request, now);
   const append = () =>
     handleCommand(log, deposits, depositId, command, context, { fresh: true, retries, kept });
-  const { revision, position } = await (content.upload?.record(request, append) ?? append());
+  const { revision, position } = content.upload
+    ? await content.upload.appendClaimed(request, append)
+    : await append();
   await awaitViews(parts, position);
   return { depositId, revision, isRepeatable: key !== undefined, retries };
 }

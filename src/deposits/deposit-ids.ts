@@ -12,8 +12,11 @@ import { isBeyond, OutageRetries, RETRY_LIMITS, type RetryLimits } from '../even
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 
-/** Maximum number of ids reserved ahead, how long they may be used, and how long the requests seldom need for them. */
-const [MAX_RESERVED, RESERVATION_TTL_MS, USED_WITHIN_MS] = [64, 100, 75];
+const MAX_RESERVED_AHEAD = 64;
+/** A node that was idle must not give a new deposit an id far below those of other nodes (decision 8). */
+const RESERVATION_TTL_MS = 100;
+/** Ids are reserved for the requests of this time, so that most are used before they expire. */
+const RESERVED_FOR_MS = 75;
 /** Reservations in a row without a request meanwhile, after which requests count as coming one after the other. */
 const QUIET_RESERVATIONS = 8;
 
@@ -65,7 +68,7 @@ export class DepositIdAllocator {
   get #reserveCount(): number {
     if (this.#quiet >= QUIET_RESERVATIONS) return 0;
     const burst = Math.min(...this.#demand) === 0 ? 0 : 3 * Math.max(...this.#demand);
-    return Math.min(Math.max(Math.floor(this.#rate.within(USED_WITHIN_MS)), burst), MAX_RESERVED);
+    return Math.min(Math.max(Math.floor(this.#rate.within(RESERVED_FOR_MS)), burst), MAX_RESERVED_AHEAD);
   }
 
   /** Number of unused reserved ids. */

@@ -41,7 +41,7 @@ export async function loadDeposit(
     return;
   }
   const manifest = await store.put(toChunks(overlay.manifest));
-  const loaded = loadedEvent(deposit, overlay, manifest.sha256, identity);
+  const loaded = loadedData(deposit, overlay, manifest.sha256, identity);
   await record({ type: 'RecordLoaded', loaded }, 'load');
 }
 
@@ -63,7 +63,7 @@ export function loadingCommands(
       step: 'load',
       commandFor: (deposit) => ({
         type: 'RecordLoaded',
-        loaded: loadedEvent(deposit as Verified, tree, manifest, identity), // as above
+        loaded: loadedData(deposit as Verified, tree, manifest, identity), // as above
       }),
     },
   ];
@@ -104,7 +104,7 @@ async function recordFailure(
  * `manifest` is the digest of the manifest of the merged archives; `identity` becomes author and committer of the
  * revision.
  */
-export function loadedEvent(
+export function loadedData(
   deposit: Verified,
   overlay: Tree,
   manifest: string,

@@ -99,7 +99,11 @@ test('a request with a key is recorded once the quorum is back', async (t) => {
   await using log = new LogWithQuorum();
   const requests = new IdempotencyStore(log);
   void log.loseFor(100);
-  const begun = await requests.begin(unusedKey, 'f', 'r', async () => 1, longRetries());
+  const begun = await requests.begin(
+    unusedKey,
+    { fingerprint: 'f', requestId: 'r', newId: async () => 1 },
+    longRetries(),
+  );
   t.deepEqual((await requests.load('alice', 'key')).earlier, begun);
 });
 
@@ -128,7 +132,12 @@ test('without a quorum requests are refused as in an outage, exactly after their
   const requests: Record<string, (retries: OutageRetries) => Promise<unknown>> = {
     change: (retries) => handleCommand(log, deposits, 1, complete, anyContext(), { retries }),
     creation: (retries) => handleCommand(log, deposits, 2, partial, anyContext(), { fresh: true, retries }),
-    key: (retries) => new IdempotencyStore(log).begin(unusedKey, 'f', 'r', async () => 1, retries),
+    key: (retries) =>
+      new IdempotencyStore(log).begin(
+        unusedKey,
+        { fingerprint: 'f', requestId: 'r', newId: async () => 1 },
+        retries,
+      ),
     id: ({ since }) => new DepositIdAllocator(log, LIMITS).next(since),
   };
   for (const [name, request] of Object.entries(requests)) {

@@ -33,6 +33,14 @@ export type IdempotencyKey = {
   readonly earlier: IdempotencyRecord | undefined;
 };
 
+/** A request with an idempotency key that is about to be executed. */
+export type KeyedRequest = Pick<IdempotencyRecord, 'requestId' | 'fingerprint'> & {
+  /** Allocates the id of its deposit, if the key was not used before. */
+  readonly newId: () => Promise<number>;
+  /** Returns headers that name the deposit of the earlier request, if that was another one. */
+  readonly linksOf?: (earlier: IdempotencyRecord) => Promise<Readonly<Record<string, string>>>;
+};
+
 /**
  * Stores the requests with an Idempotency-Key permanently in the log, one stream each. A repeated request, concurrent
  * or after a crash, finds the record of the first one and executes only what is missing.
@@ -52,33 +60,28 @@ export class IdempotencyStore {
   }
 
   /**
-   * Records the request, or returns the earlier one. `newId` allocates the id of its deposit. `linksOf` returns headers
-   * that name the deposit of an earlier, other request.
+   * Records the request, or returns the earlier one.
    * @throws {SwordError} 409: the key was used for another request.
    * @throws {EventLogUnavailable} the log rejects the record, and no read shows another one within the time limit.
    */
   async begin(
     key: IdempotencyKey,
-    fingerprint: string,
-    requestId: string,
-    newId: () => Promise<number>,
+    { linksOf, ...request }: KeyedRequest,
     retries = new OutageRetries(),
-    linksOf: (earlier: IdempotencyRecord) => Promise<Readonly<Record<string, string>>> = async () => ({}),
   ): Promise<IdempotencyRecord> {
-    const request = key.earlier ?? (await this.#record(key, { fingerprint, requestId }, newId, retries));
-    if (request.fingerprint !== fingerprint) throw keyReused(await linksOf(request));
-    return request;
+    const recorded = key.earlier ?? (await this.#record(key, request, retries));
+    if (recorded.fingerprint !== request.fingerprint) throw keyReused(await linksOf?.(recorded));
+    return recorded;
   }
 
   async #record(
     { client, key }: IdempotencyKey,
-    request: Pick<IdempotencyRecord, 'requestId' | 'fingerprint'>,
-    newId: () => Promise<number>,
+    { newId, requestId, fingerprint }: KeyedRequest,
     retries: OutageRetries,
   ): Promise<IdempotencyRecord> {
     const [stream, depositId, now] = [streamOf(client, key), await newId(), clock.date().toISOString()];
-    const data = { depositId, ...request, client, uuid: random.uuid(), now };
-    const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: request.requestId };
+    const data = { depositId, requestId, fingerprint, client, uuid: random.uuid(), now };
+    const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: requestId };
     const event = { id: random.uuid(), type: 'RequestBegun', data, metadata };
     const [begun] = sealAfter(stream, 'none', null, [event]) as [NewEvent];
     const { since } = retries;

@@ -58,10 +58,10 @@ export class ClaimedUpload implements NamedUpload, Disposable {
   }
 
   /**
-   * Runs the append that names the upload; afterwards it is used. If the append fails, the upload can be named again. If
+   * Claims the upload, then runs the append that names it; afterwards it is used. If the append fails, the upload can be named again. If
    * the outcome is unknown, it is determined when the upload is named again.
    */
-  async record<Outcome>(
+  async appendClaimed<Outcome>(
     { depositId, commandId, requestId }: Command,
     append: () => Promise<Outcome>,
   ): Promise<Outcome> {
@@ -102,7 +102,7 @@ export class ClaimedUpload implements NamedUpload, Disposable {
   }
 }
 
-type Command = Parameters<NamedUpload['record']>[0];
+type Command = Parameters<NamedUpload['appendClaimed']>[0];
 
 /** Returns the error for an upload that is an archive of a deposit already, if the log confirms it. */
 export async function alreadyUsedError(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ArchiveLimits, ArchiveReader } from '../../../archives/inspection.ts';
-import { loadedEvent } from '../../../deposits/load.ts';
+import { loadedData } from '../../../deposits/load.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import { absent, type Deposit } from '../../../domain/deposit/state.ts';
@@ -72,12 +72,7 @@ async function proveIdentifiers(stream: string, sources: IdentifierSources): Pro
   }
   const { loaded } = deposit;
   const manifest = hash('sha256', overlay.manifest);
-  const computed: Readonly<Record<string, unknown>> = loadedEvent(
-    deposit,
-    overlay,
-    manifest,
-    loaded.identity,
-  );
+  const computed: Readonly<Record<string, unknown>> = loadedData(deposit, overlay, manifest, loaded.identity);
   const differing = Object.entries(loaded).filter(
     ([name, value]) => !isDeepStrictEqual(value, computed[name]),
   );
