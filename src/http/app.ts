@@ -33,7 +33,7 @@ import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
 import { entryTurns } from './requests/receive-entry.ts';
 import type { ReceivingParts } from './requests/receiving.ts';
-import { writeChecks } from './requests/write-checks.ts';
+import { writeChecker } from './requests/write-checks.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
 import { DOWNLOADS, LongAnswers } from './responses/long-answers.ts';
 import { ResponseCache } from './responses/response-cache.ts';
@@ -51,7 +51,7 @@ export type AppOptions = {
 } & ErrorOptions;
 
 /** The parts and settings of a node that serves clients. */
-export type ClientOptions = HttpSettings &
+export type ServingOptions = HttpSettings &
   Omit<PageParts, 'queries' | 'isReady'> & {
     readonly deposits: DepositParts;
     readonly store: ObjectStore;
@@ -60,31 +60,31 @@ export type ClientOptions = HttpSettings &
     readonly modules: readonly HttpModule[];
   };
 
-/** Returns the handler of all requests. Without `clients` the node answers questions about its health only. */
-export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
+/** Returns the handler of all requests. Without `serving` the node answers questions about its health only. */
+export function createHandler(options: AppOptions, serving?: ServingOptions): Handler {
   const app = new Koa<RequestState>();
   app.silent = true; // errors are answered and logged by answerErrors
-  const scheme = clients?.baseUrl.startsWith('https:') ? 'https' : 'http';
+  const scheme = serving?.baseUrl.startsWith('https:') ? 'https' : 'http';
   app.use(observeRequests({ ...options, scheme }));
   app.use(answerErrors(options.logger, options));
-  app.use(limitUnsent(clients?.trustProxy ?? false));
+  app.use(limitUnsent(serving?.trustProxy ?? false));
   app.use(readTarget());
   app.use(publicResources(health(options.readiness, options.parked)));
-  const answers = clients && new ResponseCache({ ...options, ...clients, scheme });
-  if (clients && answers)
-    useClients(app, { ...options, ...clients, answers, iris: new Iris(clients.baseUrl) });
+  const answers = serving && new ResponseCache({ ...options, ...serving, scheme });
+  if (serving && answers)
+    addClientRoutes(app, { ...options, ...serving, answers, iris: new Iris(serving.baseUrl) });
   app.use((ctx) => {
     throw notFound(`There is nothing at ${ctx.path}.`);
   });
   const handle = app.callback();
-  if (!clients || !answers) return handle;
-  const { projector } = clients.deposits;
+  if (!serving || !answers) return handle;
+  const { projector } = serving.deposits;
   return (req, res) => (projector.isCurrent && answers.answer(req, res) ? undefined : handle(req, res));
 }
 
-type Parts = AppOptions & ClientOptions & { readonly answers: ResponseCache; readonly iris: Iris };
+type Parts = AppOptions & ServingOptions & { readonly answers: ResponseCache; readonly iris: Iris };
 
-function useClients(app: Koa<RequestState>, parts: Parts): void {
+function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
   const { modules, iris } = parts;
   const { maxResumableUploadSize } =
     modules.find((module) => module.maxResumableUploadSize !== undefined) ?? {};
@@ -124,11 +124,11 @@ function routes(
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const lookup = loadedDepositsLookup(queries, parts.resolver);
-  const passChecks = writeChecks({ deposits, collections, lookup, receive });
-  const writes = { passChecks, deposits, collections, lookup, receipts: { ...parts, terms }, iris };
+  const checkWrite = writeChecker({ deposits, collections, lookup, receive });
+  const writes = { checkWrite, deposits, collections, lookup, receipts: { ...parts, terms }, iris };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(writes);
-  const forModules = { ...parts, queries, language: parts, lookup, passChecks };
+  const forModules = { ...parts, queries, language: parts, lookup, checkWrite };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {

@@ -9,7 +9,7 @@ import type { Credentials } from './middleware/credentials.ts';
 import type { OptionalModule } from './middleware/open-api-document.ts';
 import type { ArchiveSource } from './requests/receiving.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
-import type { PassChecks } from './requests/write-checks.ts';
+import type { CheckWrite } from './requests/write-checks.ts';
 import type { RouteName } from './route-table.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
@@ -21,7 +21,7 @@ type HttpParts = {
   readonly language: RenderContext & { readonly refIdAliases: boolean };
   readonly lookup: LoadedDepositsLookup;
   readonly bodyTimeouts: BodyTimeouts;
-  readonly passChecks: PassChecks;
+  readonly checkWrite: CheckWrite;
 };
 
 /** The parts of the core that pages of a module may use. */

@@ -11,7 +11,7 @@ import { AdminCommands } from '../deposits/admin-commands.ts';
 import { openDeposits } from '../deposits/client-write.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
-import type { ClientOptions } from '../http/app.ts';
+import type { ServingOptions } from '../http/app.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import { Credentials, type RenewPassword } from '../http/middleware/credentials.ts';
 import type { Module } from '../modules/module.ts';
@@ -62,7 +62,7 @@ export async function serveClients(
     objects: objectReader,
   };
   const ready = projector.start(fail, progress);
-  const options: ClientOptions = {
+  const options: ServingOptions = {
     ...httpSettings(config),
     baseUrl,
     ...parts,

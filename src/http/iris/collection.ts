@@ -23,7 +23,7 @@ export function collectionHandler(
   language: RenderContext,
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
-  const { passChecks, deposits, collections, lookup, iris } = parts;
+  const { checkWrite, deposits, collections, lookup, iris } = parts;
   const lists = {
     longAnswers: new LongAnswers(LISTS),
     entryTexts: new LruCache<string>(ENTRY_CHARACTERS, ({ length }) => length),
@@ -43,7 +43,7 @@ export function collectionHandler(
   async function create(ctx: ServiceContext, { collection }: CollectionView): Promise<void> {
     const { login } = ctx.state;
     const validator = collectionEntryValidator(login, lookup);
-    const write = await passChecks({ ctx, rule: WRITES.create, collection }, validator);
+    const write = await checkWrite({ ctx, rule: WRITES.create, collection }, validator);
     const created = await createDeposit(deposits, {
       ...write,
       collection,

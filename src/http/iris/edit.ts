@@ -14,7 +14,7 @@ import { answerCreated, answerReceipt, type WriteParts, withTag } from '../respo
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';
 import type { Method } from './resource.ts';
-import { checkAndChange, checkWrite } from './write-deposit.ts';
+import { checkAndChange, checkChange } from './write-deposit.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editHandler(parts: WriteParts): ServiceMiddleware {
@@ -33,7 +33,7 @@ export function editHandler(parts: WriteParts): ServiceMiddleware {
         ctx.status = 204;
       },
       DELETE: async (ctx, deposit) => {
-        const write = await checkWrite(parts, ctx, deposit, 'remove');
+        const write = await checkChange(parts, ctx, deposit, 'remove');
         await removeDeposit(deposits, deposit.depositId, write);
         ctx.status = 204;
       },
@@ -66,7 +66,7 @@ async function isCompletion(
   // A repeated completion is answered; repeated content is refused.
   const mustBeChangeable = ctx.req.headers['content-type'] !== undefined || deposit.status === 'partial';
   if (waitsToContinue(ctx) && mustBeChangeable) {
-    const { body } = await checkWrite(parts, ctx, deposit, 'addToEdit');
+    const { body } = await checkChange(parts, ctx, deposit, 'addToEdit');
     if (body?.kind !== 'entry') return false;
   }
   return isEmptyBody(ctx);
@@ -78,7 +78,7 @@ async function complete(parts: WriteParts, ctx: ServiceContext, deposit: Deposit
   const request = parseDepositRequest(ctx);
   assertMd5(EMPTY_BODY, request.md5);
   assertDigests(EMPTY_BODY, digestsOf(request));
-  const write = await checkWrite(parts, ctx, deposit, 'complete');
+  const write = await checkChange(parts, ctx, deposit, 'complete');
   const isAnswered = deposit.status !== 'partial' && !write.isRepeated;
   const completed = isAnswered
     ? deposit
@@ -105,7 +105,7 @@ async function replace(parts: WriteParts, ctx: ServiceContext, deposit: DepositC
 
 /** Adds metadata to a deposit that is done, without changing its status. `X-Check-SWHID` must identify it. */
 async function update(
-  { passChecks, deposits }: WriteParts,
+  { checkWrite, deposits }: WriteParts,
   ctx: ServiceContext,
   deposit: DepositContentView,
 ): Promise<Written> {
@@ -113,7 +113,7 @@ async function update(
   const { collection, depositId } = deposit;
   const { providerUrl } = ctx.state.login;
   const asked = { ctx, rule: WRITES.updateMetadata, collection, deposit, swhid };
-  const write = await passChecks(asked, () => async (facts) => assertMetadataUpdate(facts, providerUrl));
+  const write = await checkWrite(asked, () => async (facts) => assertMetadataUpdate(facts, providerUrl));
   return updateMetadata(deposits, depositId, write, swhid);
 }
 

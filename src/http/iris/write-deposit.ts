@@ -2,29 +2,29 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import { changeContent } from '../../deposits/change.ts';
 import type { ReceivedContent, Written } from '../../deposits/client-write.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
-import type { PassedWrite } from '../requests/write-checks.ts';
+import type { CheckedWrite } from '../requests/write-checks.ts';
 import { WRITES } from '../requests/write-rules.ts';
 import { type WriteParts, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 /** Runs the checks of a write to a deposit. */
-export function checkWrite(
-  { passChecks }: Pick<WriteParts, 'passChecks'>,
+export function checkChange(
+  { checkWrite }: Pick<WriteParts, 'checkWrite'>,
   ctx: ServiceContext,
   deposit: DepositContentView,
   write: keyof typeof WRITES,
-): Promise<PassedWrite> {
-  return passChecks({ ctx, rule: WRITES[write], collection: deposit.collection, deposit });
+): Promise<CheckedWrite> {
+  return checkWrite({ ctx, rule: WRITES[write], collection: deposit.collection, deposit });
 }
 
 /** Runs the checks of a write, changes the content of the deposit as `changeOf` says, and sets its new entity tag. */
 export async function checkAndChange(
-  parts: Pick<WriteParts, 'passChecks' | 'deposits'>,
+  parts: Pick<WriteParts, 'checkWrite' | 'deposits'>,
   ctx: ServiceContext,
   deposit: DepositContentView,
   write: keyof typeof WRITES,
   changeOf: (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change,
 ): Promise<Written> {
-  const passed = await checkWrite(parts, ctx, deposit, write);
+  const passed = await checkChange(parts, ctx, deposit, write);
   return withTag(ctx, await changeContent(parts.deposits, deposit.depositId, passed, changeOf));
 }

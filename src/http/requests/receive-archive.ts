@@ -25,7 +25,7 @@ export async function receiveArchive(
   const others = { ...(sha256 !== null && { sha256 }), ...(length !== null && { length }) };
   const expected = { maxLength, ...(md5 && { md5 }), ...others };
   let mediaType = label;
-  const judge = (format: ArchiveFormat): void => {
+  const assertFormat = (format: ArchiveFormat): void => {
     mediaType = typeOf(format, label);
     if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType, accepted.archives);
   };
@@ -33,7 +33,7 @@ export async function receiveArchive(
   const received = { bytes: 0 };
   let outcome: EndedUpload['outcome'] = 'failed';
   try {
-    const stored = await store.put(examine(body, sha512, judge, received), expected);
+    const stored = await store.put(examine(body, sha512, assertFormat, received), expected);
     outcome = 'stored';
     return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
   } catch (error) {
@@ -70,13 +70,13 @@ const TYPES: Readonly<Record<ArchiveFormat, readonly [string, ...string[]]>> = {
 const HEAD_BYTES = 512;
 
 /**
- * Passes the bytes on, counts them in `received`, lets `judge` refuse their format, and verifies their SHA-512. The store
+ * Passes the bytes on, counts them in `received`, lets `assertFormat` refuse their format, and verifies their SHA-512. The store
  * verifies the other digests.
  */
 async function* examine(
   body: AsyncIterable<Uint8Array>,
   sha512: string | null,
-  judge: (format: ArchiveFormat) => void,
+  assertFormat: (format: ArchiveFormat) => void,
   received: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
   const hash = sha512 === null ? undefined : createHash('sha512');
@@ -88,14 +88,14 @@ async function* examine(
     else {
       head = Buffer.concat([head, chunk]);
       if (head.length < HEAD_BYTES) continue;
-      judge(formatOf(head));
+      assertFormat(formatOf(head));
       yield head;
       head = undefined;
     }
   }
   if (sha512 !== null && hash) assertDigest('sha512', sha512, hash.digest('hex'));
   if (!head) return;
-  judge(formatOf(head));
+  assertFormat(formatOf(head));
   yield head;
 }
 

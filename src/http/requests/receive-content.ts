@@ -46,7 +46,7 @@ export async function receiveContent(receiving: Receiving): Promise<ReceivedCont
     case 'multipart':
       return receiveMultipartBody(receiving, body);
     case 'upload':
-      return receiveUpload(receiving, body);
+      return receiveNamedUpload(receiving, body);
     default:
       return body satisfies never;
   }
@@ -69,7 +69,7 @@ async function receiveArchiveBody(
 }
 
 async function receiveEntryBody(
-  { ctx, request, judge, parts }: Receiving,
+  { ctx, request, validateEntry, parts }: Receiving,
   { charset }: Kind<'entry'>,
 ): Promise<MetadataEntry> {
   const { maxEntrySize, bodyTimeouts } = parts;
@@ -77,7 +77,7 @@ async function receiveEntryBody(
   assertMd5(bytes, request.md5);
   assertDigests(bytes, digestsOf(request));
   const read = await understandEntry(bytes, charset, ctx.state.login, parts);
-  await judge(read.facts);
+  await validateEntry(read.facts);
   return await storeEntry(read, parts);
 }
 
@@ -87,7 +87,7 @@ function receiveMultipartBody(receiving: Receiving, kind: Kind<'multipart'>): Pr
   return receiveMultipart(verifyingBytes(bytes, digestsOf(request)), kind.mediaType, receiving);
 }
 
-async function receiveUpload(
+async function receiveNamedUpload(
   { ctx, request, accepted, executed, parts }: Receiving,
   { named }: Kind<'upload'>,
 ): Promise<ReceivedContent> {

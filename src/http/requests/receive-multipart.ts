@@ -113,7 +113,7 @@ function digestsIn(headers: Part['headers']) {
   );
 }
 
-async function receiveEntryPart(part: Part, { ctx, judge, parts }: Receiving): Promise<ReadEntry> {
+async function receiveEntryPart(part: Part, { ctx, validateEntry, parts }: Receiving): Promise<ReadEntry> {
   const { maxEntrySize: maxBytes } = parts;
   const { headers } = part;
   const type = headers.get('content-type');
@@ -122,7 +122,7 @@ async function receiveEntryPart(part: Part, { ctx, judge, parts }: Receiving): P
   assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
   assertDigests(bytes, digestsIn(headers));
   const entry = await understandEntry(bytes, charset, ctx.state.login, parts);
-  await judge(entry.facts);
+  await validateEntry(entry.facts);
   return entry;
 }
 

@@ -29,7 +29,7 @@ export type Receiving = {
   /** Resolves to the earlier request with the same key, if it has been executed. */
   readonly executed: () => Promise<IdempotencyRecord | undefined>;
   /** Sees the facts of an entry before anything is stored, and may refuse it. */
-  readonly judge: EntryValidator;
+  readonly validateEntry: EntryValidator;
   readonly parts: ReceivingParts;
 };
 

@@ -25,8 +25,8 @@ import { assertDeclaredLength, receiveContent } from './receive-content.ts';
 import type { ReceivingParts } from './receiving.ts';
 import type { WriteRule } from './write-rules.ts';
 
-/** A write whose checks are to be run. */
-export type AskedWrite = {
+/** A write before its checks. */
+export type UncheckedWrite = {
   readonly ctx: ServiceContext;
   readonly rule: WriteRule;
   readonly collection: string;
@@ -42,8 +42,8 @@ type Repetition = {
   readonly isRepeated: boolean;
 };
 
-/** A write that has passed the checks, as use cases accept it. */
-export type PassedWrite = Omit<ClientWrite, 'receive'> &
+/** A write that has passed its checks, as use cases accept it. */
+export type CheckedWrite = Omit<ClientWrite, 'receive'> &
   Pick<Repetition, 'isRepeated'> & {
     /** `undefined` if the write has no body. */
     readonly body: BodyKind | undefined;
@@ -57,17 +57,17 @@ type WriteCheckParts = {
   readonly receive: ReceivingParts;
 };
 
-/** Runs the checks before a body is received. `validatorOf` makes the validator of an entry. */
-export type PassChecks = (
-  asked: AskedWrite,
-  validatorOf?: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator,
-) => Promise<PassedWrite>;
+/** Checks a write before its body is received. `validatorOf` makes the validator of its entry. */
+export type CheckWrite = (
+  asked: UncheckedWrite,
+  validatorOf?: (write: Pick<CheckedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator,
+) => Promise<CheckedWrite>;
 
-export function writeChecks(parts: WriteCheckParts): PassChecks {
+export function writeChecker(parts: WriteCheckParts): CheckWrite {
   const { deposits, lookup, receive } = parts;
   return async (asked, validatorOf = () => softwareEntryValidator(asked.ctx.state.login, lookup)) => {
     const { ctx, collection } = asked;
-    const { request, isFinal, key, isRepeated, accepted, body } = await runChecks(asked, parts);
+    const { request, isFinal, key, isRepeated, accepted, body } = await checkHeaders(asked, parts);
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
     const executed = async () => {
@@ -89,16 +89,16 @@ export function writeChecks(parts: WriteCheckParts): PassChecks {
       confirm: () => confirmLogin(ctx, collection, deposits),
       receive: async (instead) => {
         if (!request || !accepted || !body) return { archive: null, entry: null };
-        const judge = validatorOf({ body, inProgress, slug });
+        const validateEntry = validatorOf({ body, inProgress, slug });
         const parts = { ...receive, ...instead };
-        return receiveContent({ ctx, request, body, accepted, executed, judge, parts });
+        return receiveContent({ ctx, request, body, accepted, executed, validateEntry, parts });
       },
     };
   };
 }
 
 /** Checks in the order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */
-async function runChecks(asked: AskedWrite, { deposits, collections, receive }: WriteCheckParts) {
+async function checkHeaders(asked: UncheckedWrite, { deposits, collections, receive }: WriteCheckParts) {
   const { ctx, rule } = asked;
   const request = ctx.method === 'DELETE' ? undefined : parseDepositRequest(ctx); // the headers of DELETE are ignored
   const inProgress = request?.inProgress ?? null;
@@ -130,7 +130,7 @@ async function loadKey(
   return { key, isRepeated: key.earlier !== undefined && (await queries.wasExecuted(key.earlier)) };
 }
 
-function assertStatus({ ctx, rule, deposit, swhid }: AskedWrite): void {
+function assertStatus({ ctx, rule, deposit, swhid }: UncheckedWrite): void {
   if (!deposit || rule.status === 'any' || deposit.status === rule.status) return;
   const { depositId, status } = deposit;
   if (swhid !== undefined && status === 'partial') assertIdentifiedBy(swhid, depositId, null);
@@ -141,7 +141,7 @@ function assertStatus({ ctx, rule, deposit, swhid }: AskedWrite): void {
   throw notAllowed(ctx.method, ctx.state.allow(), text);
 }
 
-function evaluatePreconditions({ ctx, rule, deposit }: AskedWrite): void {
+function evaluatePreconditions({ ctx, rule, deposit }: UncheckedWrite): void {
   const isSettled = rule.status === 'any' && deposit?.status !== 'partial';
   if (!deposit || isSettled) return;
   const tag = entityTag(deposit.depositId, deposit.revision);
@@ -149,7 +149,10 @@ function evaluatePreconditions({ ctx, rule, deposit }: AskedWrite): void {
   assertNoneMatches(ctx.req.headers['if-none-match'], tag);
 }
 
-async function assertSwhid({ deposit, swhid }: AskedWrite, queries: DepositParts['queries']): Promise<void> {
+async function assertSwhid(
+  { deposit, swhid }: UncheckedWrite,
+  queries: DepositParts['queries'],
+): Promise<void> {
   if (!deposit || swhid === undefined) return;
   const current = await queries.status(deposit.depositId, deposit.revision);
   if (!current) throw notFound(`Deposit ${deposit.depositId} has been deleted.`);
@@ -158,7 +161,7 @@ async function assertSwhid({ deposit, swhid }: AskedWrite, queries: DepositParts
 
 /** Returns the bodies that the write may have; `undefined` if it has none. */
 function acceptedBy(
-  { rule, collection }: AskedWrite,
+  { rule, collection }: UncheckedWrite,
   isRepeated: boolean,
   collections: View<CollectionView>,
 ): Accepted | undefined {
@@ -167,7 +170,7 @@ function acceptedBy(
 }
 
 function assertLimits(
-  { rule, deposit }: AskedWrite,
+  { rule, deposit }: UncheckedWrite,
   body: BodyKind | undefined,
   isFinal: boolean,
   maxArchives: number,
@@ -179,7 +182,7 @@ function assertLimits(
 }
 
 /** Returns the revision that `If-Match` matched, which the write must expect: another write in between causes 412. */
-function atMatchedRevision({ ctx, deposit }: AskedWrite): { readonly atRevision?: number } {
+function atMatchedRevision({ ctx, deposit }: UncheckedWrite): { readonly atRevision?: number } {
   const wanted = ctx.req.headers['if-match']?.trim() ?? '*';
   return wanted === '*' || !deposit ? {} : { atRevision: deposit.revision };
 }

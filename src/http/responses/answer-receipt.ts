@@ -12,7 +12,7 @@ import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import type { View } from '../../views/view.ts';
 import { collectionNamed } from '../iris/deposit-resource.ts';
-import type { PassChecks } from '../requests/write-checks.ts';
+import type { CheckWrite } from '../requests/write-checks.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 import { answerVersion } from './representation.ts';
@@ -66,7 +66,7 @@ export function mediaTypeOf({
 
 /** The parts that handlers of writes share: the checks before, the use cases, the receipts after. */
 export type WriteParts = {
-  readonly passChecks: PassChecks;
+  readonly checkWrite: CheckWrite;
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
   readonly lookup: LoadedDepositsLookup;

@@ -8,7 +8,7 @@ import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import type { DryRunHandler } from '../../http/http-module.ts';
-import type { PassChecks } from '../../http/requests/write-checks.ts';
+import type { CheckWrite } from '../../http/requests/write-checks.ts';
 import { WRITES } from '../../http/requests/write-rules.ts';
 import { answerDocument } from '../../http/responses/representation.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
@@ -34,7 +34,7 @@ const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
  */
 export function dryRuns(
   places: DryRunPlaces,
-  { lookup, passChecks }: { readonly lookup: LoadedDepositsLookup; readonly passChecks: PassChecks },
+  { lookup, checkWrite }: { readonly lookup: LoadedDepositsLookup; readonly checkWrite: CheckWrite },
   depositNamespace: string,
 ): DryRunHandler {
   const running = new FairSemaphore({
@@ -47,7 +47,7 @@ export function dryRuns(
     const { login, requestId } = ctx.state;
     using _permit = running.acquireNow(login.client);
     const validator = collectionEntryValidator(login, lookup);
-    const write = await passChecks({ ctx, rule: WRITES.create, collection }, validator);
+    const write = await checkWrite({ ctx, rule: WRITES.create, collection }, validator);
     await using place = await places.begin();
     const content = await write.receive({ store: place });
     assertSameRequest(write.key?.earlier, requestFingerprint(write, content));
