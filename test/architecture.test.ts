@@ -111,7 +111,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'src/observability/': {
     rooms: [
       'src/tools/',
-      'src/archives/inspection.ts',
+      'src/archives/archive-reader.ts',
       'src/domain/deposit/events.ts',
       'src/event-log/event-log.ts',
       'src/http/http-observer.ts',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import StreamZip from 'node-stream-zip';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { comparedByClockAndCpu, type Work } from '../frame/by-clock-and-cpu.ts';
 import { atLeast, type Bench, type Bound, type Comparison, type Goal } from '../frame/goal.ts';
@@ -67,9 +67,9 @@ async function compared(
 async function identify(workers: ArchiveWorkers, { file, sha256 }: MadeArchive): Promise<string> {
   const inspection = await workers.inspect({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
   if (inspection.outcome !== 'accepted') throw new Error(JSON.stringify(inspection.faults));
-  const overlay = await workers.overlay([{ sha256, listing: inspection.listing }]);
-  if (overlay.outcome !== 'accepted') throw new Error(JSON.stringify(overlay.faults));
-  return overlay.directory;
+  const merged = await workers.merge([{ sha256, listing: inspection.listing }]);
+  if (merged.outcome !== 'accepted') throw new Error(JSON.stringify(merged.faults));
+  return merged.directory;
 }
 
 async function readWithStreamZip(file: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { ProcessFacts } from '../frame/process-facts.ts';
 import type { MadeArchive } from '../inputs/archives.ts';
@@ -9,11 +9,11 @@ export async function loadArchive(workers: ArchiveWorkers, { file, sha256 }: Mad
   const [started, cpu] = [performance.now(), process.cpuUsage()];
   const inspection = await workers.inspect({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
   if (inspection.outcome !== 'accepted') throw new Error(JSON.stringify(inspection.faults));
-  const overlay = await workers.overlay([{ sha256, listing: inspection.listing }]);
-  if (overlay.outcome !== 'accepted') throw new Error(JSON.stringify(overlay.faults));
+  const merged = await workers.merge([{ sha256, listing: inspection.listing }]);
+  if (merged.outcome !== 'accepted') throw new Error(JSON.stringify(merged.faults));
   const { user, system } = process.cpuUsage(cpu);
   return {
-    directory: overlay.directory,
+    directory: merged.directory,
     seconds: (performance.now() - started) / 1000,
     cpuSeconds: (user + system) / 1e6,
     peakMemory: new ProcessFacts(process.pid).peakMemory,

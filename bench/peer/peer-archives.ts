@@ -24,7 +24,7 @@ export function peerArchives(cache: string): Goal {
     async measure(bench) {
       await using peer = await PeerLoader.start(cache);
       await using workers = new ArchiveWorkers();
-      await Promise.all([workers.overlay([]), workers.overlay([])]); // starts both threads, as several deposits do
+      await Promise.all([workers.merge([]), workers.merge([])]); // starts both threads, as several deposits do
       const { files, bytes } = await bench.inputs.tree();
       const { zip, tarGz } = await bench.inputs.archives();
       const tree = { files, note: `${files} files, ${Math.round(bytes / 1e6)} MB unpacked` };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readArchive } from '../../src/archives/inspect.ts';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
+import { readArchive } from '../../src/archives/read-archive.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 
 /* Repeats in this thread the work of a worker for the checker or the loader, to be profiled. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { median } from '../frame/statistics.ts';
 import { type MadeArchive, madeArchive } from '../inputs/archives.ts';
@@ -43,7 +43,7 @@ async function checkAndLoad(workers: ArchiveWorkers, { file, sha256 }: MadeArchi
   const inspection = await workers.inspect({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
   const checked = performance.now();
   if (inspection.outcome !== 'accepted') throw new Error(JSON.stringify(inspection.faults));
-  const overlay = await workers.overlay([{ sha256, listing: inspection.listing }]);
-  if (overlay.outcome !== 'accepted') throw new Error(JSON.stringify(overlay.faults));
+  const merged = await workers.merge([{ sha256, listing: inspection.listing }]);
+  if (merged.outcome !== 'accepted') throw new Error(JSON.stringify(merged.faults));
   return { check: (checked - started) / 1000, load: (performance.now() - checked) / 1000 };
 }

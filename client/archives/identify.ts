@@ -1,10 +1,10 @@
-import { readArchive } from '../../src/archives/inspect.ts';
 import {
   type ArchiveFault,
   type ArchiveLimits,
+  type ArchiveListing,
   defaultArchiveLimits,
-  type OverlayListing,
-} from '../../src/archives/inspection.ts';
+} from '../../src/archives/archive-reader.ts';
+import { readArchive } from '../../src/archives/read-archive.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
 import { Fault } from '../faults.ts';
@@ -36,7 +36,7 @@ const LIMITS: ArchiveLimits = {
 
 /** Reads the archives completely. @throws {Fault} one differs from what it was prepared from. */
 export async function identify(archives: readonly ReadableArchive[]): Promise<Identified> {
-  const listings: OverlayListing[] = [];
+  const listings: ArchiveListing[] = [];
   const warnings: string[] = [];
   const faults: ArchiveFault[] = [];
   for (const { source, file, sha256, directory } of archives) {
@@ -48,15 +48,15 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
     else {
       warnings.push(...about(inspection.warnings).map(({ text }) => text));
-      const layer = { sha256, listing: inspection.listing };
-      if (directory !== undefined) assertPacked(source, layer, directory);
-      listings.push(layer);
+      const listed = { sha256, listing: inspection.listing };
+      if (directory !== undefined) assertPacked(source, listed, directory);
+      listings.push(listed);
     }
   }
   if (faults.length > 0) return { outcome: 'faulty', faults };
-  const overlay = mergeListings(listings);
-  if (overlay.outcome === 'refused') return { outcome: 'faulty', faults: overlay.faults };
-  const { directory, files, bytes } = overlay;
+  const merged = mergeListings(listings);
+  if (merged.outcome === 'refused') return { outcome: 'faulty', faults: merged.faults };
+  const { directory, files, bytes } = merged;
   return {
     outcome: 'identified',
     swhid: formatSwhid({ type: 'dir', id: directory }),
@@ -67,8 +67,8 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
 }
 
 /** Compares the packed archive with the folder: no file was written meanwhile, and nothing was packed incorrectly. */
-function assertPacked(source: string, layer: OverlayListing, directory: string): void {
-  const packed = mergeListings([layer]);
+function assertPacked(source: string, listed: ArchiveListing, directory: string): void {
+  const packed = mergeListings([listed]);
   if (packed.outcome === 'refused' || packed.directory === directory) return;
   throw new Fault(
     `The folder ${source} changed while it was packed, from swh:1:dir:${packed.directory} to swh:1:dir:${directory}: try again when no process writes to it.`,

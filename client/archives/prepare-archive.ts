@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
-import type { ArchiveFormat } from '../../src/archives/inspection.ts';
+import type { ArchiveFormat } from '../../src/archives/archive-reader.ts';
+import { SNIFF_LENGTH, sniffFormat } from '../../src/archives/format.ts';
 import { type ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
@@ -145,10 +145,10 @@ function sourceAt(source: string): { readonly place: string; readonly isFolder: 
 }
 
 function formatOf(file: string, source: string): ArchiveFormat {
-  const head = Buffer.alloc(sniffLength);
+  const head = Buffer.alloc(SNIFF_LENGTH);
   const opened = openSync(file, 'r');
   try {
-    const count = readSync(opened, head, 0, sniffLength, 0);
+    const count = readSync(opened, head, 0, SNIFF_LENGTH, 0);
     const format = sniffFormat(head.subarray(0, count));
     if (format !== 'unknown') return format;
   } finally {

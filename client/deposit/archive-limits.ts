@@ -1,4 +1,4 @@
-import type { ArchiveFormat } from '../../src/archives/inspection.ts';
+import type { ArchiveFormat } from '../../src/archives/archive-reader.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import type { Collection, ServiceDocument } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';

@@ -20,7 +20,7 @@ def check_deposits(events, folder, check):
 
 
 def check_deposit(events, store, check):
-    archives, count = {}, 0  # by number, in the order of the overlay
+    archives, count = {}, 0  # by number, in the order in which they are merged
     for event in events:
         where, type, data = f"{event['stream']} revision {event['revision']}", event["type"], event["data"]
         if type in ("ArchivesReplaced", "ArchivesRemoved"):

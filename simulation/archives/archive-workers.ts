@@ -1,6 +1,6 @@
 /** Stands in for `src/archives/workers/archive-workers.ts`. */
 import { createHash } from 'node:crypto';
-import type { ArchiveReader, Inspection, Overlay, OverlayListing } from '../../src/archives/inspection.ts';
+import type { ArchiveListing, ArchiveReader, Inspection, Merged } from '../../src/archives/archive-reader.ts';
 import type { LocalSource } from '../../src/object-store/object-store.ts';
 import { files } from '../../src/tools/files.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
@@ -28,7 +28,7 @@ export class ArchiveWorkers implements ArchiveReader {
     return { ...accepted, bytes: archive.length, ...(tree?.outcome === 'accepted' && { tree }) };
   }
 
-  async overlay(listings: readonly OverlayListing[]): Promise<Overlay> {
+  async merge(listings: readonly ArchiveListing[]): Promise<Merged> {
     await this.#work();
     return merged(listings);
   }
@@ -44,7 +44,7 @@ export class ArchiveWorkers implements ArchiveReader {
   }
 }
 
-function merged(listings: readonly OverlayListing[]): Overlay {
+function merged(listings: readonly ArchiveListing[]): Merged {
   const texts = listings.map(({ listing }) => Buffer.from(listing).toString());
   if (texts.some((text) => text.startsWith('clashing')))
     return { outcome: 'refused', faults: [{ code: 'CLASH', text: 'Two members have one name.' }] };

@@ -1,4 +1,4 @@
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb/settings.ts';
 import type { MinioArchiveStoreOptions } from '../../src/object-store/s3/s3-object-store.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { LocalSource } from '../object-store/object-store.ts';
 import { files } from '../tools/files.ts';
+import type { ArchiveFormat } from './archive-reader.ts';
 import { Unreadable } from './faults.ts';
-import { sniffFormat, sniffLength } from './format.ts';
-import type { ArchiveFormat } from './inspection.ts';
+import { SNIFF_LENGTH, sniffFormat } from './format.ts';
 
-const pieceLength = 256 * 1024;
+const PIECE_LENGTH = 256 * 1024;
 
 /**
  * The bytes of an archive, read synchronously at any offset. Bytes that are read in order are hashed at the same time,
@@ -45,8 +45,8 @@ export class ArchiveBytes implements Disposable {
 
   /** Yields the bytes from `from` to `to` in chunks, each in a separate buffer. */
   *pieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
-    for (let position = from; position < to; position += pieceLength) {
-      const piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, to - position));
+    for (let position = from; position < to; position += PIECE_LENGTH) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_LENGTH, to - position));
       this.read(piece, position);
       yield piece;
     }
@@ -54,9 +54,9 @@ export class ArchiveBytes implements Disposable {
 
   /** Yields the same chunks in one reused buffer: each chunk is valid until the next one is requested. */
   *borrowedPieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
-    const buffer = Buffer.allocUnsafeSlow(Math.min(pieceLength, Math.max(to - from, 0)));
-    for (let position = from; position < to; position += pieceLength) {
-      const piece = buffer.subarray(0, Math.min(pieceLength, to - position));
+    const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_LENGTH, Math.max(to - from, 0)));
+    for (let position = from; position < to; position += PIECE_LENGTH) {
+      const piece = buffer.subarray(0, Math.min(PIECE_LENGTH, to - position));
       this.read(piece, position);
       yield piece;
     }
@@ -64,7 +64,7 @@ export class ArchiveBytes implements Disposable {
 
   /** Returns the format of the archive, by its first bytes. */
   format(): ArchiveFormat | 'unknown' {
-    const head = Buffer.alloc(Math.min(sniffLength, this.length));
+    const head = Buffer.alloc(Math.min(SNIFF_LENGTH, this.length));
     this.read(head, 0);
     return sniffFormat(head);
   }

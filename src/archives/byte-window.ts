@@ -1,6 +1,6 @@
 import type { ArchiveBytes } from './archive-bytes.ts';
 
-const maxWindowLength = 1024 ** 2;
+const MAX_WINDOW_LENGTH = 1024 ** 2;
 
 /** Reads many small ranges of an archive that are close together with few system calls. */
 export class ByteWindow {
@@ -11,7 +11,7 @@ export class ByteWindow {
 
   constructor(bytes: ArchiveBytes) {
     this.#bytes = bytes;
-    this.#buffer = Buffer.allocUnsafeSlow(Math.min(maxWindowLength, bytes.length));
+    this.#buffer = Buffer.allocUnsafeSlow(Math.min(MAX_WINDOW_LENGTH, bytes.length));
   }
 
   /** Returns the bytes from `from` to `to`, valid until the next call. */

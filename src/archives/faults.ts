@@ -1,5 +1,5 @@
 import { CodedError } from '../tools/coded-error.ts';
-import type { ArchiveFault } from './inspection.ts';
+import type { ArchiveFault } from './archive-reader.ts';
 
 export type FaultCode =
   | 'UNKNOWN_FORMAT'
@@ -44,7 +44,7 @@ export function corrupt(code: FaultCode, what: string): Unreadable {
   return new Unreadable(code, `The archive is corrupt: ${what}.`);
 }
 
-const most = 20;
+const MOST = 20;
 
 /** Collects distinct faults in the order they were found; beyond twenty the last one counts the rest. */
 export class Faults {
@@ -57,7 +57,7 @@ export class Faults {
 
   add(code: FaultCode, text: string): void {
     if (this.#texts.has(text)) return;
-    if (this.#texts.size < most) this.#texts.set(text, { code, text });
+    if (this.#texts.size < MOST) this.#texts.set(text, { code, text });
     else this.#more += 1;
   }
 

@@ -1,13 +1,13 @@
-import type { ArchiveFormat } from './inspection.ts';
-import { blockLength, hasTarChecksum, isZeroBlock } from './tar/tar-block.ts';
+import type { ArchiveFormat } from './archive-reader.ts';
+import { BLOCK_LENGTH, hasTarChecksum, isZeroBlock } from './tar/tar-block.ts';
 
 /** Number of bytes at the start of an archive that `sniffFormat` reads. */
-export const sniffLength = 512;
+export const SNIFF_LENGTH = 512;
 
 /** Returns the format of an archive, by its first 512 bytes (or all of them, when there are fewer). */
 export function sniffFormat(head: Uint8Array): ArchiveFormat | 'unknown' {
   // A tar may consist of its end marker: it is an archive, though an empty one.
-  return sniffInnerFormat(head) ?? (isZeroBlock(head.subarray(0, blockLength)) ? 'tar' : 'unknown');
+  return sniffInnerFormat(head) ?? (isZeroBlock(head.subarray(0, BLOCK_LENGTH)) ? 'tar' : 'unknown');
 }
 
 /** Returns the format of a member of an archive, where a block of zeros is just a file of zeros. */
@@ -17,7 +17,7 @@ export function sniffInnerFormat(head: Uint8Array): ArchiveFormat | undefined {
       if (magic.length <= head.length && magic.equals(head.subarray(0, magic.length))) return format;
     }
   }
-  return hasTarChecksum(head.subarray(0, blockLength)) ? 'tar' : undefined;
+  return hasTarChecksum(head.subarray(0, BLOCK_LENGTH)) ? 'tar' : undefined;
 }
 
 const magics = (

@@ -1,19 +1,19 @@
 import type { LeafMode } from '../swhid/directory.ts';
+import type { ArchiveFormat, ArchiveLimits, Inspection } from './archive-reader.ts';
 import { Faults, Unreadable } from './faults.ts';
-import type { ArchiveFormat, ArchiveLimits, Inspection } from './inspection.ts';
 import { entryPath, pointsOutOfTree } from './members/entry-path.ts';
 import { refusedByGit } from './members/git-name.ts';
 import { sanitizeName } from './members/sanitize-name.ts';
 import { encodeListing } from './tree/deposit-tree.ts';
 
 /** A file or link of the archive. Hard links share one; its hashes are set once its bytes were read. */
-export type Member = { mode: LeafMode; length: number; id: string; sha256: string; archive: boolean };
+export type Member = { mode: LeafMode; length: number; id: string; sha256: string; isArchive: boolean };
 
 /** Maximum bytes of all paths of one archive or deposit together; bounds listings and manifests. */
-export const totalPathBytes = 64 * 1024 ** 2;
+export const TOTAL_PATH_BYTES = 64 * 1024 ** 2;
 
 /** Maximum bytes of all extended headers of one tar together: all paths, and the same amount of other records. */
-const totalExtensionBytes = 2 * totalPathBytes;
+const TOTAL_EXTENSION_BYTES = 2 * TOTAL_PATH_BYTES;
 
 /**
  * Collects the members of an archive. Readers report members here in the order of the archive; this class applies the
@@ -46,10 +46,10 @@ export class MemberCollector {
   /** Counts bytes of paths and of targets of links. @throws {Unreadable} more bytes together than the limit. */
   countPathBytes(length: number): void {
     this.#pathBytes += length;
-    if (this.#pathBytes > totalPathBytes) {
+    if (this.#pathBytes > TOTAL_PATH_BYTES) {
       throw new Unreadable(
         'PATHS_TOO_LARGE',
-        `The paths of the archive are too large: more than ${totalPathBytes} bytes together (the limit).`,
+        `The paths of the archive are too large: more than ${TOTAL_PATH_BYTES} bytes together (the limit).`,
       );
     }
   }
@@ -57,10 +57,10 @@ export class MemberCollector {
   /** Counts bytes of the extended headers of a tar. @throws {Unreadable} more bytes together than the limit. */
   countExtension(length: number): void {
     this.#extensionBytes += length;
-    if (this.#extensionBytes > totalExtensionBytes) {
+    if (this.#extensionBytes > TOTAL_EXTENSION_BYTES) {
       throw new Unreadable(
         'TOO_LARGE',
-        `The extended headers of the archive are too large: more than ${totalExtensionBytes} bytes of long names and pax records together (the limit).`,
+        `The extended headers of the archive are too large: more than ${TOTAL_EXTENSION_BYTES} bytes of long names and pax records together (the limit).`,
       );
     }
   }
@@ -166,7 +166,7 @@ export class MemberCollector {
   #checkWhole(files: readonly Member[]): void {
     if (this.#members.size === 0) this.faults.add('EMPTY', 'The archive is empty: it has no entries.');
     const regular = files.filter(({ mode }) => mode !== '120000');
-    if (regular.length > 0 && regular.every(({ archive }) => archive)) {
+    if (regular.length > 0 && regular.every(({ isArchive }) => isArchive)) {
       this.faults.add(
         'ONLY_ARCHIVES',
         'The archive holds nothing but an archive within an archive: each of its files is an archive itself.',
@@ -207,7 +207,7 @@ export class MemberCollector {
 
 /** Returns a member whose bytes are still to be read. */
 export function unreadMember(mode: LeafMode): Member {
-  return { mode, length: 0, id: '', sha256: '', archive: false };
+  return { mode, length: 0, id: '', sha256: '', isArchive: false };
 }
 
 function bytesOf(files: readonly Member[]): number {

@@ -1,4 +1,4 @@
-import type { ArchiveLimits } from '../archives/inspection.ts';
+import type { ArchiveLimits } from '../archives/archive-reader.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { UploadLimits } from '../modules/resumable-uploads/resumable-uploads.ts';
 import type { NotificationSettings } from '../modules/webhooks/notification-settings.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type ArchiveLimits, defaultArchiveLimits } from '../archives/inspection.ts';
+import { type ArchiveLimits, defaultArchiveLimits } from '../archives/archive-reader.ts';
 import { errorsOfCode } from '../tools/coded-error.ts';
 import { PASSWORD_COST } from '../tools/cryptography/password.ts';
 import { currentUser } from '../tools/current-user.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { defaultArchiveLimits } from '../archives/inspection.ts';
+import { defaultArchiveLimits } from '../archives/archive-reader.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../sword/namespaces.ts';
 import { DEFAULT_DATA_DIR } from './data-folder.ts';
 import {

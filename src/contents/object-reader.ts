@@ -1,5 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import type { ArchiveLimits } from '../archives/inspection.ts';
+import type { ArchiveLimits } from '../archives/archive-reader.ts';
 import { tarEnd } from '../archives/tar/tar-block.ts';
 import type { EntryQuery, TreeEntry } from '../archives/tree/tree-entry.ts';
 import type { ArchiveWorkers } from '../archives/workers/archive-workers.ts';

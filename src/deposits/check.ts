@@ -5,7 +5,7 @@ import {
   type ArchiveReader,
   LARGEST_LISTINGS,
   type Tree,
-} from '../archives/inspection.ts';
+} from '../archives/archive-reader.ts';
 import { clients } from '../domain/aggregates.ts';
 import { type ArchiveVerdict, check, type Finding } from '../domain/deposit/checks.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
@@ -141,12 +141,12 @@ async function conflictsIn(
 ): Promise<readonly Finding[]> {
   if (inspected.some(({ reading, listing }) => reading && !listing)) return [TOO_LARGE];
   // the workers take ownership of the copies
-  const layers = inspected.flatMap(({ archive: { sha256, filename: name }, listing }) =>
+  const listings = inspected.flatMap(({ archive: { sha256, filename: name }, listing }) =>
     listing ? { sha256, name, listing: listing.slice() } : [],
   );
-  if (layers.length < 2 || layers.length < inspected.length) return [];
-  const overlay = await reader.overlay(layers, client);
-  return overlay.outcome === 'refused' ? overlay.faults : [];
+  if (listings.length < 2 || listings.length < inspected.length) return [];
+  const merged = await reader.merge(listings, client);
+  return merged.outcome === 'refused' ? merged.faults : [];
 }
 
 const TOO_LARGE: Finding = {

@@ -1,4 +1,4 @@
-import type { ArchiveReader, Tree } from '../archives/inspection.ts';
+import type { ArchiveReader, Tree } from '../archives/archive-reader.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositLoaded } from '../domain/deposit/events.ts';
 import { revisionDates } from '../domain/deposit/metadata/revision-dates.ts';
@@ -11,7 +11,7 @@ import { snapshotId } from '../swhid/snapshot.ts';
 
 export type LoadParts = {
   readonly store: ObjectStore;
-  readonly reader: Pick<ArchiveReader, 'overlay'>;
+  readonly reader: Pick<ArchiveReader, 'merge'>;
   /** Author and committer of the revisions: `Name <mail@host>`. */
   readonly identity: string;
 };
@@ -27,21 +27,21 @@ export async function loadDeposit(
   toLoad: ToLoad,
   record: RecordStep,
 ): Promise<void> {
-  const layers = []; // the deposit stays verified while they cannot be read
+  const listings = []; // the deposit stays verified while they cannot be read
   for (const { archive, listing } of toLoad.readings) {
     const { body, length } = await store.get(listing);
-    layers.push({ sha256: archive, listing: await toBuffer(body, length) });
+    listings.push({ sha256: archive, listing: await toBuffer(body, length) });
   }
   const deposit = await startLoading(toLoad, record);
   if (!deposit) return;
-  const overlay = await reader.overlay(layers, deposit.client);
-  if (overlay.outcome === 'refused') {
-    const text = overlay.faults.map((fault) => fault.text).join(' ');
-    await recordFailure(deposit, overlay.faults[0]?.code ?? 'REFUSED', text, record);
+  const merged = await reader.merge(listings, deposit.client);
+  if (merged.outcome === 'refused') {
+    const text = merged.faults.map((fault) => fault.text).join(' ');
+    await recordFailure(deposit, merged.faults[0]?.code ?? 'REFUSED', text, record);
     return;
   }
-  const manifest = await store.put(toChunks(overlay.manifest));
-  const loaded = loadedData(deposit, overlay, manifest.sha256, identity);
+  const manifest = await store.put(toChunks(merged.manifest));
+  const loaded = loadedData(deposit, merged, manifest.sha256, identity);
   await record({ type: 'RecordLoaded', loaded }, 'load');
 }
 
@@ -106,7 +106,7 @@ async function recordFailure(
  */
 export function loadedData(
   deposit: Verified,
-  overlay: Tree,
+  tree: Tree,
   manifest: string,
   identity: string,
 ): DepositLoaded['data'] {
@@ -120,7 +120,7 @@ export function loadedData(
     archives,
     loadAttempt: attempt,
   } = deposit;
-  const { directory, files, bytes } = overlay;
+  const { directory, files, bytes } = tree;
   const { author: authorDate, committer: committerDate } = revisionDates(entries, completedAt);
   const revision = revisionId(
     depositRevision({ client, depositId, collection, directory, identity, authorDate, committerDate }),

@@ -1,4 +1,4 @@
-import type { ArchiveReader } from '../archives/inspection.ts';
+import type { ArchiveReader } from '../archives/archive-reader.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';

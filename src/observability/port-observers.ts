@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { ArchiveReader } from '../archives/inspection.ts';
+import type { ArchiveReader } from '../archives/archive-reader.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import type { Reactor } from '../reactors/reactor.ts';
 import type { Logger } from '../tools/logger.ts';
@@ -37,10 +37,10 @@ export function observedReader(reader: ArchiveReader): ArchiveReader {
         span.setAttributes({ 'deposit.outcome': outcome, 'deposit.format': String(format) });
         return inspection;
       }),
-    overlay: (overlay, listings, owner) => {
+    merge: (merge, listings, owner) => {
       const attributes = { 'deposit.archives': listings.length };
-      return inSpan('overlay listings', { attributes }, async (span) => {
-        const merged = await overlay(listings, owner);
+      return inSpan('merge listings', { attributes }, async (span) => {
+        const merged = await merge(listings, owner);
         span.setAttribute('deposit.outcome', merged.outcome);
         return merged;
       });

@@ -68,7 +68,7 @@ function startRunners(node: ReactorNode) {
   const workers = resources.use(
     new ArchiveWorkers({
       size: config.archiveWorkers,
-      overlayTime: limits.wallTime,
+      mergeTime: limits.wallTime,
       onAborted: (err, archives) => logger.warn({ archives, err }, 'check of an archive aborted'),
     }),
   );

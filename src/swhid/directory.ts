@@ -20,7 +20,7 @@ export const directoryMode = '40000';
 
 // Longest text of a part of a body. The text of a million entries would need one contiguous part of the heap, and a
 // thread without that much memory ends the process.
-const longestText = 1024 ** 2;
+const LONGEST_TEXT = 1024 ** 2;
 
 /** Returns the id of the directory. `ids`, if given, receives the id of it and of every directory below it. */
 export function directoryId(directory: Directory, ids?: Map<Directory, string>): string {
@@ -38,7 +38,7 @@ export function directoryBody(directory: Directory, ids?: Map<Directory, string>
     const [mode, id] =
       entry instanceof Map ? [directoryMode, directoryId(entry, ids)] : [entry.mode, entry.id];
     text += entryText({ mode, name, id });
-    if (text.length < longestText) continue;
+    if (text.length < LONGEST_TEXT) continue;
     pieces.push(Buffer.from(text, 'latin1'));
     text = '';
   }

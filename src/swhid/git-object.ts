@@ -4,15 +4,15 @@ import { createHash, type Hash, hash } from 'node:crypto';
 type GitObjectType = 'blob' | 'tree' | 'commit' | 'tag' | 'snapshot';
 
 // A one-shot hash saves the set-up of a Hash object; above about this size, the copy that it needs costs more.
-const oneShotLength = 1024 ** 2;
-const headerLength = 32;
+const ONE_SHOT_LENGTH = 1024 ** 2;
+const HEADER_LENGTH = 32;
 
 let scratch: Buffer | undefined;
 
 /** Returns the SHA-1 of the object with this body, as 40 lower-case hex digits. */
 export function gitObjectId(type: GitObjectType, body: Uint8Array): string {
-  if (body.length > oneShotLength) return new GitObjectHash(type, body.length).update(body).digest();
-  scratch ??= Buffer.allocUnsafeSlow(headerLength + oneShotLength);
+  if (body.length > ONE_SHOT_LENGTH) return new GitObjectHash(type, body.length).update(body).digest();
+  scratch ??= Buffer.allocUnsafeSlow(HEADER_LENGTH + ONE_SHOT_LENGTH);
   const start = scratch.write(headerOf(type, body.length), 'latin1');
   scratch.set(body, start);
   return hash('sha1', scratch.subarray(0, start + body.length), 'hex');
@@ -27,8 +27,8 @@ export function gitObjectIdOf(
   length: number,
   read: (room: Buffer) => number,
 ): string | undefined {
-  scratch ??= Buffer.allocUnsafeSlow(headerLength + oneShotLength);
-  if (length < oneShotLength) {
+  scratch ??= Buffer.allocUnsafeSlow(HEADER_LENGTH + ONE_SHOT_LENGTH);
+  if (length < ONE_SHOT_LENGTH) {
     const start = scratch.write(headerOf(type, length), 'latin1');
     // A buffer that is one byte longer shows whether the body is.
     if (read(scratch.subarray(start, start + length + 1)) !== length) return undefined;

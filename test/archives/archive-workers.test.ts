@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import test from 'ava';
-import { type Inspection, defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
+import { type Inspection, defaultArchiveLimits as limits } from '../../src/archives/archive-reader.ts';
 import type { ArchiveJob } from '../../src/archives/workers/archive-job.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { OfferedBatches, type SentBatch } from '../../src/archives/workers/assistance.ts';
@@ -52,7 +52,7 @@ test('a worker returns the same result as the reader in this thread', async (t) 
   const { tree, ...inspection } = accepted(await workers.inspect(demoSource, demoSha256, limits));
   t.deepEqual<unknown, unknown>(inspection, await inspect(demo));
   const { listing } = inspection;
-  t.deepEqual<unknown, unknown>(tree, await workers.overlay([{ sha256: demoSha256, listing }]));
+  t.deepEqual<unknown, unknown>(tree, await workers.merge([{ sha256: demoSha256, listing }]));
 });
 
 test('an archive in a file is read by its path', async (t) => {
@@ -166,7 +166,7 @@ test('an archive is not refused for the end of a thread that had not begun to re
     end();
     t.is((await inspected()).outcome, 'accepted', 'another thread reads it');
     end();
-    const merged = workers.overlay([{ sha256: demoSha256, listing }]);
+    const merged = workers.merge([{ sha256: demoSha256, listing }]);
     await t.throwsAsync(merged, { code: 'POOL_BUSY' }, 'its bytes are lost with the thread');
     t.is(started.length, 2);
   }));
@@ -256,7 +256,7 @@ const large = zipOf(
 
 test('a large zip is read by all idle threads, with the result of one', async (t) => {
   await using workers = new ArchiveWorkers();
-  await Promise.all([workers.overlay([]), workers.overlay([])]);
+  await Promise.all([workers.merge([]), workers.merge([])]);
   let most = 0;
   const inspecting = workers.inspect({ kind: 'bytes', bytes: large }, hash('sha256', large), limits);
   const watch = setInterval(() => (most = Math.max(most, workers.load.busy)), 0);
@@ -270,7 +270,7 @@ test('a large zip is read by all idle threads, with the result of one', async (t
 test('a large zip is not refused for the end of a thread that had not begun on a part of it', (t) =>
   withThreads(async (started) => {
     await using workers = new ArchiveWorkers();
-    await Promise.all([workers.overlay([]), workers.overlay([])]);
+    await Promise.all([workers.merge([]), workers.merge([])]);
     for (const worker of started) {
       const postMessage = worker.postMessage.bind(worker);
       worker.postMessage = (job: ArchiveJob, transfer: Transferable[]) => {
@@ -283,12 +283,12 @@ test('a large zip is not refused for the end of a thread that had not begun on a
     t.is((await inspection()).outcome, 'accepted');
   }));
 
-test('listings are overlaid in a worker', async (t) => {
+test('listings are merged in a worker', async (t) => {
   await using workers = new ArchiveWorkers();
   const inspection = await workers.inspect(demoSource, demoSha256, limits);
   if (inspection.outcome === 'refused') return t.fail();
-  const overlay = await workers.overlay([{ sha256: demoSha256, listing: inspection.listing }]);
-  t.like(overlay, { outcome: 'accepted', files: 1, bytes: 17 });
+  const merged = await workers.merge([{ sha256: demoSha256, listing: inspection.listing }]);
+  t.like(merged, { outcome: 'accepted', files: 1, bytes: 17 });
   t.is(inspection.listing.length, 0, 'the buffer was transferred');
 });
 
@@ -383,7 +383,7 @@ onLinux('a worker has a lower priority than the other threads', async (t) => {
     (await readdir('/proc/self/task')).filter((thread) => getPriority(Number(thread)) > getPriority());
   t.deepEqual(await lower(), []);
   await using workers = new ArchiveWorkers({ size: 1 });
-  await workers.overlay([]);
+  await workers.merge([]);
   t.is((await lower()).length, 1);
 });
 
@@ -395,7 +395,7 @@ test('an idle worker does not keep the process alive', async (t) => {
     script,
     `import { ArchiveWorkers } from '${room}workers/archive-workers.ts';
      const workers = new ArchiveWorkers();
-     console.log((await workers.overlay([])).outcome);`,
+     console.log((await workers.merge([])).outcome);`,
   );
   const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 20_000 });
   await rm(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { sniffFormat } from '../../src/archives/format.ts';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
 import { entryPath, pointsOutOfTree } from '../../src/archives/members/entry-path.ts';
 import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { readArchive } from '../../src/archives/inspect.ts';
 import {
   type ArchiveLimits,
   defaultArchiveLimits,
   type Inspection,
-  trustReading,
-} from '../../src/archives/inspection.ts';
+  trustInspection,
+} from '../../src/archives/archive-reader.ts';
+import { readArchive } from '../../src/archives/read-archive.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import type { LocalSource } from '../../src/object-store/object-store.ts';
@@ -17,7 +17,7 @@ type Limits = Partial<ArchiveLimits>;
 export async function inspect(bytes: Uint8Array, limits: Limits = {}): Promise<Inspection> {
   const source: LocalSource = { kind: 'bytes', bytes };
   const sha256 = hash('sha256', bytes);
-  return trustReading(await readArchive(source, sha256, { ...defaultArchiveLimits, ...limits }), sha256);
+  return trustInspection(await readArchive(source, sha256, { ...defaultArchiveLimits, ...limits }), sha256);
 }
 
 export async function accepted(t: ExecutionContext, bytes: Uint8Array, limits?: Limits): Promise<Accepted> {
@@ -32,8 +32,8 @@ export function membersOf({ listing }: Accepted): [path: string, mode: string][]
 }
 
 export function directoryOf(bytes: Uint8Array, { listing }: Accepted): string {
-  const overlay = mergeListings([{ sha256: hash('sha256', bytes), listing }]);
-  return overlay.outcome === 'accepted' ? overlay.directory : JSON.stringify(overlay.faults);
+  const merged = mergeListings([{ sha256: hash('sha256', bytes), listing }]);
+  return merged.outcome === 'accepted' ? merged.directory : JSON.stringify(merged.faults);
 }
 
 /** Asserts that the archive is refused, with an error of this code whose text matches. */

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import type { OverlayListing } from '../../src/archives/inspection.ts';
+import type { ArchiveListing } from '../../src/archives/archive-reader.ts';
 import { decodeListing, decodeTree } from '../../src/archives/tree/deposit-tree.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import { type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
@@ -60,10 +60,10 @@ for (const vector of vectors.archives) {
 
 for (const vector of vectors.merges) {
   test(`the archives of ${vector.id} merge to the directory id of other implementations`, async (t) => {
-    const overlay = mergeListings(
+    const merged = mergeListings(
       await Promise.all(vector.archives.map(async (one) => listed(t, archiveBytes(one)))),
     );
-    t.is(overlay.outcome === 'accepted' && `swh:1:dir:${overlay.directory}`, vector.expected);
+    t.is(merged.outcome === 'accepted' && `swh:1:dir:${merged.directory}`, vector.expected);
   });
 }
 
@@ -86,12 +86,12 @@ test('a manifest lists every path of the tree in byte order, with the source of 
     ]),
   );
   const second = await listed(t, zipOf([{ name: 'a/x', data: 'new' }]));
-  const overlay = mergeListings([first, second]);
-  if (overlay.outcome === 'refused') return t.fail();
-  const { header, entries } = decodeTree(overlay.manifest);
+  const merged = mergeListings([first, second]);
+  if (merged.outcome === 'refused') return t.fail();
+  const { header, entries } = decodeTree(merged.manifest);
   t.deepEqual(header, {
     manifest: 1,
-    directory: overlay.directory,
+    directory: merged.directory,
     files: 2,
     bytes: 4,
     archives: [first.sha256, second.sha256],
@@ -107,7 +107,7 @@ test('a manifest lists every path of the tree in byte order, with the source of 
     ['a/x', '100644', second.sha256],
     ['Ã©', '40000', undefined],
   ]);
-  t.regex(Buffer.from(overlay.manifest).toString(), /"path":"%C3%A9"/);
+  t.regex(Buffer.from(merged.manifest).toString(), /"path":"%C3%A9"/);
 });
 
 test('a listing returns names with any bytes', async (t) => {
@@ -130,7 +130,7 @@ test('a file or link in one archive and a directory in another conflict, and bot
   const below = { name: 'below.zip', ...(await listed(t, tarOf(deep))) };
   const empty = { name: 'empty.zip', ...(await listed(t, tarOf([{ name: 'a', type: '5' }]))) };
   const other = { name: 'other.zip', ...(await listed(t, tarOf([{ name: 'z', data: 'z' }]))) };
-  const cases: [OverlayListing[], string][] = [
+  const cases: [ArchiveListing[], string][] = [
     [[other, file, below], 'is a file in file.zip and a directory in below.zip'],
     [[other, below, file], 'is a directory in below.zip and a file in file.zip'],
     [[link, other, empty], 'is a link in link.zip and a directory in empty.zip'],
@@ -168,6 +168,6 @@ test('all conflicting archives are found together', async (t) => {
   t.true(readings <= 2 * listings.length, `${readings} for ${listings.length} listings`);
 });
 
-async function listed(t: Parameters<typeof accepted>[0], bytes: Buffer): Promise<OverlayListing> {
+async function listed(t: Parameters<typeof accepted>[0], bytes: Buffer): Promise<ArchiveListing> {
   return { sha256: hash('sha256', bytes), listing: (await accepted(t, bytes)).listing };
 }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { pack } from 'tar-stream';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { MemberCollector } from '../../src/archives/member-collector.ts';
 import { TarReader } from '../../src/archives/tar/tar.ts';
 import { TarMembers } from '../../src/archives/tar/tar-members.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { ArchiveReader, Inspection } from '../../src/archives/inspection.ts';
+import type { ArchiveReader, Inspection } from '../../src/archives/archive-reader.ts';
 import { type CheckParts, checkDeposit } from '../../src/deposits/check.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
 import { archiveNamed } from '../../testing/domain/example-deposits.ts';
@@ -15,7 +15,7 @@ async function checked(archives: number, bytes: number) {
       inspected += 1;
       return { ...inspection, listing: new Uint8Array(bytes) } as unknown as Inspection;
     },
-    overlay: async () => {
+    merge: async () => {
       merged += 1;
       return { outcome: 'refused', faults: [] };
     },

@@ -1,5 +1,9 @@
 import { hash } from 'node:crypto';
-import { type ArchiveLimits, defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
+import {
+  type ArchiveLimits,
+  defaultArchiveLimits,
+  type Inspection,
+} from '../../src/archives/archive-reader.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { seeded } from '../../testing/processes/seeded-random.ts';
 import { type FuzzSeed, fuzzSeeds, mutantOf } from './fuzz-seeds.ts';
@@ -81,8 +85,8 @@ async function outcomeOf(workers: ArchiveWorkers, bytes: Buffer): Promise<Outcom
   try {
     const inspection = await workers.inspect({ kind: 'bytes', bytes }, sha256, limits);
     if (inspection.outcome === 'refused') return inspection;
-    const overlay = await workers.overlay([{ sha256, listing: inspection.listing }]);
-    return overlay.outcome === 'refused' ? `overlaid with ${JSON.stringify(overlay.faults)}` : overlay;
+    const merged = await workers.merge([{ sha256, listing: inspection.listing }]);
+    return merged.outcome === 'refused' ? `merged with ${JSON.stringify(merged.faults)}` : merged;
   } catch (error) {
     return `the inspection failed: ${String(error)}`;
   }

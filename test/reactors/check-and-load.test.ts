@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import type { ArchiveReader } from '../../src/archives/inspection.ts';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import type { ArchiveReader } from '../../src/archives/archive-reader.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { KeptStates } from '../../src/deposits/kept-states.ts';

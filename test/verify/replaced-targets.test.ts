@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { RunningService } from '../../testing/service/running-service.ts';

@@ -5,9 +5,9 @@ import { decodeBlock } from './bzip2-block.ts';
 const magic = Buffer.from('BZh');
 const blockMagic = [0x314159, 0x265359];
 const endMagic = [0x177245, 0x385090];
-const blockUnit = 100_000;
-const pieceLength = 128 * 1024;
-const longestRun = 255;
+const BLOCK_UNIT = 100_000;
+const PIECE_LENGTH = 128 * 1024;
+const LONGEST_RUN = 255;
 
 /**
  * Unpacks bzip2 data, also several concatenated streams; a fault is thrown as {@link Unreadable}. An own
@@ -16,12 +16,12 @@ const longestRun = 255;
  */
 export function* bunzip2(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   const bits = new BitReader(pieces);
-  const table = new Uint32Array(9 * blockUnit);
+  const table = new Uint32Array(9 * BLOCK_UNIT);
   do {
     for (const byte of magic) if (bits.read(8) !== byte) throw trailing();
     const level = bits.read(8) - 0x30;
     if (level < 1 || level > 9) throw corrupt('CORRUPT', 'its bzip2 header is invalid');
-    yield* readStream(bits, table.subarray(0, level * blockUnit));
+    yield* readStream(bits, table.subarray(0, level * BLOCK_UNIT));
     bits.skipToByte();
     // Zeros are padding, as on a tape; other bytes are an error.
     if (bits.skipPadding() && !bits.atEnd()) throw trailing();
@@ -48,7 +48,7 @@ function* readStream(bits: BitReader, table: Uint32Array): Generator<Buffer> {
 /** Yields the bytes of the block, where four equal ones are followed by a count of more; returns their CRC. */
 function* expandBlock(table: Uint32Array, length: number, start: number): Generator<Buffer, number> {
   // A block may hold a single byte: a full chunk for each would cost more than the rest of the work.
-  let piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, length * longestRun));
+  let piece = Buffer.allocUnsafeSlow(Math.min(PIECE_LENGTH, length * LONGEST_RUN));
   let filled = 0;
   let crc = 0xffffffff;
   let previous = -1;
@@ -65,9 +65,9 @@ function* expandBlock(table: Uint32Array, length: number, start: number): Genera
     }
     equal = isCount ? 0 : byte === previous ? equal + 1 : 1;
     previous = isCount ? -1 : byte;
-    if (filled > pieceLength - longestRun) {
+    if (filled > PIECE_LENGTH - LONGEST_RUN) {
       yield piece.subarray(0, filled);
-      piece = Buffer.allocUnsafeSlow(pieceLength);
+      piece = Buffer.allocUnsafeSlow(PIECE_LENGTH);
       filled = 0;
     }
   }

@@ -1,9 +1,9 @@
 import { corrupt } from '../faults.ts';
 import type { BitReader } from './bzip2-bits.ts';
 
-const groupLength = 50;
-const longestCode = 20;
-const runB = 1;
+const GROUP_LENGTH = 50;
+const LONGEST_CODE = 20;
+const RUN_B = 1;
 
 type Code = {
   limits: Int32Array;
@@ -63,7 +63,7 @@ function readCode(bits: BitReader, size: number): Code {
   let length = bits.read(5);
   for (let symbol = 0; symbol < size; symbol += 1) {
     for (;;) {
-      if (length < 1 || length > longestCode) throw invalid();
+      if (length < 1 || length > LONGEST_CODE) throw invalid();
       if (!bits.read(1)) break;
       length += bits.read(1) ? -1 : 1;
     }
@@ -78,11 +78,11 @@ function readCode(bits: BitReader, size: number): Code {
  */
 function canonicalCode(lengths: Uint8Array): Code {
   const symbols = new Uint16Array(lengths.length);
-  const limits = new Int32Array(longestCode + 1).fill(-1);
-  const bases = new Int32Array(longestCode + 1);
+  const limits = new Int32Array(LONGEST_CODE + 1).fill(-1);
+  const bases = new Int32Array(LONGEST_CODE + 1);
   let index = 0;
   let code = 0;
-  for (let length = 1; length <= longestCode; length += 1, code *= 2) {
+  for (let length = 1; length <= LONGEST_CODE; length += 1, code *= 2) {
     bases[length] = code - index;
     for (let symbol = 0; symbol < lengths.length; symbol += 1) {
       if (lengths[symbol] !== length) continue;
@@ -111,9 +111,9 @@ function decodeSymbols(
   for (let group = 0; ; group += 1) {
     if (group >= selectors.length) throw invalid();
     const code = codes[selectors[group]!]!;
-    for (let left = groupLength; left > 0; left -= 1) {
+    for (let left = GROUP_LENGTH; left > 0; left -= 1) {
       const symbol = readSymbol(bits, code);
-      if (symbol <= runB) {
+      if (symbol <= RUN_B) {
         run += runUnit << symbol;
         runUnit *= 2;
         // Checked at every digit, before the number can overflow.

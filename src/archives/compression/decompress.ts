@@ -1,8 +1,8 @@
 import { createGunzip } from 'node:zlib';
 import { collectingBuffers } from '../../tools/gc-hint.ts';
 import type { ArchiveBytes } from '../archive-bytes.ts';
+import type { ArchiveFormat } from '../archive-reader.ts';
 import { corrupt } from '../faults.ts';
-import type { ArchiveFormat } from '../inspection.ts';
 import { isZero } from '../tar/tar-block.ts';
 import { bunzip2 } from './bunzip2.ts';
 import { feed } from './write-to-stream.ts';
@@ -10,7 +10,7 @@ import { unxz } from './xz/unxz.ts';
 
 export type TarFormat = Exclude<ArchiveFormat, 'zip'>;
 
-const pieceLength = 256 * 1024;
+const PIECE_LENGTH = 256 * 1024;
 
 /**
  * Returns the bytes of the inner tar, in chunks of bounded size. A fault of the compression is thrown as `Unreadable`.
@@ -29,7 +29,7 @@ export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buff
 }
 
 async function* gunzip(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
-  const engine = createGunzip({ chunkSize: pieceLength });
+  const engine = createGunzip({ chunkSize: PIECE_LENGTH });
   const writing = feed(bytes.borrowedPieces(), engine);
   try {
     yield* collectingBuffers(engine);

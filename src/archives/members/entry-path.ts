@@ -1,5 +1,5 @@
+import type { ArchiveLimits } from '../archive-reader.ts';
 import type { FaultCode } from '../faults.ts';
-import type { ArchiveLimits } from '../inspection.ts';
 import { sanitizeName } from './sanitize-name.ts';
 
 type PathLimits = Pick<ArchiveLimits, 'pathBytes' | 'nameBytes' | 'depth'>;

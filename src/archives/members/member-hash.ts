@@ -1,6 +1,6 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { contentHash, contentId } from '../../swhid/content.ts';
-import { sniffInnerFormat, sniffLength } from '../format.ts';
+import { SNIFF_LENGTH, sniffInnerFormat } from '../format.ts';
 
 export type Hashed = {
   readonly length: number;
@@ -8,7 +8,7 @@ export type Hashed = {
   readonly id: string;
   readonly sha256: string;
   /** Whether the bytes begin like an archive. */
-  readonly archive: boolean;
+  readonly isArchive: boolean;
 };
 
 /** Returns all facts that the service stores about a member's bytes. */
@@ -17,7 +17,7 @@ export function hashMember(bytes: Uint8Array): Hashed {
     length: bytes.length,
     id: contentId(bytes),
     sha256: hash('sha256', bytes, 'hex'),
-    archive: sniffInnerFormat(bytes) !== undefined,
+    isArchive: sniffInnerFormat(bytes) !== undefined,
   };
 }
 
@@ -48,12 +48,12 @@ export class MemberHash {
     this.#hashes ??= {
       id: contentHash(this.#size),
       sha256: createHash('sha256'),
-      head: Buffer.alloc(sniffLength),
+      head: Buffer.alloc(SNIFF_LENGTH),
     };
     this.#hashes.id.update(piece);
     this.#hashes.sha256.update(piece);
-    if (this.#length < sniffLength)
-      this.#hashes.head.set(piece.subarray(0, sniffLength - this.#length), this.#length);
+    if (this.#length < SNIFF_LENGTH)
+      this.#hashes.head.set(piece.subarray(0, SNIFF_LENGTH - this.#length), this.#length);
     this.#length += piece.length;
   }
 
@@ -64,7 +64,7 @@ export class MemberHash {
       length: this.#length,
       id: id.digest(),
       sha256: sha256.digest('hex'),
-      archive: sniffInnerFormat(head.subarray(0, this.#length)) !== undefined,
+      isArchive: sniffInnerFormat(head.subarray(0, this.#length)) !== undefined,
     };
   }
 }

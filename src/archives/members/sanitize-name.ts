@@ -1,4 +1,4 @@
-const longest = 200;
+const LONGEST = 200;
 
 /**
  * Returns a name from an archive (latin1 string of its raw bytes) as text for messages, logs and XML: decoded from
@@ -6,11 +6,11 @@ const longest = 200;
  */
 export function sanitizeName(name: string): string {
   let text = '';
-  for (const [bytes] of name.slice(0, longest * 4).matchAll(utf8Sequences)) {
+  for (const [bytes] of name.slice(0, LONGEST * 4).matchAll(utf8Sequences)) {
     text += printable(bytes);
-    if (text.length > longest) return `${text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')}…`;
+    if (text.length > LONGEST) return `${text.slice(0, LONGEST).replace(/[\uD800-\uDBFF]$/, '')}…`;
   }
-  return name.length > longest * 4 ? `${text}…` : text;
+  return name.length > LONGEST * 4 ? `${text}…` : text;
 }
 
 // One character that is well-formed UTF-8, or else one byte.

@@ -14,7 +14,7 @@ export type PaxRecords = {
 const sparsePrefix = 'GNU.sparse.';
 const sparseName = 'GNU.sparse.name';
 const [digit0, digit9, space, equalsSign, lineFeed] = [0x30, 0x39, 0x20, 0x3d, 0x0a];
-const mostDigits = 9;
+const MOST_DIGITS = 9;
 
 /**
  * Parses lines of the form `length key=value`, where the length counts the whole line in bytes, with its line feed. The
@@ -41,7 +41,7 @@ export function parsePax(body: Buffer): PaxRecords {
 
 function lineAt(body: Buffer, at: number): { keyStart: number; end: number } {
   let [length, next] = [0, at];
-  for (; next < at + mostDigits && isDigit(body[next]); next += 1)
+  for (; next < at + MOST_DIGITS && isDigit(body[next]); next += 1)
     length = length * 10 + body[next]! - digit0;
   if (next === at || body[at] === digit0 || body[next] !== space) throw invalid();
   return { keyStart: next + 1, end: at + length };

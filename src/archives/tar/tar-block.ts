@@ -1,18 +1,18 @@
-export const blockLength = 512;
+export const BLOCK_LENGTH = 512;
 
 /** The end marker of a tar. */
-export const tarEnd: Uint8Array = Buffer.alloc(2 * blockLength);
+export const tarEnd: Uint8Array = Buffer.alloc(2 * BLOCK_LENGTH);
 
 /** Sizes below this fit the plain header, in eleven octal digits. */
-export const octalSizes = 8 ** 11;
+export const OCTAL_SIZES = 8 ** 11;
 
 /** Returns the number of bytes that fill the last block of `length` bytes. */
 export function paddingOf(length: number): number {
-  return (blockLength - (length % blockLength)) % blockLength;
+  return (BLOCK_LENGTH - (length % BLOCK_LENGTH)) % BLOCK_LENGTH;
 }
 
-const checksumAt = 148;
-const checksumLength = 8;
+const CHECKSUM_AT = 148;
+const CHECKSUM_LENGTH = 8;
 const zeros = Buffer.alloc(64 * 1024);
 
 /**
@@ -20,13 +20,13 @@ const zeros = Buffer.alloc(64 * 1024);
  * signed.
  */
 export function hasTarChecksum(block: Uint8Array): boolean {
-  if (block.length !== blockLength) return false;
+  if (block.length !== BLOCK_LENGTH) return false;
   const stored = storedChecksum(block);
   if (stored === undefined) return false;
-  let unsigned = checksumLength * 0x20;
+  let unsigned = CHECKSUM_LENGTH * 0x20;
   let high = 0;
-  for (let at = 0; at < blockLength; at += 1) {
-    if (at === checksumAt) at += checksumLength;
+  for (let at = 0; at < BLOCK_LENGTH; at += 1) {
+    if (at === CHECKSUM_AT) at += CHECKSUM_LENGTH;
     const byte = block[at]!;
     unsigned += byte;
     if (byte > 127) high += 1;
@@ -35,7 +35,7 @@ export function hasTarChecksum(block: Uint8Array): boolean {
 }
 
 export function isZeroBlock(block: Uint8Array): boolean {
-  return block.length === blockLength && isZero(block);
+  return block.length === BLOCK_LENGTH && isZero(block);
 }
 
 export function isZero(bytes: Uint8Array): boolean {
@@ -47,7 +47,7 @@ export function isZero(bytes: Uint8Array): boolean {
 }
 
 function storedChecksum(block: Uint8Array): number | undefined {
-  const field = Buffer.from(block.buffer, block.byteOffset + checksumAt, checksumLength).toString('latin1');
+  const field = Buffer.from(block.buffer, block.byteOffset + CHECKSUM_AT, CHECKSUM_LENGTH).toString('latin1');
   const [, digits] = /^ *([0-7]{1,7})[\0 ]/.exec(field) ?? [];
   return digits === undefined ? undefined : Number.parseInt(digits, 8);
 }

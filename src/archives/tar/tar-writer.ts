@@ -1,5 +1,5 @@
 import type { LeafMode } from '../../swhid/directory.ts';
-import { blockLength, octalSizes, paddingOf, tarEnd } from './tar-block.ts';
+import { BLOCK_LENGTH, OCTAL_SIZES, paddingOf, tarEnd } from './tar-block.ts';
 
 /**
  * A member to write. Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the root
@@ -13,7 +13,7 @@ type WrittenMember = { readonly path: string } & (
 );
 
 const flags = { file: '0', 'hard link': '1', link: '2', directory: '5' } as const;
-const longestField = 100;
+const LONGEST_FIELD = 100;
 
 /**
  * Returns the header of a member in the GNU format, whose long names are raw bytes as those of directories are. It has
@@ -51,18 +51,18 @@ function sizeOf(member: WrittenMember): number {
 }
 
 function longRecord(type: 'K' | 'L', text: string): Buffer {
-  if (text.length <= longestField) return Buffer.alloc(0);
+  if (text.length <= LONGEST_FIELD) return Buffer.alloc(0);
   const body = Buffer.from(`${text}\0`, 'latin1');
   return Buffer.concat([block('././@LongLink', type, 0o644, body.length, ''), body, tarPadding(body.length)]);
 }
 
 function block(name: string, type: string, mode: number, size: number, target: string): Buffer {
-  const header = Buffer.alloc(blockLength);
-  header.write(name.slice(0, longestField), 0, 'latin1');
+  const header = Buffer.alloc(BLOCK_LENGTH);
+  header.write(name.slice(0, LONGEST_FIELD), 0, 'latin1');
   header.write(`${octal(mode, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, 'latin1');
   writeSize(header, size);
   header.write(`${octal(0, 11)}\0        ${type}`, 136, 'latin1');
-  header.write(target.slice(0, longestField), 157, 'latin1');
+  header.write(target.slice(0, LONGEST_FIELD), 157, 'latin1');
   header.write('ustar  \0', 257, 'latin1');
   let sum = 0;
   for (const byte of header) sum += byte;
@@ -71,7 +71,7 @@ function block(name: string, type: string, mode: number, size: number, target: s
 }
 
 function writeSize(header: Buffer, size: number): void {
-  if (size < octalSizes) {
+  if (size < OCTAL_SIZES) {
     header.write(`${octal(size, 11)}\0`, 124, 'latin1');
     return;
   }

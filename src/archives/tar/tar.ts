@@ -1,7 +1,7 @@
 import { corrupt, Unreadable } from '../faults.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import { type PaxRecords, parsePax } from './pax.ts';
-import { blockLength, isZero, octalSizes, paddingOf } from './tar-block.ts';
+import { BLOCK_LENGTH, isZero, OCTAL_SIZES, paddingOf } from './tar-block.ts';
 import { parseTarHeader, type TarHeader } from './tar-header.ts';
 
 /** Receives the members in order; `data` is called only between `member` and `end`. */
@@ -22,7 +22,7 @@ type ExtensionType = keyof typeof longestExtension;
  */
 export class TarReader {
   readonly #sink: TarSink;
-  readonly #block = Buffer.alloc(blockLength);
+  readonly #block = Buffer.alloc(BLOCK_LENGTH);
   #blockFilled = 0;
   #state: 'header' | 'data' | 'padding' | 'ended' = 'header';
   /** Bytes of data or padding still to be read. */
@@ -65,14 +65,14 @@ export class TarReader {
   }
 
   #readHeader(piece: Buffer, at: number): number {
-    if (this.#blockFilled === 0 && piece.length - at >= blockLength) {
-      this.#takeHeader(piece.subarray(at, at + blockLength));
-      return at + blockLength;
+    if (this.#blockFilled === 0 && piece.length - at >= BLOCK_LENGTH) {
+      this.#takeHeader(piece.subarray(at, at + BLOCK_LENGTH));
+      return at + BLOCK_LENGTH;
     }
-    const part = piece.subarray(at, at + blockLength - this.#blockFilled);
+    const part = piece.subarray(at, at + BLOCK_LENGTH - this.#blockFilled);
     part.copy(this.#block, this.#blockFilled);
     this.#blockFilled += part.length;
-    if (this.#blockFilled === blockLength) {
+    if (this.#blockFilled === BLOCK_LENGTH) {
       this.#blockFilled = 0;
       this.#takeHeader(this.#block);
     }
@@ -189,7 +189,7 @@ function paxSize({ name, size }: TarHeader, said: string | undefined): number {
   if (!Number.isSafeInteger(value))
     throw corrupt('CORRUPT', `the size of the member “${sanitizeName(name)}” is invalid`);
   // A value that fits the plain header has no reason to differ from it.
-  if (value !== size && value < octalSizes) {
+  if (value !== size && value < OCTAL_SIZES) {
     throw corrupt(
       'HEADER_MISMATCH',
       `the headers of the member “${sanitizeName(name)}” disagree in its size: ${value} and ${size} bytes (mismatch)`,

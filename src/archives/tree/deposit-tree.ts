@@ -1,9 +1,9 @@
 import { directoryMode, type LeafMode } from '../../swhid/directory.ts';
 import { escapePath, unescapePath } from '../../swhid/escape-path.ts';
-import type { ArchiveFormat } from '../inspection.ts';
+import type { ArchiveFormat } from '../archive-reader.ts';
 import type { ListedLeaf, TreeEntry } from './tree-entry.ts';
 
-const longestText = 1024 ** 2;
+const LONGEST_TEXT = 1024 ** 2;
 
 // Both documents are NDJSON with fixed keys in a fixed order, and paths percent-encoded as in SWHIDs: ASCII,
 // one line each, and reproducible byte for byte.
@@ -101,7 +101,7 @@ function encodeLines(lines: Iterable<string>): Uint8Array {
   let text = '';
   for (const line of lines) {
     text += `${line}\n`;
-    if (text.length < longestText) continue;
+    if (text.length < LONGEST_TEXT) continue;
     pieces.push(encoded(text));
     text = '';
   }

@@ -1,7 +1,7 @@
 import { type Directory, directoryId, directoryMode } from '../../swhid/directory.ts';
+import type { ArchiveListing, Merged } from '../archive-reader.ts';
 import { Faults, Unreadable } from '../faults.ts';
-import type { Overlay, OverlayListing } from '../inspection.ts';
-import { totalPathBytes } from '../member-collector.ts';
+import { TOTAL_PATH_BYTES } from '../member-collector.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import { decodeListing, encodeTree } from './deposit-tree.ts';
 import type { ListedLeaf, TreeEntry } from './tree-entry.ts';
@@ -14,7 +14,7 @@ const TOTAL_FOLDERS = 250_000;
 type PlacedLeaf = ListedLeaf & { readonly archive: string };
 
 /** Merges the archives in upload order; a later leaf replaces an earlier one of the same path. */
-export function mergeListings(listings: readonly OverlayListing[]): Overlay {
+export function mergeListings(listings: readonly ArchiveListing[]): Merged {
   const faults = new Faults();
   const layout = new Layout();
   try {
@@ -41,7 +41,7 @@ export function mergeListings(listings: readonly OverlayListing[]): Overlay {
 /** The first conflict of a path; `later` is the number of the listing that conflicts with an earlier one. */
 type Conflict = { readonly path: string; readonly leaf: PlacedLeaf; readonly later: number };
 
-function placeAll(layout: Layout, listings: readonly OverlayListing[]): ReadonlyMap<string, Conflict> {
+function placeAll(layout: Layout, listings: readonly ArchiveListing[]): ReadonlyMap<string, Conflict> {
   const conflicts = new Map<string, Conflict>();
   let [members, pathBytes] = [0, 0];
   for (const [later, { sha256, listing }] of listings.entries()) {
@@ -49,16 +49,16 @@ function placeAll(layout: Layout, listings: readonly OverlayListing[]): Readonly
       members += 1;
       if (members > TOTAL_MEMBERS) throw tooMany('members', TOTAL_MEMBERS);
       pathBytes += path.length;
-      if (pathBytes > totalPathBytes) throw tooManyPathBytes();
+      if (pathBytes > TOTAL_PATH_BYTES) throw tooManyPathBytes();
       const found = layout.place(path, leaf && { ...leaf, archive: sha256 });
-      if (found && conflicts.size < mostConflicts && !conflicts.has(found.path))
+      if (found && conflicts.size < MOST_CONFLICTS && !conflicts.has(found.path))
         conflicts.set(found.path, { ...found, later });
     }
   }
   return conflicts;
 }
 
-const mostConflicts = 20;
+const MOST_CONFLICTS = 20;
 
 /** The tree of the listings merged so far. */
 class Layout {
@@ -97,7 +97,7 @@ class Layout {
 function conflictText(
   { path, leaf, later }: Conflict,
   folders: ReadonlyMap<string, number>,
-  listings: readonly OverlayListing[],
+  listings: readonly ArchiveListing[],
 ): string {
   const isLater = leaf.archive === listings[later]!.sha256;
   const ofLeaf = listings.findIndex(({ sha256 }) => sha256 === leaf.archive);
@@ -117,7 +117,7 @@ function conflictText(
  */
 function firstWith(
   folders: readonly string[],
-  listings: readonly OverlayListing[],
+  listings: readonly ArchiveListing[],
 ): ReadonlyMap<string, number> {
   const first = new Map<string, number>();
   const missing = new Set(folders);
@@ -136,7 +136,7 @@ function firstWith(
   return first;
 }
 
-function nameOf({ name, sha256 }: OverlayListing): string {
+function nameOf({ name, sha256 }: ArchiveListing): string {
   return name ?? sha256;
 }
 
@@ -205,6 +205,6 @@ function tooMany(what: string, limit: number): Unreadable {
 function tooManyPathBytes(): Unreadable {
   return new Unreadable(
     'PATHS_TOO_LARGE',
-    `The paths of the deposit's archives are too large: more than ${totalPathBytes} bytes together (the limit).`,
+    `The paths of the deposit's archives are too large: more than ${TOTAL_PATH_BYTES} bytes together (the limit).`,
   );
 }

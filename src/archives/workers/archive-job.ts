@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
-import type { ArchiveLimits, OverlayListing } from '../inspection.ts';
+import type { ArchiveLimits, ArchiveListing } from '../archive-reader.ts';
 import type { EntryQuery, ManifestSource, WantedMember } from '../tree/tree-entry.ts';
 import type { Assistance, SentBatch } from './assistance.ts';
 
@@ -14,7 +14,7 @@ export type CheckJob =
       /** Other threads that read parts of a large archive. */
       readonly assistance?: Assistance | undefined;
     }
-  | { readonly kind: 'overlay'; readonly listings: readonly OverlayListing[] };
+  | { readonly kind: 'merge'; readonly listings: readonly ArchiveListing[] };
 
 /** A part of a check: its result is the reply. */
 type BatchJob = { readonly kind: 'batch'; readonly batch: SentBatch };

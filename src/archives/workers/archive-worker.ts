@@ -2,9 +2,9 @@ import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { files } from '../../tools/files.ts';
-import { readArchive } from '../inspect.ts';
-import type { Inspection, Overlay, Reading } from '../inspection.ts';
+import type { HashedInspection, Inspection, Merged } from '../archive-reader.ts';
 import { ContentOutput, TarOutput } from '../members/member-output.ts';
+import { readArchive } from '../read-archive.ts';
 import { readMembers } from '../read-members.ts';
 import { directoryBytes, findEntry, manifestPieces, readTreePlan } from '../tree/manifest-reads.ts';
 import { mergeListings } from '../tree/merge-archives.ts';
@@ -21,7 +21,7 @@ const NICENESS = 10;
 if ((workerData as { isBackground: boolean }).isBackground) lowerThreadPriority();
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
 
-type Result = Reading | string | Overlay | TreeEntry | undefined;
+type Result = HashedInspection | string | Merged | TreeEntry | undefined;
 
 async function answer(job: ArchiveJob): Promise<void> {
   parentPort?.postMessage(BEGUN);
@@ -44,7 +44,7 @@ async function work(job: ArchiveJob): Promise<{ result: Result }> {
     return { result: { ...reading, inspection: withTree(reading.inspection, job.sha256) } };
   }
   if (job.kind === 'batch') return { result: readSentBatch(job.batch) };
-  if (job.kind === 'overlay') return { result: mergeListings(job.listings) };
+  if (job.kind === 'merge') return { result: mergeListings(job.listings) };
   const sender = new ChunkSender(job.port);
   if (job.kind === 'find')
     return { result: await findEntry(manifestPieces(job.manifest, sender), job.query) };

@@ -6,14 +6,14 @@ import { files } from '../../tools/files.ts';
 import {
   type ArchiveFault,
   type ArchiveLimits,
+  type ArchiveListing,
   type ArchiveReader,
   defaultArchiveLimits,
+  type HashedInspection,
   type Inspection,
-  type Overlay,
-  type OverlayListing,
-  type Reading,
-  trustReading,
-} from '../inspection.ts';
+  type Merged,
+  trustInspection,
+} from '../archive-reader.ts';
 import type { TreeEntry } from '../tree/tree-entry.ts';
 import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from './archive-job.ts';
 import { OfferedBatches } from './assistance.ts';
@@ -27,7 +27,7 @@ type ArchiveWorkersOptions = {
   /** Whether the threads have a lower priority than those that answer requests. */
   readonly isBackground?: boolean;
   /** Time limit in milliseconds for merging the tree of a deposit. */
-  readonly overlayTime?: number;
+  readonly mergeTime?: number;
   /** Called for every aborted check, with the SHA-256 of its archives, for the operator's log. */
   readonly onAborted?: (error: JobAborted, archives: readonly string[]) => void;
 };
@@ -41,7 +41,7 @@ const ASSISTED_LENGTH = 4 * 1024 ** 2;
  */
 export class ArchiveWorkers implements ArchiveReader {
   readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;
-  readonly #overlayTime: number;
+  readonly #mergeTime: number;
   readonly #onAborted: NonNullable<ArchiveWorkersOptions['onAborted']>;
 
   constructor({
@@ -49,7 +49,7 @@ export class ArchiveWorkers implements ArchiveReader {
     queueLength = 1000,
     heapMegabytes = 512,
     isBackground = true,
-    overlayTime = defaultArchiveLimits.wallTime,
+    mergeTime = defaultArchiveLimits.wallTime,
     onAborted,
   }: ArchiveWorkersOptions = {}) {
     const resourceLimits = {
@@ -58,7 +58,7 @@ export class ArchiveWorkers implements ArchiveReader {
     };
     const worker = { name: 'archive-reader', resourceLimits, workerData: { isBackground } };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker });
-    this.#overlayTime = overlayTime;
+    this.#mergeTime = mergeTime;
     this.#onAborted = onAborted ?? (() => undefined);
   }
 
@@ -81,17 +81,17 @@ export class ArchiveWorkers implements ArchiveReader {
     const transfer = offered ? [offered.port] : [];
     const read = await this.#check(job, milliseconds, { owner, transfer }, offered);
     if ('fault' in read) return { outcome: 'refused', format: null, faults: [read.fault] };
-    return trustReading(read.result as Reading, sha256); // as for this kind of job
+    return trustInspection(read.result as HashedInspection, sha256); // as for this kind of job
   }
 
-  async overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay> {
-    const job = { kind: 'overlay', listings } as const;
-    const merged = await this.#check(job, this.#overlayTime, {
+  async merge(listings: readonly ArchiveListing[], owner?: string): Promise<Merged> {
+    const job = { kind: 'merge', listings } as const;
+    const merged = await this.#check(job, this.#mergeTime, {
       owner,
       transfer: wholeBuffersOf(listings),
     });
     if ('fault' in merged) return { outcome: 'refused', faults: [merged.fault] };
-    return merged.result as Overlay; // as for this kind of job
+    return merged.result as Merged; // as for this kind of job
   }
 
   /**
@@ -193,7 +193,7 @@ function resultOf(reply: ArchiveReply): unknown {
 }
 
 /** Returns the buffers of listings that occupy a whole buffer: small ones may share the buffer pool. */
-function wholeBuffersOf(listings: readonly OverlayListing[]): ArrayBuffer[] {
+function wholeBuffersOf(listings: readonly ArchiveListing[]): ArrayBuffer[] {
   const whole = listings.filter(({ listing }) => listing.length === listing.buffer.byteLength);
   return [...new Set(whole.map(({ listing }) => listing.buffer as ArrayBuffer))];
 }

@@ -2,9 +2,9 @@ import type { MessagePort } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
 import { codedError } from '../../tools/coded-error.ts';
 
-const pieceLength = 256 * 1024;
+const PIECE_LENGTH = 256 * 1024;
 /** Number of calls between two turns of the event loop, in which messages of the other side are received. */
-const callsBetweenTurns = 16;
+const CALLS_BETWEEN_TURNS = 16;
 
 /**
  * Sends bytes through a port in large chunks, each only on request by a message. Only {@link finish} sends the last
@@ -13,7 +13,7 @@ const callsBetweenTurns = 16;
 export class ChunkSender {
   readonly #port: MessagePort;
   readonly #full: Uint8Array[] = [];
-  #piece = Buffer.allocUnsafeSlow(pieceLength);
+  #piece = Buffer.allocUnsafeSlow(PIECE_LENGTH);
   #filled = 0;
   #asked = 0;
   #closed = false;
@@ -40,8 +40,8 @@ export class ChunkSender {
   /** Copies the bytes into chunks. */
   write(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
-      if (this.#filled === pieceLength) this.#putAside();
-      const part = bytes.subarray(at, at + pieceLength - this.#filled);
+      if (this.#filled === PIECE_LENGTH) this.#putAside();
+      const part = bytes.subarray(at, at + PIECE_LENGTH - this.#filled);
       this.#piece.set(part, this.#filled);
       this.#filled += part.length;
       at += part.length;
@@ -51,7 +51,7 @@ export class ChunkSender {
   /** Sends all full chunks. @throws {Error} the reader has closed the port before the end */
   async drained(): Promise<void> {
     this.#calls += 1;
-    if (this.#calls % callsBetweenTurns === 0) await clock.nextTurn();
+    if (this.#calls % CALLS_BETWEEN_TURNS === 0) await clock.nextTurn();
     for (let piece = this.#full.shift(); piece; piece = this.#full.shift()) await this.#send(piece);
     if (this.#closed) throw aborted();
   }
@@ -63,8 +63,8 @@ export class ChunkSender {
   }
 
   #putAside(): void {
-    this.#full.push(this.#filled === pieceLength ? this.#piece : this.#piece.subarray(0, this.#filled));
-    this.#piece = Buffer.allocUnsafeSlow(pieceLength);
+    this.#full.push(this.#filled === PIECE_LENGTH ? this.#piece : this.#piece.subarray(0, this.#filled));
+    this.#piece = Buffer.allocUnsafeSlow(PIECE_LENGTH);
     this.#filled = 0;
   }
 

@@ -2,7 +2,7 @@ import { clock } from '../../tools/clock.ts';
 import type { MemberCollector } from '../member-collector.ts';
 import type { Hashed } from '../members/member-hash.ts';
 import { type BatchMember, faultOf, type ReadMember, readBatch, type ZipBatch } from './zip-batch.ts';
-import { largestSmall } from './zip-data.ts';
+import { LARGEST_SMALL } from './zip-data.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import type { PlacedEntry } from './zip-entry.ts';
 
@@ -42,7 +42,7 @@ export class ZipBatches {
   constructor(contents: MemberCollector, length: number, assistant?: Assistant) {
     this.#contents = contents;
     this.#assistant = assistant;
-    this.#length = Math.min(length, largestSmall);
+    this.#length = Math.min(length, LARGEST_SMALL);
     this.#bytes = Buffer.allocUnsafeSlow(this.#length);
   }
 

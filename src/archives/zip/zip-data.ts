@@ -7,19 +7,19 @@ import { type Hashed, MemberHash } from '../members/member-hash.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
-export const stored = 0;
-export const deflated = 8;
+export const STORED = 0;
+export const DEFLATED = 8;
 
-const pieceLength = 256 * 1024;
+const PIECE_LENGTH = 256 * 1024;
 /** Most bytes of a small member, packed or unpacked. */
-export const largestSmall = 1024 ** 2;
+export const LARGEST_SMALL = 1024 ** 2;
 
 /** The fields of an entry with which its data is unpacked and verified. */
 export type PackedMember = Pick<ZipEntry, 'rawName' | 'method' | 'crc' | 'packed' | 'unpacked'>;
 
 /** Whether an entry is unpacked in memory at once. */
 export function isSmall({ packed, unpacked }: PackedMember): boolean {
-  return packed <= largestSmall && unpacked <= largestSmall;
+  return packed <= LARGEST_SMALL && unpacked <= LARGEST_SMALL;
 }
 
 /** The data of one entry is bad; the next one can still be read. */
@@ -34,7 +34,7 @@ export class BadMember extends CodedError<FaultCode> {
  * @throws {BadMember}
  */
 export function unpack(data: Buffer, entry: PackedMember): Buffer {
-  const unpacked = entry.method === stored ? data : inflate(data, entry);
+  const unpacked = entry.method === STORED ? data : inflate(data, entry);
   assertUnpacked(entry, unpacked.length, crc32(unpacked));
   return unpacked;
 }
@@ -47,7 +47,7 @@ export async function hashLarge(pieces: Iterable<Buffer>, entry: PackedMember): 
   const hash = new MemberHash(entry.unpacked);
   let crc = 0;
   let length = 0;
-  for await (const piece of entry.method === stored ? pieces : inflated(pieces, entry)) {
+  for await (const piece of entry.method === STORED ? pieces : inflated(pieces, entry)) {
     length += piece.length;
     if (length > entry.unpacked) throw tooLong(entry);
     crc = crc32(piece, crc);
@@ -76,7 +76,7 @@ function inflate(data: Buffer, entry: PackedMember): Buffer {
 
 /** Yields the data of a large entry in chunks of bounded size; verifies neither length nor CRC. */
 export async function* inflated(pieces: Iterable<Buffer>, entry: PackedMember): AsyncGenerator<Buffer> {
-  const engine = createInflateRaw({ chunkSize: pieceLength });
+  const engine = createInflateRaw({ chunkSize: PIECE_LENGTH });
   const writing = feed(pieces, engine);
   try {
     yield* collectingBuffers(engine);

@@ -19,9 +19,9 @@ export type ZipEntry = {
   readonly attributes: number;
 };
 
-const signature = 0x02014b50;
-const headerLength = 46;
-const longestEntry = headerLength + 3 * 0xffff;
+const SIGNATURE = 0x02014b50;
+const HEADER_LENGTH = 46;
+const longestEntry = HEADER_LENGTH + 3 * 0xffff;
 
 /**
  * Yields the entries of the directory in its order; their number must match the end record. The extra fields of an
@@ -69,20 +69,20 @@ export function applyZip64(extra: Buffer, values: Zip64Values, name: string): Zi
 
 /** Returns the length of the entry at the start of the buffer. */
 function entryLength(entry: Buffer): number {
-  if (entry.length < headerLength || entry.readUInt32LE(0) !== signature)
+  if (entry.length < HEADER_LENGTH || entry.readUInt32LE(0) !== SIGNATURE)
     throw corrupt('CORRUPT', 'its directory is malformed or truncated');
-  const length = headerLength + entry.readUInt16LE(28) + entry.readUInt16LE(30) + entry.readUInt16LE(32);
+  const length = HEADER_LENGTH + entry.readUInt16LE(28) + entry.readUInt16LE(30) + entry.readUInt16LE(32);
   if (length > entry.length) throw corrupt('CORRUPT', 'the last entry of its directory is truncated');
   return length;
 }
 
 function extraOf(entry: Buffer): Buffer {
-  const nameEnd = headerLength + entry.readUInt16LE(28);
+  const nameEnd = HEADER_LENGTH + entry.readUInt16LE(28);
   return entry.subarray(nameEnd, nameEnd + entry.readUInt16LE(30));
 }
 
 function parseEntry(entry: Buffer, extra: Buffer): ZipEntry {
-  const rawName = entry.toString('latin1', headerLength, headerLength + entry.readUInt16LE(28));
+  const rawName = entry.toString('latin1', HEADER_LENGTH, HEADER_LENGTH + entry.readUInt16LE(28));
   const small = {
     unpacked: entry.readUInt32LE(24),
     packed: entry.readUInt32LE(20),

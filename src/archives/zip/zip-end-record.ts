@@ -5,13 +5,13 @@ import { corrupt, type Unreadable } from '../faults.ts';
 export type DirectoryPlace = { readonly start: number; readonly length: number; readonly count: number };
 
 const signatureBytes = Buffer.from('PK\x05\x06', 'latin1');
-const recordLength = 22;
-const longestComment = 0xffff;
+const RECORD_LENGTH = 22;
+const LONGEST_COMMENT = 0xffff;
 
-const locatorSignature = 0x07064b50;
-const locatorLength = 20;
-const record64Signature = 0x06064b50;
-const record64Length = 56;
+const LOCATOR_SIGNATURE = 0x07064b50;
+const LOCATOR_LENGTH = 20;
+const RECORD64_SIGNATURE = 0x06064b50;
+const RECORD64_LENGTH = 56;
 
 /**
  * Reads the end record, and the zip64 one before it if there is a locator, even if the end record does not require it:
@@ -42,7 +42,7 @@ export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
 }
 
 function findEndRecord(bytes: ArchiveBytes): { record: Buffer; at: number } {
-  const tailLength = Math.min(bytes.length, recordLength + longestComment);
+  const tailLength = Math.min(bytes.length, RECORD_LENGTH + LONGEST_COMMENT);
   const tail = Buffer.allocUnsafeSlow(tailLength);
   bytes.read(tail, bytes.length - tailLength);
   const found: number[] = [];
@@ -53,8 +53,8 @@ function findEndRecord(bytes: ArchiveBytes): { record: Buffer; at: number } {
     at = at === 0 ? -1 : tail.lastIndexOf(signatureBytes, at - 1)
   ) {
     const end =
-      at + recordLength <= tailLength
-        ? at + recordLength + tail.readUInt16LE(at + 20)
+      at + RECORD_LENGTH <= tailLength
+        ? at + RECORD_LENGTH + tail.readUInt16LE(at + 20)
         : Number.POSITIVE_INFINITY;
     if (end === tailLength) found.push(at);
     else if (overshoot === 'none') overshoot = end > tailLength ? 'truncated' : 'trailing';
@@ -70,19 +70,19 @@ function readZip64Records(
   bytes: ArchiveBytes,
   endRecordAt: number,
 ): { place: DirectoryPlace; at: number } | undefined {
-  const locatorAt = endRecordAt - locatorLength;
-  if (locatorAt < record64Length) return undefined;
-  const locator = readAt(bytes, locatorAt, locatorLength);
-  if (locator.readUInt32LE(0) !== locatorSignature) return undefined;
+  const locatorAt = endRecordAt - LOCATOR_LENGTH;
+  if (locatorAt < RECORD64_LENGTH) return undefined;
+  const locator = readAt(bytes, locatorAt, LOCATOR_LENGTH);
+  if (locator.readUInt32LE(0) !== LOCATOR_SIGNATURE) return undefined;
   const at = safeInteger(locator, 8, 'the offset of the zip64 end record');
-  if (at > locatorAt - record64Length)
+  if (at > locatorAt - RECORD64_LENGTH)
     throw corrupt('CORRUPT', `its zip64 end record is said to be at byte ${at}, past the place for it`);
-  const record = readAt(bytes, at, record64Length);
-  if (record.readUInt32LE(0) !== record64Signature)
+  const record = readAt(bytes, at, RECORD64_LENGTH);
+  if (record.readUInt32LE(0) !== RECORD64_SIGNATURE)
     throw corrupt('CORRUPT', `it has no zip64 end record at byte ${at}`);
   // A longer record could contain another one: some readers use the locator, some look right before it.
   if (
-    at + record64Length !== locatorAt ||
+    at + RECORD64_LENGTH !== locatorAt ||
     at + 12 + safeInteger(record, 4, 'the length of the zip64 end record') !== locatorAt
   ) {
     throw corrupt(

@@ -1,7 +1,7 @@
 import type { FaultCode } from '../faults.ts';
 import { type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
-import { deflated, stored } from './zip-data.ts';
+import { DEFLATED, STORED } from './zip-data.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';
 
@@ -54,7 +54,7 @@ function faultOf(entry: ZipEntry, name: string | undefined): [FaultCode, string]
       'is a device or another special file; only regular files, directories and links are supported',
     ];
   }
-  if (entry.method !== stored && entry.method !== deflated) {
+  if (entry.method !== STORED && entry.method !== DEFLATED) {
     return ['UNSUPPORTED', `uses the compression method ${entry.method}, which is unsupported`];
   }
   if (isDirectory ? entry.unpacked > 0 : type === directoryType) {

@@ -1,10 +1,10 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { memberPath } from '../members/entry-path.ts';
 import type { ContentOutput, WantedMembers } from '../members/member-output.ts';
-import { inflated, isSmall, stored, unpack } from './zip-data.ts';
+import { inflated, isSmall, STORED, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
-import { localHeaderLength, localLength } from './zip-local-header.ts';
+import { LOCAL_HEADER_LENGTH, localLength } from './zip-local-header.ts';
 import { zipName } from './zip-name.ts';
 
 /** Reads each wanted entry at its offset in the directory. Resolves to the number of entries read. */
@@ -36,11 +36,11 @@ function wantedEntry(entry: ZipEntry, wanted: WantedMembers) {
 }
 
 function unpackedPieces(bytes: ArchiveBytes, entry: ZipEntry): Iterable<Buffer> | AsyncIterable<Buffer> {
-  const header = Buffer.alloc(localHeaderLength);
+  const header = Buffer.alloc(LOCAL_HEADER_LENGTH);
   bytes.read(header, entry.offset);
   const start = entry.offset + localLength(header);
   const packed = bytes.borrowedPieces(start, start + entry.packed);
-  if (entry.method === stored) return packed;
+  if (entry.method === STORED) return packed;
   if (!isSmall(entry)) return inflated(packed, entry);
   return [unpack(Buffer.concat([...bytes.pieces(start, start + entry.packed)]), entry)];
 }

@@ -2,19 +2,19 @@ import { corrupt } from '../faults.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import { applyZip64, type ZipEntry } from './zip-directory.ts';
 
-export const localHeaderLength = 30;
-/** The longest data descriptor: with signature and sizes of 8 bytes. */
-export const longestDescriptor = 24;
+export const LOCAL_HEADER_LENGTH = 30;
+/** The longest data descriptor: with SIGNATURE and sizes of 8 bytes. */
+export const LONGEST_DESCRIPTOR = 24;
 
-const signature = 0x04034b50;
-const descriptorSignature = 0x08074b50;
-const descriptorFlag = 0x0008;
+const SIGNATURE = 0x04034b50;
+const DESCRIPTOR_SIGNATURE = 0x08074b50;
+const DESCRIPTOR_FLAG = 0x0008;
 
 /** Returns the length of the local header with its name and extra field. */
 export function localLength(header: Buffer): number {
-  if (header.readUInt32LE(0) !== signature)
+  if (header.readUInt32LE(0) !== SIGNATURE)
     throw corrupt('CORRUPT', 'an entry of its directory has no local header');
-  return localHeaderLength + header.readUInt16LE(26) + header.readUInt16LE(28);
+  return LOCAL_HEADER_LENGTH + header.readUInt16LE(26) + header.readUInt16LE(28);
 }
 
 /**
@@ -22,14 +22,14 @@ export function localLength(header: Buffer): number {
  * gap the bytes between the entry's data and the next entry.
  */
 export function assertSameHeaders(entry: ZipEntry, local: Buffer, gap: Buffer): void {
-  const nameEnd = localHeaderLength + local.readUInt16LE(26);
-  if (local.toString('latin1', localHeaderLength, nameEnd) !== entry.rawName) throw mismatch(entry, 'name');
+  const nameEnd = LOCAL_HEADER_LENGTH + local.readUInt16LE(26);
+  if (local.toString('latin1', LOCAL_HEADER_LENGTH, nameEnd) !== entry.rawName) throw mismatch(entry, 'name');
   if (local.readUInt16LE(8) !== entry.method) throw mismatch(entry, 'compression method');
   if (local.readUInt16LE(6) !== entry.flags) throw mismatch(entry, 'flags');
   const small = { unpacked: local.readUInt32LE(22), packed: local.readUInt32LE(18), offset: 0 };
   const sizes = applyZip64(local.subarray(nameEnd), small, entry.rawName);
   const said = { crc: local.readUInt32LE(14), packed: sizes.packed, unpacked: sizes.unpacked };
-  const postponed = (entry.flags & descriptorFlag) !== 0;
+  const postponed = (entry.flags & DESCRIPTOR_FLAG) !== 0;
   if (!saysSame(entry, said, postponed)) throw mismatch(entry, 'sizes or CRC');
   // Some writers set the flag, store the sizes all the same, and write no descriptor.
   if (gap.length === 0 && saysSame(entry, said, false)) return;
@@ -51,10 +51,10 @@ function saysSame(
 
 const sizeKeys = ['crc', 'packed', 'unpacked'] as const;
 
-/** Returns the four forms in use: with and without signature, sizes of 4 and of 8 bytes. */
+/** Returns the four forms in use: with and without SIGNATURE, sizes of 4 and of 8 bytes. */
 function descriptors({ crc, packed, unpacked }: ZipEntry): Buffer[] {
-  const long = Buffer.alloc(longestDescriptor);
-  long.writeUInt32LE(descriptorSignature, 0);
+  const long = Buffer.alloc(LONGEST_DESCRIPTOR);
+  long.writeUInt32LE(DESCRIPTOR_SIGNATURE, 0);
   long.writeUInt32LE(crc, 4);
   long.writeBigUInt64LE(BigInt(packed), 8);
   long.writeBigUInt64LE(BigInt(unpacked), 16);

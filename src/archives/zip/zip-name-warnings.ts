@@ -5,7 +5,7 @@ import { sanitizeName } from '../members/sanitize-name.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';
 
-const unicodePathField = 0x7075;
+const UNICODE_PATH_FIELD = 0x7075;
 
 /** Warns if another reader of zips would use another name for the entry, or omit it. */
 export function warnAboutName(
@@ -35,7 +35,7 @@ function unicodePath(extra: Buffer, rawName: string): string | undefined {
   for (let at = 0; at + 4 <= extra.length; ) {
     const end = at + 4 + extra.readUInt16LE(at + 2);
     if (end > extra.length) return undefined;
-    if (extra.readUInt16LE(at) === unicodePathField) {
+    if (extra.readUInt16LE(at) === UNICODE_PATH_FIELD) {
       const field = extra.subarray(at + 4, end);
       return isFor(field, rawName) ? field.toString('latin1', 5) : undefined;
     }

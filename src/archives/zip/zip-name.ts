@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-const utf8Flag = 0x0800;
+const UTF8_FLAG = 0x0800;
 
 /**
  * Returns the name of an entry as a latin1 string of its UTF-8 bytes: unchanged if the entry is marked as UTF-8, else
@@ -9,7 +9,7 @@ const utf8Flag = 0x0800;
 export function zipName(rawName: string, flags: number): string | undefined {
   // ASCII is the same in both.
   if (!/[\x80-\xFF]/.test(rawName)) return rawName;
-  if (flags & utf8Flag) return isUtf8(Buffer.from(rawName, 'latin1')) ? rawName : undefined;
+  if (flags & UTF8_FLAG) return isUtf8(Buffer.from(rawName, 'latin1')) ? rawName : undefined;
   return rawName.replace(/[\x80-\xFF]/g, (byte) => upperHalf[byte.charCodeAt(0) - 0x80]!);
 }
 

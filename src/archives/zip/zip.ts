@@ -1,15 +1,20 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
+import type { ArchiveLimits } from '../archive-reader.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { corrupt } from '../faults.ts';
-import type { ArchiveLimits } from '../inspection.ts';
 import type { MemberCollector } from '../member-collector.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import { type Assistant, ZipBatches } from './zip-batches.ts';
-import { hashLarge, isSmall, stored } from './zip-data.ts';
+import { hashLarge, isSmall, STORED } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { type PlacedEntry, placeEntry } from './zip-entry.ts';
-import { assertSameHeaders, localHeaderLength, localLength, longestDescriptor } from './zip-local-header.ts';
+import {
+  assertSameHeaders,
+  LOCAL_HEADER_LENGTH,
+  LONGEST_DESCRIPTOR,
+  localLength,
+} from './zip-local-header.ts';
 import { warnAboutName } from './zip-name-warnings.ts';
 
 /** An entry with all its bytes, from its local header up to the next entry. */
@@ -81,18 +86,18 @@ async function readEntry(
   }
   // Some writers mark a directory as deflated and omit its data, which must be empty.
   const isOmitted = placed.kind === 'directory' && entry.packed === 0;
-  const packed = isOmitted ? { ...entry, method: stored } : entry;
+  const packed = isOmitted ? { ...entry, method: STORED } : entry;
   await batches.add(window.take(data.start, data.end), packed, placed);
 }
 
 /** Returns the range of the entry's data, after verifying its local header and its data descriptor. */
 function findData(window: ByteWindow, { entry, end }: Extent): { start: number; end: number } {
   const { offset } = entry;
-  if (end - offset < localHeaderLength) throw overlap(entry);
-  const start = offset + localLength(window.take(offset, offset + localHeaderLength));
+  if (end - offset < LOCAL_HEADER_LENGTH) throw overlap(entry);
+  const start = offset + localLength(window.take(offset, offset + LOCAL_HEADER_LENGTH));
   const dataEnd = start + entry.packed;
   if (dataEnd > end) throw overlap(entry);
-  if (end - dataEnd > longestDescriptor) {
+  if (end - dataEnd > LONGEST_DESCRIPTOR) {
     throw corrupt(
       'TRAILING_BYTES',
       `${end - dataEnd} bytes after the entry “${sanitizeName(entry.rawName)}” belong to no entry (trailing)`,

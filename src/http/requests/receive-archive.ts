@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ArchiveFormat } from '../../archives/archive-reader.ts';
 import { sniffFormat } from '../../archives/format.ts';
-import type { ArchiveFormat } from '../../archives/inspection.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { ContentMismatch } from '../../object-store/object-store.ts';
 import { isArchiveType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';

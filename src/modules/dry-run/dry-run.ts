@@ -1,4 +1,4 @@
-import type { ArchiveLimits, ArchiveReader } from '../../archives/inspection.ts';
+import type { ArchiveLimits, ArchiveReader } from '../../archives/archive-reader.ts';
 import { inspectArchive } from '../../deposits/check.ts';
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import { assertSameRequest } from '../../deposits/idempotency/idempotency-store.ts';

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { ArchiveLimits } from '../../archives/inspection.ts';
+import type { ArchiveLimits } from '../../archives/archive-reader.ts';
 import { ArchiveWorkers } from '../../archives/workers/archive-workers.ts';
 import type { Config } from '../../config/config.ts';
 import { deposits } from '../../domain/aggregates.ts';
@@ -90,7 +90,7 @@ async function objectChecks(
 ): Promise<Check[]> {
   const store = resources.use(await openStoreAudit(config.archiveStore, config.dataDir));
   const reader = resources.use(
-    new ArchiveWorkers({ size: config.archiveWorkers, overlayTime: config.archiveLimits.wallTime }),
+    new ArchiveWorkers({ size: config.archiveWorkers, mergeTime: config.archiveLimits.wallTime }),
   );
   const proofs = new ObjectProofs(store, report);
   const limits = withoutLimits(config.archiveLimits);

@@ -4,7 +4,7 @@ import type { XzBlock } from './xz-container.ts';
 
 const magic = Buffer.from('\xFD7zXZ\0', 'latin1');
 const noCheck = Buffer.of(0, 0);
-const blockHeaderLength = 12;
+const BLOCK_HEADER_LENGTH = 12;
 
 /** Yields the LZMA2 data of one block as a separate xz stream, without filters and check. */
 export function* plainStream(bytes: ArchiveBytes, block: XzBlock): Generator<Buffer<ArrayBuffer>> {
@@ -15,7 +15,7 @@ export function* plainStream(bytes: ArchiveBytes, block: XzBlock): Generator<Buf
     withCrc(Buffer.of(2, 0, 0x21, 1, block.dictionary, 0, 0, 0)),
   ]);
   yield* bytes.pieces(block.start, block.end);
-  const sizes = [...digitsOf(blockHeaderLength + packed), ...digitsOf(block.unpacked)];
+  const sizes = [...digitsOf(BLOCK_HEADER_LENGTH + packed), ...digitsOf(block.unpacked)];
   const index = withCrc(padded(Buffer.from([0, 1, ...sizes])));
   const end = Buffer.alloc(6);
   end.writeUInt32LE(index.length / 4 - 1, 0);

@@ -1,6 +1,6 @@
-const auipc = 0x17;
+const AUIPC = 0x17;
 /** The stack pointer, x2. The encoder names it in the AUIPC of a pair that it converted. */
-const mark = 2;
+const MARK = 2;
 
 /** Converts absolute addresses of RISC-V code back to relative ones. Instructions begin at even positions. */
 export function decodeRiscV(bytes: Buffer, position: number): number {
@@ -13,9 +13,9 @@ export function decodeRiscV(bytes: Buffer, position: number): number {
 function decodeAt(bytes: Buffer, at: number, position: number): number {
   const opcode = bytes[at]!;
   if (opcode === 0xef) return decodeCall(bytes, at, position);
-  if ((opcode & 0x7f) !== auipc) return 2;
+  if ((opcode & 0x7f) !== AUIPC) return 2;
   const register = (bytes.readUInt16LE(at) >>> 7) & 0x1f;
-  return register === 0 || register === mark
+  return register === 0 || register === MARK
     ? decodePair(bytes, at, position)
     : restoreData(bytes, at, register);
 }
@@ -36,11 +36,11 @@ function decodeCall(bytes: Buffer, at: number, position: number): number {
 function decodePair(bytes: Buffer, at: number, position: number): number {
   const marked = bytes.readUInt32LE(at);
   const register = marked >>> 27;
-  if ((marked & 0x3fff) !== (0x3000 | (mark << 7) | auipc) || register === 0 || register === mark) return 4;
+  if ((marked & 0x3fff) !== (0x3000 | (MARK << 7) | AUIPC) || register === 0 || register === MARK) return 4;
   const distance = bytes.readUInt32BE(at + 4) - position;
   // The low 12 bits are signed: the high ones compensate for that.
   const high = (distance + 0x800) & 0xfffff000;
-  bytes.writeUInt32LE((high | (register << 7) | auipc) >>> 0, at);
+  bytes.writeUInt32LE((high | (register << 7) | AUIPC) >>> 0, at);
   bytes.writeUInt32LE(((distance << 20) | (marked >>> 12)) >>> 0, at + 4);
   return 8;
 }
@@ -50,7 +50,7 @@ function restoreData(bytes: Buffer, at: number, register: number): number {
   const [first, second] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
   // Not 2 or 4: a conversion at those offsets could make a pair of these bytes.
   if ((second & 3) !== 3 || ((second >>> 15) & 0x1f) !== register) return 6;
-  bytes.writeUInt32LE(((second << 12) | (mark << 7) | auipc) >>> 0, at);
+  bytes.writeUInt32LE(((second << 12) | (MARK << 7) | AUIPC) >>> 0, at);
   bytes.writeUInt32LE(((first & 0xfffff000) | (second >>> 20)) >>> 0, at + 4);
   return 8;
 }

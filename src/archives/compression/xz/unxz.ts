@@ -7,7 +7,7 @@ import { assertChecksum, xzCheck } from './xz-check.ts';
 import { type XzBlock, xzBlocks } from './xz-container.ts';
 import { unfiltered } from './xz-filters.ts';
 
-const sha256 = 10;
+const SHA256 = 10;
 
 /**
  * Unpacks xz data, also several concatenated streams. The package supports neither filters nor SHA-256: a file with one
@@ -28,7 +28,7 @@ export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
 function needsOwnReading(bytes: ArchiveBytes): boolean {
   const found = { isNeeded: false };
   const blocks = xzBlocks(bytes, ({ check, filters }) => {
-    found.isNeeded ||= check === sha256 || filters.length > 0;
+    found.isNeeded ||= check === SHA256 || filters.length > 0;
   });
   try {
     for (const _ of blocks) if (found.isNeeded) break;

@@ -12,8 +12,8 @@ type XzBlockHeader = {
   readonly unpacked: number | undefined;
 };
 
-const lzma2 = 0x21;
-const delta = 3;
+const LZMA2 = 0x21;
+const DELTA = 3;
 /** Alignment of instructions by the id of a filter of executables; their start offset is a multiple of it. */
 const alignments: { readonly [id: number]: number | undefined } = {
   4: 1,
@@ -25,7 +25,7 @@ const alignments: { readonly [id: number]: number | undefined } = {
   10: 4,
   11: 2,
 };
-const mostDigits = 9;
+const MOST_DIGITS = 9;
 
 /** Reads numbers of variable length from a buffer. */
 export class XzNumbers {
@@ -40,7 +40,7 @@ export class XzNumbers {
   /** @throws {Unreadable} the number is truncated, not in its shortest form, or larger than any size can be. */
   next(): number {
     let value = 0;
-    for (let digit = 0; digit < mostDigits; digit += 1) {
+    for (let digit = 0; digit < MOST_DIGITS; digit += 1) {
       const byte = this.#bytes[this.at++];
       if (byte === undefined || (byte === 0 && digit > 0)) throw invalidXz();
       value += (byte & 0x7f) * 128 ** digit;
@@ -74,12 +74,12 @@ export function parseBlockHeader(bytes: Buffer): XzBlockHeader {
   });
   if (bytes.subarray(numbers.at, end).some((byte) => byte !== 0)) throw unsupportedXz();
   const last = chain.pop();
-  if (last?.id !== lzma2 || last.properties.length !== 1 || !chain.every(isSupported)) throw unsupportedXz();
+  if (last?.id !== LZMA2 || last.properties.length !== 1 || !chain.every(isSupported)) throw unsupportedXz();
   return { filters: chain, dictionary: last.properties[0]!, packed, unpacked };
 }
 
 function isSupported({ id, properties }: XzFilter): boolean {
-  if (id === delta) return properties.length === 1;
+  if (id === DELTA) return properties.length === 1;
   const alignment = alignments[id];
   if (alignment === undefined) return false;
   return properties.length === 0 || (properties.length === 4 && properties.readUInt32LE(0) % alignment === 0);

@@ -21,8 +21,8 @@ type SeeHeader = (header: Pick<XzBlock, 'check' | 'filters'>) => void;
 
 const magic = Buffer.from('\xFD7zXZ\0', 'latin1');
 const endMagic = Buffer.from('YZ');
-const streamHeaderLength = 12;
-const footerLength = 12;
+const STREAM_HEADER_LENGTH = 12;
+const FOOTER_LENGTH = 12;
 const checkLengths: { readonly [check: number]: number | undefined } = { 0: 0, 1: 4, 4: 8, 10: 32 };
 
 /**
@@ -42,7 +42,7 @@ export function* xzBlocks(bytes: ArchiveBytes, seeHeader?: SeeHeader): Generator
 }
 
 function* readStream(window: ByteWindow, start: number, seeHeader?: SeeHeader): Generator<XzBlock, number> {
-  const header = Buffer.from(window.take(start, start + streamHeaderLength));
+  const header = Buffer.from(window.take(start, start + STREAM_HEADER_LENGTH));
   const flags = header.subarray(6, 8);
   if (crc32(flags) !== header.readUInt32LE(8)) throw invalidXz();
   const check = flags[1]!;
@@ -50,7 +50,7 @@ function* readStream(window: ByteWindow, start: number, seeHeader?: SeeHeader): 
   if (flags[0] !== 0 || checkLength === undefined) throw unsupportedXz();
   seeHeader?.({ check, filters: [] });
   const found = new FoundBlocks();
-  let at = start + streamHeaderLength;
+  let at = start + STREAM_HEADER_LENGTH;
   for (let size = byteAt(window, at); size !== 0; size = byteAt(window, at)) {
     const blockStart = at;
     const dataStart = at + 4 * (size + 1);
@@ -68,8 +68,8 @@ function* readStream(window: ByteWindow, start: number, seeHeader?: SeeHeader): 
     at = checkStart + checkLength;
   }
   const indexEnd = found.compareIndex(window, at);
-  checkFooter(window.take(indexEnd, indexEnd + footerLength), flags, indexEnd - at);
-  return indexEnd + footerLength;
+  checkFooter(window.take(indexEnd, indexEnd + FOOTER_LENGTH), flags, indexEnd - at);
+  return indexEnd + FOOTER_LENGTH;
 }
 
 function walkChunks(window: ByteWindow, start: number): { packed: number; unpacked: number } {

@@ -3,12 +3,12 @@ import { unsupportedXz, type XzFilter } from './xz-block-header.ts';
 
 type Pieces = AsyncIterable<Buffer>;
 
-const deltaId = 3;
+const DELTA_ID = 3;
 
 /** Undoes the filters of a block, the last one first. Yields each chunk in a separate buffer. */
 export function unfiltered(pieces: Pieces, filters: readonly XzFilter[]): Pieces {
   return filters.reduceRight((inner, filter) => {
-    return filter.id === deltaId
+    return filter.id === DELTA_ID
       ? withoutDelta(inner, filter.properties[0]! + 1)
       : withRelativeBranches(inner, filter);
   }, pieces);

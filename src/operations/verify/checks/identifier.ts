@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ArchiveLimits, ArchiveReader } from '../../../archives/inspection.ts';
+import type { ArchiveLimits, ArchiveReader } from '../../../archives/archive-reader.ts';
 import { loadedData } from '../../../deposits/load.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import type { ArchiveReading } from '../../../domain/deposit/events.ts';
@@ -64,15 +64,15 @@ async function proveIdentifiers(stream: string, sources: IdentifierSources): Pro
   const deposit = await foldDeposit(stream, sources.log);
   if (deposit.status !== 'done' || !('loaded' in deposit))
     throw new IdentifierMismatch(`is not the outcome: the deposit is ${deposit.status}`);
-  const layers = [];
-  for (const reading of deposit.readings) layers.push(await layerOf(reading, sources));
-  const overlay = await sources.reader.overlay(layers);
-  if (overlay.outcome === 'refused') {
-    throw new IdentifierMismatch(`cannot be computed: ${overlay.faults.map(({ text }) => text).join(' ')}`);
+  const listings = [];
+  for (const reading of deposit.readings) listings.push(await listingOf(reading, sources));
+  const merged = await sources.reader.merge(listings);
+  if (merged.outcome === 'refused') {
+    throw new IdentifierMismatch(`cannot be computed: ${merged.faults.map(({ text }) => text).join(' ')}`);
   }
   const { loaded } = deposit;
-  const manifest = hash('sha256', overlay.manifest);
-  const computed: Readonly<Record<string, unknown>> = loadedData(deposit, overlay, manifest, loaded.identity);
+  const manifest = hash('sha256', merged.manifest);
+  const computed: Readonly<Record<string, unknown>> = loadedData(deposit, merged, manifest, loaded.identity);
   const differing = Object.entries(loaded).filter(
     ([name, value]) => !isDeepStrictEqual(value, computed[name]),
   );
@@ -85,7 +85,7 @@ async function proveIdentifiers(stream: string, sources: IdentifierSources): Pro
   );
 }
 
-async function layerOf(
+async function listingOf(
   { archive, listing, format, files, bytes }: ArchiveReading,
   { store, reader, limits }: IdentifierSources,
 ): Promise<{ readonly sha256: string; readonly listing: Uint8Array }> {

@@ -1,6 +1,7 @@
 import { type LocalSource, ObjectCorrupt } from '../object-store/object-store.ts';
 
-export type OverlayListing = {
+/** The listing of an archive that is merged with others. */
+export type ArchiveListing = {
   readonly sha256: string;
   readonly listing: Uint8Array;
   /** The depositor's name of the archive; its digest if omitted. */
@@ -39,11 +40,11 @@ export type Inspection =
       readonly faults: readonly ArchiveFault[];
     };
 
-/** The result of reading an archive, and the SHA-256 of the bytes read. */
-export type Reading = { readonly inspection: Inspection; readonly found: string };
+/** The findings of one reading, and the SHA-256 of the bytes read. */
+export type HashedInspection = { readonly inspection: Inspection; readonly found: string };
 
 /** Returns the inspection. @throws {ObjectCorrupt} the bytes were not the expected ones, so the inspection is void. */
-export function trustReading({ inspection, found }: Reading, sha256: string): Inspection {
+export function trustInspection({ inspection, found }: HashedInspection, sha256: string): Inspection {
   if (found !== sha256) throw new ObjectCorrupt(sha256, `their SHA-256 is ${found}`);
   return inspection;
 }
@@ -58,7 +59,7 @@ export type Tree = {
   readonly manifest: Uint8Array;
 };
 
-export type Overlay = Tree | { readonly outcome: 'refused'; readonly faults: readonly ArchiveFault[] };
+export type Merged = Tree | { readonly outcome: 'refused'; readonly faults: readonly ArchiveFault[] };
 
 /**
  * More bytes than all listings of a deposit can have whose members and paths are within the limits of merging them. A
@@ -114,5 +115,5 @@ export interface ArchiveReader extends AsyncDisposable {
    * Merges listings in upload order; a later leaf replaces an earlier one of the same path. The buffers of the listings
    * are transferred and detached.
    */
-  overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay>;
+  merge(listings: readonly ArchiveListing[], owner?: string): Promise<Merged>;
 }

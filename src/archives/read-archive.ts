@@ -1,8 +1,8 @@
 import type { LocalSource } from '../object-store/object-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
+import type { ArchiveLimits, HashedInspection, Inspection } from './archive-reader.ts';
 import { type TarFormat, tarPieces } from './compression/decompress.ts';
 import { Unreadable } from './faults.ts';
-import type { ArchiveLimits, Inspection, Reading } from './inspection.ts';
 import { MemberCollector } from './member-collector.ts';
 import { TarReader } from './tar/tar.ts';
 import { TarMembers } from './tar/tar-members.ts';
@@ -19,7 +19,7 @@ export async function readArchive(
   sha256: string,
   limits: ArchiveLimits,
   assistant?: Assistant,
-): Promise<Reading> {
+): Promise<HashedInspection> {
   using bytes = ArchiveBytes.open(source);
   const inspection = await inspectBytes(bytes, sha256, limits, assistant);
   return { inspection, found: bytes.digest() };
