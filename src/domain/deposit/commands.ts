@@ -1,11 +1,10 @@
 import type { CommandsOf } from '../decider.ts';
 import type {
   Archive,
-  ArchiveReading,
+  DepositEvent,
   DepositLoaded,
   MetadataEntry,
   MetadataTarget,
-  Reason,
   UnreadableCopy,
 } from './events.ts';
 
@@ -26,24 +25,14 @@ export type DepositCommand = CommandsOf<{
     now: string;
   } & OriginRule;
   CompleteDeposit: { depositId: number; now: string };
-  DeleteDeposit: { depositId: number; reason: string };
-  RecordVerified: {
-    depositId: number;
-    attempt: number;
-    readings: readonly ArchiveReading[];
-    warnings: readonly Reason[];
-  };
-  RecordRejected: {
-    depositId: number;
-    attempt: number;
-    reasons: readonly Reason[];
-    warnings: readonly Reason[];
-  };
+  DeleteDeposit: DataOf<'DepositDeleted'>;
+  RecordVerified: DataOf<'DepositVerified'>;
+  RecordRejected: DataOf<'DepositRejected'>;
   RecordUnreadable: { depositId: number; copy: UnreadableCopy };
   RetryChecks: { depositId: number };
-  StartLoading: { depositId: number; attempt: number };
+  StartLoading: DataOf<'LoadingStarted'>;
   RecordLoaded: { loaded: DepositLoaded['data'] };
-  RecordLoadingFailed: { depositId: number; attempt: number; reason: Reason };
+  RecordLoadingFailed: DataOf<'LoadingFailed'>;
   RetryLoading: { depositId: number };
   /** Adds metadata to a deposit that is done. `swhid` is the identifier that the client states for it. */
   UpdateMetadata: { depositId: number; swhid: string; entry: MetadataEntry } & OriginRule;
@@ -67,6 +56,9 @@ type OriginRule = {
   /** URL that the client's origins must be under; `null` if the client may name none. */
   providerUrl: string | null;
 };
+
+/** The data of an event that a command records as they are. */
+type DataOf<Type extends DepositEvent['type']> = Extract<DepositEvent, { type: Type }>['data'];
 
 /** Content that a request adds, or in place of what there is. */
 export type NewContent = { readonly archive: Archive | null; readonly entry: MetadataEntry | null };
