@@ -134,11 +134,6 @@ export class Projector {
     return this.#store.file.damage ?? this.#saver.lastError ?? (this.#halted && BEHIND) ?? this.#logError;
   }
 
-  /** The event that was applied last, which identifies a point of the log also after a migration or a restore. */
-  get lastSeen(): SeenEvent | undefined {
-    return this.#store.file.lastSeen;
-  }
-
   /** Resolves to whether the log has exactly this event at its position. */
   knows(seen: SeenEvent): Promise<boolean> {
     return isInLog(this.#log, seen);

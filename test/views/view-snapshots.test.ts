@@ -30,6 +30,7 @@ import { packedCopy } from '../../src/views/snapshots/packed-copy.ts';
 import { pack } from '../../src/views/snapshots/packing.ts';
 import { SnapshotMaker } from '../../src/views/snapshots/snapshot-maker.ts';
 import {
+  lastSnapshotEvent,
   nameOf,
   objectsOf,
   recordSnapshot,
@@ -490,8 +491,7 @@ async function record(
   const parts = [await store.put(files.createReadStream(packed))];
   const versions = Object.fromEntries(everyView.map(({ name, version }) => [name, version]));
   const snapshot = change({ parts, secret: key.toString('base64'), origin: ORIGIN, versions, lastSeen });
-  const [newest] = await retainedSnapshots(log);
-  t.true(await recordSnapshot(log, snapshot, newest?.event));
+  t.true(await recordSnapshot(log, snapshot, await lastSnapshotEvent(log)));
   return snapshot;
 }
 

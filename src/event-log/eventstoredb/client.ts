@@ -78,9 +78,9 @@ export class EventStoreDbClient {
   }
 
   /** Ends all calls and streams of the client; in the background if the client takes longer than two seconds. */
-  async drop(reason = new CallLost('The client was dropped.')): Promise<void> {
+  async drop(): Promise<void> {
     if (this.lost.aborted) return;
-    this.#lost.abort(reason);
+    this.#lost.abort(new CallLost('The client was dropped.'));
     await withTimeout(this.client.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
     await clock.nextTurn(); // calls that got a channel before the abort begin within the same turn of the event loop
     for (const close of this.#channels) close();

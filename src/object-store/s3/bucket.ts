@@ -71,16 +71,8 @@ export class MinioBucket implements Disposable {
   }
 
   /** Makes a request for which the store processes this many bytes before it answers. */
-  askToWorkOn<T>(bytes: number, cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
-    return this.ask(cannot, (client) => this.#transport.workingOn(bytes, () => work(client)));
-  }
-
-  async askOnce<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
-    try {
-      return await work(this.#client);
-    } catch (error) {
-      throw unavailable(cannot, faultOf(error));
-    }
+  askToWrite<T>(bytes: number, work: (client: Client) => Promise<T>): Promise<T> {
+    return this.ask('write', (client) => this.#transport.workingOn(bytes, () => work(client)));
   }
 
   /**
@@ -146,11 +138,7 @@ export class MinioBucket implements Disposable {
   copy(from: string, to: string, length: number): Promise<void> {
     const source = new CopySourceOptions({ Bucket: this.name, Object: from });
     const target = new CopyDestinationOptions({ Bucket: this.name, Object: to });
-    return this.askToWorkOn(
-      length,
-      'write',
-      async (client) => void (await client.copyObject(source, target)),
-    );
+    return this.askToWrite(length, async (client) => void (await client.copyObject(source, target)));
   }
 
   async stat(key: string): Promise<KeptObject | undefined> {
@@ -187,9 +175,12 @@ export class MinioBucket implements Disposable {
   }
 
   /** Removes an object with a single request: after a lost answer there may be another object. */
-  removeOnce(key: string, versionId: string | undefined): Promise<void> {
-    const version = versionId === undefined ? {} : { versionId };
-    return this.askOnce('remove', (client) => client.removeObject(this.name, key, version));
+  async removeOnce(key: string, versionId: string | undefined): Promise<void> {
+    try {
+      await this.#client.removeObject(this.name, key, versionId === undefined ? {} : { versionId });
+    } catch (error) {
+      throw unavailable('remove', faultOf(error));
+    }
   }
 
   /** Yields every object whose key begins with the path, page by page. */

@@ -70,9 +70,7 @@ export class MultipartUpload implements AsyncDisposable {
     await Promise.all(this.#inFlight);
     this.#assertSent();
     const parts = this.#sent.toSorted((a, b) => a.part - b.part);
-    const etag = await this.#begun.bucket.askToWorkOn(this.#length, 'write', (client) =>
-      this.#complete(client, parts),
-    );
+    const etag = await this.#begun.bucket.askToWrite(this.#length, (client) => this.#complete(client, parts));
     assertEtag(etag, parts);
     this.#completed = true;
     return this.#length;

@@ -41,8 +41,6 @@ const MAX_AUTHORS = 20;
 const MAX_BYTES = 5_000;
 const RESERVED_BYTES = 100;
 const MAX_HOST_BYTES = 3_000;
-/** Bytes of JSON for field faults, in addition. */
-const MAX_FAULT_BYTES = 1_200;
 
 type SingleFacts = Omit<
   EntryFacts,
@@ -92,7 +90,7 @@ function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick
 }
 
 function* faultsOf(root: XmlElement): Steps<Pick<EntryFacts, 'fieldFaults' | 'fieldFaultsLeftOut'>> {
-  const { fieldFaults, fieldFaultsLeftOut } = yield* entryFaults(root, MAX_FAULT_BYTES);
+  const { fieldFaults, fieldFaultsLeftOut } = yield* entryFaults(root);
   return {
     ...(fieldFaults.length > 0 && { fieldFaults }),
     ...(fieldFaultsLeftOut > 0 && { fieldFaultsLeftOut }),

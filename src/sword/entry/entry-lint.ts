@@ -24,12 +24,14 @@ export type EntryFaults = {
 const MAX_VALUE = 64;
 /** Maximum number of faults examined; more would add no information about a badly broken entry. */
 const MAX_FAULTS = 200;
+/** Maximum bytes of all faults as JSON, in addition to those of the facts of the entry. */
+const MAX_BYTES = 1_200;
 
 /**
  * Checks an entry against Atom and CodeMeta; returns each fault once. Faults that may cause rejection come first, so
- * that the limit of `maxBytes` of JSON never drops them.
+ * that {@link MAX_BYTES} never drops them.
  */
-export function* entryFaults(root: XmlElement, maxBytes: number): Steps<EntryFaults> {
+export function* entryFaults(root: XmlElement): Steps<EntryFaults> {
   const all = new Map<string, FieldFault>();
   for (const fault of faultsOf(root)) {
     yield;
@@ -38,7 +40,7 @@ export function* entryFaults(root: XmlElement, maxBytes: number): Steps<EntryFau
     if (all.size >= MAX_FAULTS) break;
   }
   let bytes = 0;
-  const kept = [...all].filter(([json]) => (bytes += Buffer.byteLength(json) + 1) <= maxBytes);
+  const kept = [...all].filter(([json]) => (bytes += Buffer.byteLength(json) + 1) <= MAX_BYTES);
   return { fieldFaults: kept.map(([, fault]) => fault), fieldFaultsLeftOut: all.size - kept.length };
 }
 

@@ -21,11 +21,6 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** Number of failures since the last success. */
-  get failures(): number {
-    return this.#failures;
-  }
-
   /** Returns the milliseconds to wait after one more failure. */
   next(): number {
     const { outageAfter = Infinity, outagePause = 0, ...pauses } = this.#options;

@@ -31,8 +31,8 @@ export type ViewSnapshot = {
   readonly lastSeen: SeenEvent;
 };
 
-/** A snapshot, and its event. */
-export type RecordedSnapshot = ViewSnapshot & { readonly storedAt: string; readonly event: RecordedEvent };
+/** A snapshot, and when it was stored. */
+export type RecordedSnapshot = ViewSnapshot & { readonly storedAt: string };
 
 type Reader = Pick<EventLog, 'readStream'>;
 
@@ -113,7 +113,7 @@ async function snapshotsOf(log: Reader, limit?: number): Promise<readonly Record
   const options = { backwards: true, ...(limit !== undefined && { limit }) };
   for await (const event of log.readStream(SNAPSHOTS, options)) {
     const snapshot = snapshotIn(event);
-    if (snapshot !== undefined) found.push({ ...snapshot, storedAt: occurredAt(event), event });
+    if (snapshot !== undefined) found.push({ ...snapshot, storedAt: occurredAt(event) });
   }
   return found;
 }
