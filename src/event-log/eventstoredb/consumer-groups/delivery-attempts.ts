@@ -4,7 +4,7 @@ import { appendAfter } from '../../append-after.ts';
 import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.ts';
 import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
-import { isBeyond, OutageRetries } from '../../outage-retries.ts';
+import { OutageRetries } from '../../outage-retries.ts';
 
 type Attempt = { readonly id: string; readonly isAlone: boolean };
 
@@ -40,13 +40,14 @@ export class EventStoreDbAttempts {
         return count;
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        const shown = await lastEvent(this.#log, stream);
-        if (!isBeyond(shown?.revision ?? 'none', last?.revision ?? 'none'))
+        const before = last;
+        for await (const later of this.#log.readStream(stream, { from: (last?.revision ?? -1) + 1 })) {
+          if (later.id === id) return countIn(later);
+          last = later;
+        }
+        if (last === before)
           await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
-        last = shown;
-        const count = countIn(last);
-        if (last?.id === id) return count;
-        if (count >= CRASHES_BEFORE_ISOLATION && !isAlone) return undefined;
+        if (countIn(last) >= CRASHES_BEFORE_ISOLATION && !isAlone) return undefined;
       }
     }
   }
