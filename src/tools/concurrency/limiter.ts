@@ -3,6 +3,8 @@ export class Limiter {
   readonly #limit: number;
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
+  /** Resolves when a job ends. A race of the jobs would leave a reaction in a long one for each job beside it. */
+  #nextEnd: PromiseWithResolvers<void> | undefined;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -10,14 +12,20 @@ export class Limiter {
 
   /** Resolves once the job has started. @throws the error of an earlier job */
   async start(job: () => Promise<void>): Promise<void> {
-    while (this.#running.size >= this.#limit) await Promise.race(this.#running);
+    while (this.#running.size >= this.#limit) await (this.#nextEnd ??= Promise.withResolvers()).promise;
     this.#throwFailure();
     const running: Promise<void> = job()
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
-      .finally(() => this.#running.delete(running));
+      .finally(() => this.#end(running));
     this.#running.add(running);
+  }
+
+  #end(job: Promise<void>): void {
+    this.#running.delete(job);
+    this.#nextEnd?.resolve();
+    this.#nextEnd = undefined;
   }
 
   /** Resolves once all jobs are done. @throws the error of a job */
