@@ -3,7 +3,7 @@ export class Limiter {
   readonly #limit: number;
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
-  /** Resolves when a job ends. A race of the jobs would leave a reaction in a long one for each job beside it. */
+  /** Resolves when a job ends. A race of the jobs would leave a reaction in a long one for each of the others. */
   #nextEnd: PromiseWithResolvers<void> | undefined;
 
   constructor(limit: number) {
