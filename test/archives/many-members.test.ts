@@ -30,7 +30,8 @@ test('the number of folders of a deposit is limited, including those that exist 
 });
 
 test('the total length of the paths of a deposit is limited, whatever each archive has', (t) => {
-  const leaf = { mode: '100644', id: '0'.repeat(40), length: 0, sha256: '0'.repeat(64) } as const;
+  const id = '0'.repeat(40);
+  const leaf = { mode: '100644', id, length: 0, sha256: '0'.repeat(64), isArchive: false } as const;
   const members = Array.from(
     { length: 1024 },
     (_, number) => [`${number}/`.padEnd(4096, 'x'), leaf] as const,

@@ -110,6 +110,29 @@ test('a manifest lists every path of the tree in byte order, with the source of 
   t.regex(Buffer.from(merged.manifest).toString(), /"path":"%C3%A9"/);
 });
 
+test('a listing has the same bytes in every release', async (t) => {
+  const inner = zipOf([{ name: 'a', data: '1' }]);
+  const tar = tarOf([
+    { name: 'é/', type: '5' },
+    { name: 'é/x', data: '2', mode: 0o755 },
+    { name: 'in.zip', data: inner },
+  ]);
+  const { sha256, listing } = await listed(t, tar);
+  const [id, zip] = [gitId('2'), gitId(inner)];
+  t.is(
+    Buffer.from(listing).toString(),
+    `{"listing":1,"format":"tar","archive":"${sha256}"}
+{"path":"%C3%A9","mode":"40000"}
+{"path":"%C3%A9/x","mode":"100755","id":"${id}","length":1,"sha256":"${hash('sha256', '2')}","archive":false}
+{"path":"in.zip","mode":"100644","id":"${zip}","length":${inner.length},"sha256":"${hash('sha256', inner)}","archive":true}
+`,
+  );
+});
+
+function gitId(bytes: string | Buffer): string {
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), Buffer.from(bytes)]));
+}
+
 test('a listing returns names with any bytes', async (t) => {
   const bytes = Array.from({ length: 255 }, (_, index) => index + 1).filter(
     (byte) => byte !== 0x2f && byte !== 0x5c,

@@ -10,6 +10,9 @@ const LONGEST_TEXT = 1024 ** 2;
 
 type ListingHeader = { readonly format: ArchiveFormat; readonly sha256: string };
 
+/** A file or link of an archive. */
+type Member = ListedLeaf & { readonly isArchive: boolean };
+
 /** A member of a listing; `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and below. */
 type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
 
@@ -25,15 +28,15 @@ type TreeHeader = {
 /** Encodes the members of one archive in its order, including explicit directories. */
 export function encodeListing(
   { format, sha256 }: ListingHeader,
-  members: Iterable<[string, ListedLeaf | null]>,
+  members: Iterable<[string, Member | null]>,
 ): Uint8Array {
   return encodeLines(listingLines(JSON.stringify({ listing: 1, format, archive: sha256 }), members));
 }
 
-function* listingLines(first: string, members: Iterable<[string, ListedLeaf | null]>): Generator<string> {
+function* listingLines(first: string, members: Iterable<[string, Member | null]>): Generator<string> {
   yield first;
   for (const [path, leaf] of members) {
-    yield leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf);
+    yield leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf, leaf.isArchive);
   }
 }
 
@@ -58,7 +61,8 @@ export function encodeTree(header: TreeHeader, entries: Iterable<TreeEntry>): Ui
 
 function* manifestLines(first: string, entries: Iterable<TreeEntry>): Generator<string> {
   yield first;
-  for (const entry of entries) yield encodeLine(entry.path, entry.mode, entry);
+  for (const entry of entries)
+    yield encodeLine(entry.path, entry.mode, entry, 'archive' in entry ? entry.archive : undefined);
 }
 
 /** @throws {Error} the bytes are not a manifest. */
@@ -86,11 +90,16 @@ type EncodedLine = {
   id?: string;
   length?: number;
   sha256?: string;
-  archive?: string;
+  /** In a listing: whether the member looks like an archive. In a manifest: the SHA-256 of the archive it came from. */
+  archive?: boolean | string;
 };
 
-function encodeLine(path: string, mode: string, rest: Omit<EncodedLine, 'path' | 'mode'> = {}): string {
-  const { id, length, sha256, archive } = rest;
+function encodeLine(
+  path: string,
+  mode: string,
+  { id, length, sha256 }: Pick<EncodedLine, 'id' | 'length' | 'sha256'> = {},
+  archive?: boolean | string,
+): string {
   // JSON.stringify omits keys with the value undefined.
   return JSON.stringify({ path: escapePath(path), mode, id, length, sha256, archive });
 }
