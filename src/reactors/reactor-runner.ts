@@ -14,7 +14,7 @@ import { FairLimiter } from './fair-limiter.ts';
 import type { EventLogParking } from './parking.ts';
 import type { Reactor } from './reactor.ts';
 import { retriesOf } from './reactor-names.ts';
-import { RepeatedWork } from './repeated-work.ts';
+import { type Failure, RepeatedWork } from './repeated-work.ts';
 
 type RunnerOptions = {
   readonly deliveries: Pick<ConsumerGroups, 'receive'>;
@@ -188,7 +188,7 @@ export class ReactorRunner {
     const tries = new CountedTries({ delivery, owner, limiter: this.#limiter, slots, signal });
     try {
       const event = await this.#eventOf(delivery);
-      if (event) await tries.run((tryOnce) => this.#reactWithRetries(event, tryOnce));
+      if (event) await tries.run((tryOnce) => this.#reactOrPark(event, tryOnce));
       else await delivery.acknowledge();
       this.#done += 1;
       return true;
@@ -234,22 +234,30 @@ export class ReactorRunner {
     return this.#parkedPromise;
   }
 
-  async #reactWithRetries(event: RecordedEvent, tryOnce: TryOnce): Promise<void> {
+  /** Reacts to the event. What fails for good is given up by the reactor, or parked. */
+  async #reactOrPark(event: RecordedEvent, tryOnce: TryOnce): Promise<void> {
     const react = (): Promise<void> => tryOnce(() => this.#reactor.react(event, this.#abort.signal));
     const failure = await this.#work.run(event, react, maxAttempts);
     if (!failure) return;
+    const toPark = await this.#giveUp(event, failure);
+    const { error, tries } = failure;
+    if (toPark) await this.#park(event, toPark.error, error instanceof DeadlyEvent ? error.begun : tries);
+  }
+
+  /** Has the reactor end its work on the event. Returns the failure with which the event is parked, if any. */
+  async #giveUp(event: RecordedEvent, failure: Failure): Promise<Failure | undefined> {
     const { error } = failure;
-    const tries = error instanceof DeadlyEvent ? error.begun : failure.tries;
-    const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
     // The log may show the event again: its deposit does not end because of a fault of the log.
-    const isKept = error instanceof DeadlyEvent || error instanceof StaleRead;
-    const second = isKept ? failure : await this.#work.run(event, giveUp, triesToGiveUp);
-    const toPark = error instanceof ObjectError ? failure : second;
-    if (!toPark) return;
-    const park = (): Promise<void> =>
-      this.#options.parking.park(this.#reactor.name, event, toPark.error, tries);
-    const third = await this.#work.run(event, park, () => MAX_TRIES);
-    if (third) throw third.error;
+    if (error instanceof DeadlyEvent || error instanceof StaleRead) return failure;
+    const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
+    const notGivenUp = await this.#work.run(event, giveUp, triesToGiveUp);
+    return error instanceof ObjectError ? failure : notGivenUp;
+  }
+
+  async #park(event: RecordedEvent, error: unknown, tries: number): Promise<void> {
+    const park = (): Promise<void> => this.#options.parking.park(this.#reactor.name, event, error, tries);
+    const failure = await this.#work.run(event, park, () => MAX_TRIES);
+    if (failure) throw failure.error;
   }
 
   /** Returns the fields that identify an event in the service's log. */

@@ -14,6 +14,9 @@ type RepeatedWorkOptions = {
   readonly signal: AbortSignal;
 };
 
+/** The error of the last attempt, and the number of all attempts. */
+export type Failure = { readonly error: unknown; readonly tries: number };
+
 /** Repeats the work of one reactor on an event while it fails, and remembers the last failure. */
 export class RepeatedWork {
   readonly #options: RepeatedWorkOptions;
@@ -40,15 +43,15 @@ export class RepeatedWork {
   }
 
   /**
-   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error, and
-   * the number of all attempts. Transient errors do not count, except stale reads, which count by themselves.
+   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns the failure.
+   * Transient errors do not count, except stale reads, which count by themselves.
    * @throws the reason of the signal
    */
   async run(
     event: RecordedEvent,
     work: () => Promise<void>,
     tries: (error: unknown) => number,
-  ): Promise<{ readonly error: unknown; readonly tries: number } | undefined> {
+  ): Promise<Failure | undefined> {
     const { signal, firstPause = 300 } = this.#options;
     const backoff = new Backoff({ firstPause, longestPause: firstPause * 100 });
     let [faults, staleReads] = [0, 0];

@@ -20,7 +20,7 @@ import { observeAnchoring, observeNode, observeSnapshots } from './metrics/node-
 import { observeReactors, observeStuck } from './metrics/reactor-metrics.ts';
 import { observeViews } from './metrics/view-metrics.ts';
 import { NodePresence } from './nodes/node-presence.ts';
-import { openNode, startSnapshots } from './open-node.ts';
+import { type NodeResources, openNode, startSnapshots } from './open-node.ts';
 import { lockDataFolder } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
 import { serveOperators } from './serve-operators.ts';
@@ -77,75 +77,121 @@ async function start(
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited
   const node = await openNode(config, logger, resources, failure.reject);
-  const { log, store, parking, metrics, projector } = node;
-  if (config.eventLog.kind !== 'sqlite') {
-    const name = `${machineName()}:${config.dataDir}`;
-    const options = { log, projector, logger, node: name, fail: failure.reject };
-    await resources.use(new NodePresence(options)).start();
-  }
+  await registerNode(node);
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
   const baseUrl = config.baseUrl ?? server.url;
-  const about = {
-    depositNamespace: config.depositNamespace,
-    generator: { ...packageInfo(), uri: baseUrl },
-    observer: httpMetrics(metrics, SWORD_ERRORS),
-  };
   const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
   const clients = serves ? await serveClients(node, baseUrl, modules, progress) : undefined;
-  const untilStopped = new AbortGate();
-  const viewsReady = untilStopped.race(clients?.ready ?? projector.start(failure.reject, progress));
+  const stopping = new AbortGate();
+  const viewsReady = stopping.race(clients?.ready ?? node.projector.start(failure.reject, progress));
   viewsReady.catch(failure.reject); // without views no client is answered or notified
   const reactors = reacts ? startReactors(node, baseUrl, viewsReady, modules) : undefined;
-  let isStopping = false;
-  const readiness: ReadinessChecks = {
+  const readiness = readinessOf(node, stopping, clients, reactors);
+  const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
+  const snapshots = serves ? startSnapshots(node, viewsReady) : undefined;
+  for (const part of [anchoring, snapshots]) if (part) resources.use(part);
+  const parts = { server, clients, readiness, reactors, anchoring, snapshots };
+  answerRequests(node, baseUrl, parts);
+  resources.defer(() => drain(node, parts));
+  observeService(node, parts);
+  const moduleRoutes = Object.assign(
+    {},
+    ...(clients?.options.modules ?? []).map((one) => one.operatorRoutes),
+  );
+  await serveOperators(node, baseUrl, { reactors, moduleRoutes });
+  resources.defer(() => stopping.abort(new Error('The service is stopping.'))); // views that have not caught up will not
+  const running = resources.move();
+  return {
+    url: server.url,
+    log: node.log,
+    store: node.store,
+    ready: viewsReady,
+    failed: failure.promise,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+type Clients = Awaited<ReturnType<typeof serveClients>> | undefined;
+type Reactors = ReturnType<typeof startReactors> | undefined;
+
+type Parts = {
+  readonly server: Server;
+  readonly clients: Clients;
+  readonly readiness: ReadinessChecks;
+  readonly reactors: Reactors;
+  readonly anchoring: ReturnType<NonNullable<Module['anchor']>> | undefined;
+  readonly snapshots: ReturnType<typeof startSnapshots>;
+};
+
+/** Registers a node of a log that other nodes may use as well. */
+async function registerNode({
+  config,
+  log,
+  projector,
+  logger,
+  resources,
+  fail,
+}: NodeResources): Promise<void> {
+  if (config.eventLog.kind === 'sqlite') return;
+  const name = `${machineName()}:${config.dataDir}`;
+  await resources.use(new NodePresence({ log, projector, logger, node: name, fail })).start();
+}
+
+function readinessOf(
+  { log, store }: NodeResources,
+  stopping: AbortGate,
+  clients: Clients,
+  reactors: Reactors,
+): ReadinessChecks {
+  return {
     service: async () => {
-      if (isStopping) throw new Error('it is stopping.');
+      if (stopping.isAborted) throw new Error('it is stopping.');
     },
     'event log': () => log.ready(),
     'archive store': () => store.ready(),
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
   };
-  const handler = createHandler(
-    { ...about, logger, readiness, parked: () => parking.count() },
-    clients?.options,
+}
+
+function answerRequests(
+  { config, metrics, logger, parking }: NodeResources,
+  baseUrl: string,
+  { server, clients, readiness }: Parts,
+): void {
+  const about = {
+    depositNamespace: config.depositNamespace,
+    generator: { ...packageInfo(), uri: baseUrl },
+    observer: httpMetrics(metrics, SWORD_ERRORS),
+    logger,
+  };
+  server.serve(
+    createHandler({ ...about, readiness, parked: () => parking.count() }, clients?.options),
+    about,
   );
-  server.serve(handler, { ...about, logger });
-  const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
-  if (anchoring) resources.use(anchoring);
-  const snapshots = serves ? startSnapshots(node, viewsReady) : undefined;
-  if (snapshots) resources.use(snapshots);
-  resources.defer(async () => {
-    for (const module of clients?.options.modules ?? []) module.stop?.();
-    const drained = server.close(DRAIN_PATIENCE); // before the views that requests under way still read
-    const others = [anchoring, snapshots].map((one) => one?.[Symbol.asyncDispose]());
-    await Promise.all([drained, reactors?.stop(), ...others]);
-    await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
-  });
-  observeStuck(metrics, node.notified.statuses, config.stuckAfter);
+}
+
+/** Finishes running requests and the work of the reactors. */
+async function drain({ store }: NodeResources, parts: Parts): Promise<void> {
+  const { server, clients, reactors, anchoring, snapshots } = parts;
+  for (const module of clients?.options.modules ?? []) module.stop?.();
+  const drained = server.close(DRAIN_PATIENCE); // before the views that requests under way still read
+  const others = [anchoring, snapshots].map((one) => one?.[Symbol.asyncDispose]());
+  await Promise.all([drained, reactors?.stop(), ...others]);
+  await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
+}
+
+function observeService(
+  { config, metrics, notified, log, projector, parking }: NodeResources,
+  parts: Parts,
+): void {
+  const { server, clients, readiness, reactors, anchoring, snapshots } = parts;
+  observeStuck(metrics, notified.statuses, config.stuckAfter);
   if (anchoring) observeAnchoring(metrics, anchoring);
   observeSnapshots(metrics, projector, snapshots);
   observeNode(metrics, config, readiness, server);
   observeViews(metrics, log, projector);
   if (clients) observeClients(metrics, clients);
   if (reactors) observeReactors(metrics, parking, reactors);
-  const moduleRoutes = Object.assign(
-    {},
-    ...(clients?.options.modules ?? []).map((one) => one.operatorRoutes),
-  );
-  await serveOperators(node, baseUrl, { reactors, moduleRoutes });
-  resources.defer(() => {
-    isStopping = true;
-    untilStopped.abort(new Error('The service is stopping.')); // views that have not caught up will not
-  });
-  const running = resources.move();
-  return {
-    url: server.url,
-    log,
-    store,
-    ready: viewsReady,
-    failed: failure.promise,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
 }

@@ -6,6 +6,10 @@ export class AbortGate {
   readonly #waiting = new Set<(reason: unknown) => void>();
   #aborted: { readonly reason: unknown } | undefined;
 
+  get isAborted(): boolean {
+    return this.#aborted !== undefined;
+  }
+
   /** Settles like the work, or rejects with the reason if {@link abort} is called before. */
   async race<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
     const { promise, reject } = Promise.withResolvers<never>();
