@@ -12,11 +12,12 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
 
 FILE: test files instead of the suite, as in test/config/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the
-        contract of the log on EventStoreDB, the S3 store, resumable uploads, clients of depositors, tracing, backups,
-        moving between engines, operators' commands in all their ways, objects that cannot be read, tampered logs,
-        archives with costly headers, how services start and what they load, histories of the simulation, data of
-        older releases, writers killed at more moments; then the archive store and some drills on a real MinIO, if
-        MINIO_BIN names one or minio is on the path.
+        log and the deliveries on EventStoreDB, the S3 store, resumable uploads, clients of depositors, tracing, backups,
+        moving between engines, operators' commands in all their ways, objects that cannot be read, damaged and tampered
+        logs, archives with costly headers or random changes, clients that are slow or disconnect, how services start
+        and what they load, threads that end, faults of snapshots of views, histories of the simulation, data of older
+        releases, writers killed at more moments; then the archive store and some drills on a real MinIO, if MINIO_BIN
+        names one or minio is on the path.
 --rerun: runs the files of failed tests once more, alone. What passes then depends on load or time: it is named as flaky,
          and counts as passed.
 The last line counts the tests, and a failed step before them as one more that failed.
@@ -40,20 +41,23 @@ const LONG = [
   'test/client-families/**/*.test.ts',
   'test/corpus/costly.test.ts',
   'test/deployment/first-hours.test.ts',
-  'test/drills/histories.test.ts',
-  'test/event-log/{eventstoredb-event-log,killed-appends,log-copy,server-rules,server-rules-double}.test.ts',
+  'test/drills/{histories,own-server}.test.ts',
+  'test/event-log/eventstoredb-{back-off,calls,connection-fault,deliveries,event-log,shared-group,subscriptions,version}.test.ts',
+  'test/event-log/{killed-appends,log-copy,server-rules,server-rules-double,sqlite-damage}.test.ts',
+  'test/fuzzing/**/*.test.ts',
   'test/golden/{commands,commands-json}.test.ts',
-  'test/http/{full-views-disk,login-attempts,pages-in-browser,resumable-upload}.test.ts',
+  'test/http/{cut-downloads,full-views-disk,login-attempts,pages-in-browser,resumable-upload,too-many-writes}.test.ts',
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
   'test/reactors/unreadable-objects.test.ts',
-  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,usage,wrong-engines}.test.ts',
+  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,supply-chain,usage,wrong-engines}.test.ts',
   'test/modules/console/browser/**/*.test.ts',
   'test/modules/modules.test.ts',
   'test/observability/tracing.test.ts',
-  'test/service/{loaded-modules,starting,store-binding}.test.ts',
-  'test/simulation/{histories,mutations-found}.test.ts',
+  'test/service/{loaded-modules,lost-threads,starting,store-binding}.test.ts',
+  'test/simulation/{command,histories,mutations-found}.test.ts',
   'test/sweep/**/*.test.ts',
   'test/upgrade/**/*.test.ts',
+  'test/views/snapshot-faults.test.ts',
   'test/verify/{distributed,nothing-hidden,only-reading,tampering}.test.ts',
 ];
 /** Tests on a real MinIO, which this program starts. */
