@@ -15,7 +15,7 @@ import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers
 import { parseIdempotencyKey } from '../../src/sword/headers/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/headers/in-progress.ts';
 import { parseMediaType } from '../../src/sword/headers/media-type.ts';
-import { negotiate } from '../../src/sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, negotiate } from '../../src/sword/headers/negotiate.ts';
 import { assertPackaging } from '../../src/sword/headers/packaging.ts';
 import { parseSlug } from '../../src/sword/headers/slug.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
@@ -29,7 +29,7 @@ const parsers: Readonly<Record<string, (header: string) => unknown>> = {
   'In-Progress': parseInProgress,
   'Idempotency-Key': parseIdempotencyKey,
   'Content-Type': parseMediaType,
-  Accept: negotiate,
+  Accept: (header) => negotiate(DOCUMENT_OFFERS, header),
   'Accept-Packaging': parseAcceptPackaging,
   Packaging: assertPackaging,
   Slug: parseSlug,

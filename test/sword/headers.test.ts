@@ -14,7 +14,7 @@ import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers
 import { parseIdempotencyKey } from '../../src/sword/headers/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/headers/in-progress.ts';
 import { isArchiveType, isEntryType, parseMediaType } from '../../src/sword/headers/media-type.ts';
-import { FACTS_OFFERS, negotiate, negotiateAmong, PAGE } from '../../src/sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, FACTS_OFFERS, negotiate, PAGE } from '../../src/sword/headers/negotiate.ts';
 import { refuseMediation } from '../../src/sword/headers/on-behalf-of.ts';
 import { assertPackaging } from '../../src/sword/headers/packaging.ts';
 import { parseSlug } from '../../src/sword/headers/slug.ts';
@@ -30,6 +30,10 @@ function refused(
   t.is(error.code, code, what);
   t.regex(error.summary, /^[A-Z].*\.$/, what);
   return error;
+}
+
+function negotiateDocument(accept: string | undefined) {
+  return negotiate(DOCUMENT_OFFERS, accept);
 }
 
 test('a file name is found in all header forms that clients send', (t) => {
@@ -138,7 +142,13 @@ test('any header gives a value or a refusal', (t) => {
     `a/b;${'\\"'.repeat(long / 2)}`,
   ];
   for (const header of attacks) {
-    for (const parse of [parseContentDisposition, parseMediaType, negotiate, parseSlug, parseContentMd5]) {
+    for (const parse of [
+      parseContentDisposition,
+      parseMediaType,
+      negotiateDocument,
+      parseSlug,
+      parseContentMd5,
+    ]) {
       try {
         parse(header);
       } catch (error) {
@@ -434,7 +444,7 @@ test('Accept selects the representation by weight, then specificity, then order'
   ] as const;
   for (const [accept, contentType] of cases) {
     const formats: Readonly<Record<string, string>> = { 'application/json': 'json', 'text/html': 'html' };
-    t.like(negotiate(accept), { contentType, format: formats[contentType] ?? 'xml' }, accept);
+    t.like(negotiateDocument(accept), { contentType, format: formats[contentType] ?? 'xml' }, accept);
   }
 });
 
@@ -447,14 +457,14 @@ test('a page is chosen only where HTML is preferred to every type of XML and JSO
     'text/html;q=0.9, text/xml;q=0.9',
     'application/atom+xml;type=entry, text/html;q=0.5',
   ]) {
-    for (const offer of [feed, rdf]) t.is(negotiateAmong([offer, PAGE], accept).format, 'xml', accept);
-    t.is(negotiateAmong(FACTS_OFFERS, accept).format, 'json', accept);
+    for (const offer of [feed, rdf]) t.is(negotiate([offer, PAGE], accept).format, 'xml', accept);
+    t.is(negotiate(FACTS_OFFERS, accept).format, 'json', accept);
   }
   for (const accept of [
     'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/png,image/svg+xml,*/*;q=0.8',
     'text/html',
   ])
-    for (const offer of [feed, rdf]) t.is(negotiateAmong([offer, PAGE], accept).format, 'html', accept);
+    for (const offer of [feed, rdf]) t.is(negotiate([offer, PAGE], accept).format, 'html', accept);
 });
 
 test('headers have the same meaning after a transfer by HTTP', async (t) => {
@@ -501,10 +511,10 @@ test('headers have the same meaning after a transfer by HTTP', async (t) => {
 
 test('only the first fifty ranges of an Accept header count, and ten parameters of each', (t) => {
   const ranges = (count: number) => 'text/plain,'.repeat(count);
-  t.is(negotiate(`${ranges(49)}application/json`).format, 'json');
-  t.is(negotiate(`${ranges(50)}application/json`).format, 'xml');
+  t.is(negotiateDocument(`${ranges(49)}application/json`).format, 'json');
+  t.is(negotiateDocument(`${ranges(50)}application/json`).format, 'xml');
   const json = (parameters: number) =>
     `application/json${';a=b'.repeat(parameters)};q=0.1,application/xml;q=0.5`;
-  t.is(negotiate(json(9)).format, 'xml');
-  t.is(negotiate(json(10)).format, 'json');
+  t.is(negotiateDocument(json(9)).format, 'xml');
+  t.is(negotiateDocument(json(10)).format, 'json');
 });

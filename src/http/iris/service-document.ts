@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import { render } from '../../sword/documents/render.ts';
 import { serviceDocument } from '../../sword/documents/service-document.ts';
-import { negotiate } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import type { View } from '../../views/view.ts';
 import type { HttpSettings } from '../http-settings.ts';
@@ -63,7 +63,7 @@ function answer(
     collections: collections.map(({ collection: name, ...described }) => ({ name, ...described })),
     isOfCollection,
   };
-  const { contentType, format } = negotiate(ctx.req.headers.accept);
+  const { contentType, format } = negotiate(DOCUMENT_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', serviceDescriptionLink(options.iris));
   answerDocument(ctx, contentType, render(serviceDocument(document, options), format, options));

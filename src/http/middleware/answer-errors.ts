@@ -4,7 +4,7 @@ import type { ContentMismatch, ObjectStoreUnavailable } from '../../object-store
 import type { Generator } from '../../sword/documents/document.ts';
 import { errorDocument, SWORD_ERRORS } from '../../sword/documents/error-document.ts';
 import { type Format, render } from '../../sword/documents/render.ts';
-import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, FEED_TYPE, negotiate, type Offers } from '../../sword/headers/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
@@ -71,7 +71,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       if (waitsToContinue(ctx)) ctx.set('Connection', 'close');
       ctx.status = answer.status ?? SWORD_ERRORS[answer.code].status;
       ctx.message ||= SWORD_ERRORS[answer.code].title;
-      const { format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
+      const { format } = negotiate(OFFERS, ctx.req.headers.accept);
       answerDocument(ctx, ERROR_TYPES[format], errorBody(answer, options, format));
       ctx.set(answer.headers);
       ctx.vary('Accept');

@@ -1,6 +1,6 @@
 import { onlyJson } from '../../sword/documents/document.ts';
 import { htmlPieces } from '../../sword/documents/html-page.ts';
-import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
+import { FACTS_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
@@ -53,7 +53,7 @@ function beginAnswer(ctx: ServiceContext): void {
 }
 
 function answer(ctx: ServiceContext, facts: Readonly<Record<string, unknown>>): void {
-  const { contentType, format } = negotiateAmong(FACTS_OFFERS, ctx.req.headers.accept);
+  const { contentType, format } = negotiate(FACTS_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   if (format === 'html') {
     const page = htmlPieces({ element: 'health', facts: onlyJson({ title: 'Health', ...facts }) });

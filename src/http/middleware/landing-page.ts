@@ -1,5 +1,5 @@
 import { escaped, PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
-import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { negotiate, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { answerDocument } from '../responses/representation.ts';
@@ -27,7 +27,7 @@ const TITLE = 'Source code deposits';
 export function landingPage(iris: Iris) {
   const bodies = { html: pageOf(iris), json: factsOf(iris) };
   return publicDocument((ctx) => {
-    const { contentType, format } = negotiateAmong(LANDING_OFFERS, ctx.req.headers.accept);
+    const { contentType, format } = negotiate(LANDING_OFFERS, ctx.req.headers.accept);
     ctx.set('Link', serviceDescriptionLink(iris));
     answerDocument(ctx, contentType, bodies[format]);
   });

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { htmlPieces } from '../../sword/documents/html-page.ts';
-import { isNotModified } from '../../sword/headers/entity-tag.ts';
-import { negotiateAmong, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
-import { answerDocument } from '../responses/representation.ts';
+import { negotiate, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
+import { answerDocument, answersNotModified } from '../responses/representation.ts';
 import { type DescribedService, openApiDocument } from './open-api-document.ts';
 import { openApiPage } from './open-api-page.ts';
 import { publicDocument } from './public-resource.ts';
@@ -23,13 +22,9 @@ export function serveOpenApi(service: DescribedService) {
       rendered = undefined; // the file may be readable for the next request
       throw error;
     });
-    const { contentType, format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
+    const { contentType, format } = negotiate(OFFERS, ctx.req.headers.accept);
     const { body, tag } = (await rendered)[format];
-    ctx.set('ETag', tag);
-    if (isNotModified(ctx.req.headers['if-none-match'], tag)) {
-      ctx.status = 304;
-      return;
-    }
+    if (answersNotModified(ctx, tag)) return;
     const version = contentType.endsWith('openapi+json') ? ';version=3.1' : '';
     answerDocument(ctx, contentType + version, body);
   });

@@ -7,13 +7,13 @@ import { parseAcceptPackaging } from '../../sword/headers/accept-packaging.ts';
 import { type ByteRange, byteRange, permitsPart } from '../../sword/headers/byte-range.ts';
 import { attachment } from '../../sword/headers/content-disposition.ts';
 import { digestField } from '../../sword/headers/digest-fields.ts';
-import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
+import { assertMatches, entityTag, type Tagged } from '../../sword/headers/entity-tag.ts';
 import { ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../../sword/namespaces.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { LongAnswers } from './long-answers.ts';
-import type { AtRevision } from './representation.ts';
+import { type AtRevision, answersNotModified } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 
 /** Where archives come from, and the limits of answers with them. */
@@ -34,7 +34,7 @@ export async function answerArchives(
   ctx.set('Packaging', wanted ?? (isZip ? SIMPLE_ZIP : BINARY));
   if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP))
     await answerArchive(ctx, deposit, first, downloads);
-  else if (!answersNotModified(ctx, deposit, 'zip')) {
+  else if (!hasVersion(ctx, deposit, 'zip')) {
     describeAs(ctx, ZIP_TYPE, `deposit-${depositId}.zip`);
     await answerZip(ctx, archives, downloads);
   }
@@ -47,7 +47,7 @@ export async function answerArchive(
   archive: Archive,
   { store, answers }: Downloads,
 ): Promise<void> {
-  if (answersNotModified(ctx, deposit)) return;
+  if (hasVersion(ctx, deposit)) return;
   describeAs(ctx, archive.mediaType, archive.filename);
   const digests = digestField(archive);
   const range = rangeOf(ctx, entityTag(deposit.depositId, deposit.revision), archive.length);
@@ -91,13 +91,9 @@ async function* firstBytes(body: Readable, count: number, archive: Archive): Asy
  * Returns whether the client has the current version, and answers 304 if so.
  * @throws {SwordError} 412: the client requires another revision.
  */
-function answersNotModified(ctx: ServiceContext, { depositId, revision }: AtRevision, of?: Tagged): boolean {
+function hasVersion(ctx: ServiceContext, { depositId, revision }: AtRevision, of?: Tagged): boolean {
   assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
-  const tag = entityTag(depositId, revision, of);
-  ctx.set('ETag', tag);
-  if (!isNotModified(ctx.req.headers['if-none-match'], tag)) return false;
-  ctx.status = 304;
-  return true;
+  return answersNotModified(ctx, entityTag(depositId, revision, of));
 }
 
 function describeAs(ctx: ServiceContext, mediaType: string, filename: string): void {

@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { mediaFeed } from '../../sword/documents/statement.ts';
-import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { accepts, FEED_TYPE, negotiate, type Offers } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { mediaTypeOf } from './answer-receipt.ts';
 import { answerVersion } from './representation.ts';
@@ -20,7 +20,7 @@ export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): b
   const { accept } = ctx.req.headers;
   const archives = { contentType: mediaTypeOf(deposit), format: 'archives' } as const;
   const offers: Offers<'archives' | 'xml' | 'json'> = [archives, ...MEDIA_FEED_OFFERS];
-  const { format } = negotiateAmong(offers, accept);
+  const { format } = negotiate(offers, accept);
   return format === 'json' ? !accepts(accept, archives.contentType) : format === 'xml';
 }
 

@@ -6,11 +6,10 @@ import type { RenderContext } from '../../sword/documents/document.ts';
 import { type ObjectDocument, objectDocument } from '../../sword/documents/object-document.ts';
 import { render } from '../../sword/documents/render.ts';
 import { attachment } from '../../sword/headers/content-disposition.ts';
-import { isNotModified } from '../../sword/headers/entity-tag.ts';
-import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, negotiate, type Offers } from '../../sword/headers/negotiate.ts';
 import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { answerDocument } from './representation.ts';
+import { answerDocument, answersNotModified } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 import { yieldWhenStalled } from './yield-when-stalled.ts';
 
@@ -32,7 +31,7 @@ export async function answerObject(
   renderContext: RenderContext,
 ): Promise<void> {
   const offers = object.place.type === 'dir' ? DIRECTORY_OFFERS : OFFERS;
-  const { contentType, format } = negotiateAmong(offers, ctx.req.headers.accept);
+  const { contentType, format } = negotiate(offers, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Content-Type', contentType);
   if (format !== 'bytes' && format !== 'tar') {
@@ -49,11 +48,7 @@ async function answerBytes(
 ): Promise<void> {
   const { place, swhid } = object;
   const name = `${formatSwhid(swhid).replaceAll(':', '_')}${format === 'tar' ? '.tar' : ''}`;
-  ctx.set('ETag', `"${name}"`); // the object of an identifier never changes
-  if (isNotModified(ctx.req.headers['if-none-match'], `"${name}"`)) {
-    ctx.status = 304;
-    return;
-  }
+  if (answersNotModified(ctx, `"${name}"`)) return; // the object of an identifier never changes
   ctx.set('Content-Disposition', attachment(name));
   if (!('path' in place)) {
     ctx.body = objects.small(object);

@@ -3,7 +3,7 @@ import type { Document, RenderContext } from '../../sword/documents/document.ts'
 import { HTML_POLICY } from '../../sword/documents/html-page.ts';
 import { type Format, render } from '../../sword/documents/render.ts';
 import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
-import { negotiateAmong, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
+import { negotiate, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 /** A version of a document; everything shown of a deposit at one revision is immutable. */
@@ -27,7 +27,7 @@ export function chooseRepresentation<Format extends Tagged>(
   offers: Offers<Format>,
 ): Representation<Format> | undefined {
   if (isRead(ctx)) assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
-  const chosen = negotiateAmong(offers, ctx.req.headers.accept);
+  const chosen = negotiate(offers, ctx.req.headers.accept);
   const tag = entityTag(depositId, revision, chosen.format);
   const isCurrent = isRead(ctx) && !isOvertaken && isNotModified(ctx.req.headers['if-none-match'], tag);
   if (isWhole || isCurrent) ctx.set('ETag', tag);
@@ -50,6 +50,14 @@ export function answerVersion<Form extends Tagged & Format>(
 ): void {
   const chosen = chooseRepresentation(ctx, version, offers);
   if (chosen) answerDocument(ctx, chosen.contentType, render(describe(), chosen.format, context));
+}
+
+/** Sets the tag of an answer. Returns whether the client has this version, and answers 304 if so. */
+export function answersNotModified(ctx: ServiceContext, tag: string): boolean {
+  ctx.set('ETag', tag);
+  if (!isNotModified(ctx.req.headers['if-none-match'], tag)) return false;
+  ctx.status = 304;
+  return true;
 }
 
 function isRead({ method }: ServiceContext): boolean {

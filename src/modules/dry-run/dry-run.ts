@@ -13,7 +13,7 @@ import { WRITES } from '../../http/requests/write-rules.ts';
 import { answerDocument } from '../../http/responses/representation.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { render } from '../../sword/documents/render.ts';
-import { negotiate } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
@@ -57,7 +57,7 @@ export function dryRuns(
       updatedAt: clock.date().toISOString(),
       ...(await verdictOn(content, login.domain, places, place)),
     });
-    const { contentType, format } = negotiate(ctx.req.headers.accept);
+    const { contentType, format } = negotiate(DOCUMENT_OFFERS, ctx.req.headers.accept);
     ctx.vary('Accept');
     answerDocument(ctx, contentType, render(document, format, { depositNamespace }));
   };

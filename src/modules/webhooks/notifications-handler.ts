@@ -8,7 +8,7 @@ import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 import type { Document, Fact, Part, RenderContext } from '../../sword/documents/document.ts';
 import { render } from '../../sword/documents/render.ts';
-import { FACTS_OFFERS, negotiateAmong } from '../../sword/headers/negotiate.ts';
+import { FACTS_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
 
 /** Maximum number of deposits in the list. */
 const MOST = 500;
@@ -30,7 +30,7 @@ export function notificationsHandler(
           limit: MOST + 1,
         });
         const document = notificationsDocument(webhook, found.slice(0, MOST), found.length > MOST);
-        const { contentType, format } = negotiateAmong(FACTS_OFFERS, ctx.req.headers.accept);
+        const { contentType, format } = negotiate(FACTS_OFFERS, ctx.req.headers.accept);
         ctx.vary('Accept');
         answerDocument(ctx, contentType, render(document, format, renderContext));
       },

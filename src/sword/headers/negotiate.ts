@@ -36,12 +36,7 @@ export const FACTS_OFFERS: Offers<'json' | 'html'> = [
 export const FEED_TYPE = 'application/atom+xml;type=feed';
 
 /** Chooses the representation by q-value, then specificity, then order in the header; never 406, but the first. */
-export function negotiate(accept: RawHeader): Representation {
-  return negotiateAmong(DOCUMENT_OFFERS, accept);
-}
-
-/** Like {@link negotiate}, for a resource with other representations. */
-export function negotiateAmong<Format extends string>(
+export function negotiate<Format extends string>(
   offers: Offers<Format>,
   accept: RawHeader,
 ): Representation<Format> {
