@@ -86,7 +86,8 @@ export class EventStreams implements Disposable {
   }
 }
 
-function mayConcern(
+/** Returns whether a change may be within the scope. The view may not know its deposit yet, or no longer. */
+export function mayConcern(
   subscription: Subscription,
   depositId: number,
   deposit: DepositStatusView | undefined,

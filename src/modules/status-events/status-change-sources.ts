@@ -7,9 +7,9 @@ import {
   statusChangeAt,
 } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
-import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
+import type { EventLog, Position } from '../../event-log/event-log.ts';
 import type { View } from '../../views/view.ts';
-import type { OpenStream } from './event-streams.ts';
+import { mayConcern, type OpenStream } from './event-streams.ts';
 
 /** Source of the status changes of a stream, in order. */
 export interface StatusChangeSource {
@@ -80,23 +80,18 @@ export class CollectionStatusChanges implements StatusChangeSource {
 
   async *more(): AsyncGenerator<{ token: string; change: StatusChange }> {
     this.#skipAhead();
-    const { log, client, collection } = this.#options;
+    const { log, statuses, client, collection } = this.#options;
     const options = { after: this.#position, streamPrefixes: [deposits.prefix] };
     for await (const event of log.readAll(options)) {
       this.#position = event.position;
       if (this.#options.stream.isClosed) return;
-      if (!isStatusChange(event) || !this.#mayConcern(event)) continue;
-      const change = await statusChangeAt(log, Number(event.data['depositId']), event.revision);
+      if (!isStatusChange(event)) continue;
+      const depositId = Number(event.data['depositId']);
+      if (!mayConcern({ client, collection }, depositId, statuses.get(String(depositId)))) continue;
+      const change = await statusChangeAt(log, depositId, event.revision);
       if (change?.deposit.client !== client || change.deposit.collection !== collection) continue;
       yield { token: this.#options.toToken(event.position), change };
     }
-  }
-
-  /** Returns whether the event may be of this collection. The view may not know the deposit yet, or no longer. */
-  #mayConcern({ data }: RecordedEvent): boolean {
-    const { statuses, client, collection } = this.#options;
-    const deposit = statuses.get(String(Number(data['depositId'])));
-    return !deposit || (deposit.client === client && deposit.collection === collection);
   }
 
   #skipAhead(): void {
