@@ -14,7 +14,7 @@ import { answerCreated, answerReceipt, type WriteParts, withTag } from '../respo
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';
 import type { Method } from './resource.ts';
-import { checkAndChange, checkChange } from './write-deposit.ts';
+import { adding, checkAndChange, checkChange, replacing } from './write-deposit.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editHandler(parts: WriteParts): ServiceMiddleware {
@@ -28,7 +28,8 @@ export function editHandler(parts: WriteParts): ServiceMiddleware {
         else await add(parts, ctx, deposit);
       },
       PUT: async (ctx, deposit) => {
-        if (swhidText(ctx) === undefined) await replace(parts, ctx, deposit);
+        if (swhidText(ctx) === undefined)
+          await checkAndChange(parts, ctx, deposit, 'replaceOnEdit', replacing);
         else withTag(ctx, await update(parts, ctx, deposit));
         ctx.status = 204;
       },
@@ -89,18 +90,8 @@ async function complete(parts: WriteParts, ctx: ServiceContext, deposit: Deposit
 const EMPTY_BODY = new Uint8Array();
 
 async function add(parts: WriteParts, ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-  const added = await checkAndChange(parts, ctx, deposit, 'addToEdit', (content) => ({
-    kind: 'add-content',
-    ...content,
-  }));
+  const added = await checkAndChange(parts, ctx, deposit, 'addToEdit', adding);
   await answerCreated(ctx, added, 'edit', parts);
-}
-
-async function replace(parts: WriteParts, ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-  await checkAndChange(parts, ctx, deposit, 'replaceOnEdit', (content) => ({
-    kind: 'replace-content',
-    ...content,
-  }));
 }
 
 /** Adds metadata to a deposit that is done, without changing its status. `X-Check-SWHID` must identify it. */

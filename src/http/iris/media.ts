@@ -6,7 +6,7 @@ import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/an
 import { answerCreated, type WriteParts } from '../responses/answer-receipt.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
-import { checkAndChange } from './write-deposit.ts';
+import { adding, checkAndChange, replacing } from './write-deposit.ts';
 
 /** The archives of a deposit as a feed, also for clients that accept none: many send no `Accept`. A page for people. */
 export function mediaFeedHandler(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
@@ -29,17 +29,11 @@ export function mediaHandler(
       else await answerArchives(ctx, deposit, downloads);
     },
     POST: async (ctx, deposit) => {
-      const added = await checkAndChange(parts, ctx, deposit, 'addToMedia', (content) => ({
-        kind: 'add-content',
-        ...content,
-      }));
+      const added = await checkAndChange(parts, ctx, deposit, 'addToMedia', adding);
       await answerCreated(ctx, added, 'media', parts);
     },
     PUT: async (ctx, deposit) => {
-      await checkAndChange(parts, ctx, deposit, 'replaceMedia', (content) => ({
-        kind: 'replace-content',
-        ...content,
-      }));
+      await checkAndChange(parts, ctx, deposit, 'replaceMedia', replacing);
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {

@@ -7,6 +7,11 @@ import { WRITES } from '../requests/write-rules.ts';
 import { type WriteParts, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
 
+type ChangeOf = (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change;
+
+export const adding: ChangeOf = (content) => ({ kind: 'add-content', ...content });
+export const replacing: ChangeOf = (content) => ({ kind: 'replace-content', ...content });
+
 /** Runs the checks of a write to a deposit. */
 export function checkChange(
   { checkWrite }: Pick<WriteParts, 'checkWrite'>,
@@ -23,7 +28,7 @@ export async function checkAndChange(
   ctx: ServiceContext,
   deposit: DepositContentView,
   write: keyof typeof WRITES,
-  changeOf: (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change,
+  changeOf: ChangeOf,
 ): Promise<Written> {
   const passed = await checkChange(parts, ctx, deposit, write);
   return withTag(ctx, await changeContent(parts.deposits, deposit.depositId, passed, changeOf));
