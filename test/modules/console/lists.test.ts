@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
+import { commandLine } from '../../../src/modules/console/browser/texts/command-line.ts';
 import type { DepositPage } from '../../../src/modules/console/protocol/deposit-list.ts';
 import type { JobView } from '../../../src/modules/console/protocol/job.ts';
-import { commandLine } from '../../../src/modules/console/protocol/job.ts';
 import type { ParkedWork } from '../../../src/modules/console/protocol/parked-work.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';

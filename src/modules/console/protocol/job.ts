@@ -18,18 +18,3 @@ export type JobView = {
   /** Why it failed. */
   readonly problem: string | null;
 };
-
-/** Returns the command line that does the same, or `undefined` where the command cannot select these deposits. */
-export function commandLine(
-  act: Act,
-  selected: { readonly ids: readonly number[] } | { readonly filter: Readonly<Record<string, string>> },
-): string | undefined {
-  const recheck = act === 'recheck' ? ' --recheck' : '';
-  if ('ids' in selected) return `npx deposit-service retry ${selected.ids.join(' ')}${recheck}`;
-  const [[name, value] = [], ...others] = Object.entries(selected.filter);
-  if (others.length > 0) return undefined;
-  if (name === 'status' && value === 'rejected' && act === 'recheck')
-    return 'npx deposit-service retry --status rejected';
-  if (name === 'status' && value === 'failed') return 'npx deposit-service retry --status failed';
-  return name === 'reason' && act === 'recheck' ? `npx deposit-service retry --reason ${value}` : undefined;
-}
