@@ -52,14 +52,6 @@ export function isArchiveType(type: string, accept: readonly string[]): boolean 
   return accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes(TAR_TYPE));
 }
 
-/** Media types of metadata entries, as clients spell them. */
-export const ENTRY_TYPES = [
-  'application/atom+xml;type=entry',
-  'application/atom+xml',
-  'application/xml',
-  'text/xml',
-] as const;
-
 /** Returns whether the type is that of a metadata entry, which includes plain XML. */
 export function isEntryType({ type, parameters }: MediaType): boolean {
   if (type === 'application/xml' || type === 'text/xml') return true;
