@@ -16,9 +16,10 @@ import { isComplete, reportCopied } from '../src/operations/backup/copied-object
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
-import { jsonLine, say } from '../src/operations/command/output.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore } from '../src/operations/command/service-engines.ts';
-import { copyLog } from '../src/operations/copy/log-copy.ts';
+import { firstAlteredEvent } from '../src/operations/copy/copy-verification.ts';
+import { copyLog, LogsDiffer } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
 import { recordSuccess } from '../src/service/backends/last-success.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
@@ -40,7 +41,8 @@ Usage: deposit-service backup DIR [--init] [--verify] [--json]
 
 The log is copied first, then the objects, so the backup has every object that its events name. Later runs copy only what
 is new. An interrupted backup is resumed. Existing files are compared with the log, never overwritten. A backup is complete
-when it has every object that its events name. Missing and corrupt objects are named, and the others are copied.
+when it has every object that its events name, and every event has its hash. Missing and corrupt objects are named, and the
+others are copied.
 The folder contains the keys, also those of DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE. Protect it like the data
 folder. Only you can read its files.
 
@@ -79,7 +81,11 @@ await runCommand(HELP, async (args) => {
     engine: 'sqlite',
     progress: (step, ...counts) => bars.at(`events ${step}`, ...counts),
     signal,
-  });
+  }).catch((error: unknown) => refuseOtherHistory(error, folder));
+  const total = events.found + events.copied;
+  const altered = await firstAlteredEvent(copiedLog.readAll({ signal }), (read) =>
+    bars.at('events verified', read, total),
+  );
   await using copiedStore = await openStore(places);
   await copiedStore.sweepIncoming(LAST_DATE); // left by an interrupted backup; no other backup is running
   const objects = await copyStore(store, copiedStore, {
@@ -90,16 +96,16 @@ await runCommand(HELP, async (args) => {
     signal,
   });
   const keys = await backUpKeys(config, folder);
-  const { copied, found } = events;
-  const complete = isComplete(objects);
+  const complete = isComplete(objects) && altered === undefined;
   if (complete) {
-    await finishBackup(folder, { events: found + copied, objects: objects.objects });
+    await finishBackup(folder, { events: total, objects: objects.objects });
     await recordSuccess(config.dataDir, 'backup');
   }
   const facts = {
     folder,
-    events: found + copied,
-    newEvents: copied,
+    events: total,
+    newEvents: events.copied,
+    alteredEvent: altered ?? null,
     complete,
     ...objects,
     keys,
@@ -107,13 +113,27 @@ await runCommand(HELP, async (args) => {
   };
   if (values.json) say(jsonLine(facts));
   else {
-    const news = `${pluralize(copied, 'event')} and ${pluralize(objects.copied, 'object')} are new`;
+    const news = `${pluralize(events.copied, 'event')} and ${pluralize(objects.copied, 'object')} are new`;
     say(
-      `The backup holds ${pluralize(facts.events, 'event')}, ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')}) and ${pluralize(keys.length, 'key')}; ${news}.`,
+      `The backup holds ${pluralize(total, 'event')}, ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')}) and ${pluralize(keys.length, 'key')}; ${news}.`,
     );
   }
-  return reportCopied(objects);
+  if (altered !== undefined)
+    warn(
+      `${altered} "deposit-service restore" refuses such a log, so the backup is not complete. Run "deposit-service verify --all".`,
+    );
+  const code = reportCopied(objects);
+  return complete ? code : 1;
 });
+
+/** Explains a backup that the log does not continue: the advice of other copies, an empty target, could cost its history. */
+function refuseOtherHistory(error: unknown, folder: string): never {
+  if (!(error instanceof LogsDiffer)) throw error;
+  throw refused(
+    'OTHER_HISTORY',
+    `${folder} is a backup of another history than the log has now, so nothing was added to it. ${error.difference} Was the log restored to an older state, or an event altered? Retain this backup, and run "deposit-service verify --all". If the log is right, begin a new backup in another folder with --init.`,
+  );
+}
 
 /** Refuses a folder without a backup, such as one whose disk is not mounted. */
 function assertBackup(folder: string): void {

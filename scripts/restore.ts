@@ -127,7 +127,12 @@ async function eventsToRestore(
   const events = await numberOfEvents(source);
   if (backup === undefined || latest) return events;
   const later = events - backup.events;
-  if (later <= 0 || lastComplete) return backup.events;
+  if (later < 0)
+    throw refused(
+      'BACKUP_DAMAGED',
+      `The log in ${folder} has lost its end: it has ${pluralize(events, 'event')}, but the complete backup of ${backup.finishedAt} had ${backup.events}. Run the backup again; if that is not possible, --latest restores the events and objects that are there.`,
+    );
+  if (later === 0 || lastComplete) return backup.events;
   throw refused(
     'BACKUP_NOT_COMPLETE',
     `${folder} holds the complete backup of ${backup.finishedAt} (${pluralize(backup.events, 'event')}), and ${pluralize(later, 'later event')} of a backup that was not complete. Run the backup again; if that is not possible, --last-complete restores the state of ${backup.finishedAt}, --latest all events with the objects that are there.`,

@@ -1,5 +1,6 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { readBackup } from '../../src/operations/backup/backup-folder.ts';
@@ -123,6 +124,70 @@ test('backup and restore refuse a target with other contents', async (t) => {
   await other.startAgain();
 });
 
+test('a link into the data folder is no place for a backup', async (t) => {
+  await using service = await RunningService.start();
+  const link = path.join(await temporaryFolder(t), 'link');
+  await symlink(service.folder, link);
+  for (const inside of [link, path.join(link, 'backups', 'first')]) {
+    const refused = await runScript(service.folder, 'backup', ['--init', inside]);
+    t.is(refused.code, 1);
+    t.is(refused.err, `${inside} is a data folder or inside one: give another folder.\n`);
+  }
+});
+
+test('an event that was altered after its backup leaves the backup as it is, with advice to retain it', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  await service.stop();
+  alterClient(path.join(service.folder, 'event-log.sqlite'), 'alice', 'mallory');
+  const refused = await runScript(service.folder, 'backup', [backup]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /is a backup of another history than the log has now, so nothing was added to it\./);
+  t.regex(refused.err, /its event \d+ has another data .* Retain this backup, and run/);
+  t.notRegex(refused.err, /Give an empty target/);
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 0, 'the backup is still complete');
+});
+
+test('a backup of a log with an altered event is not complete, since restore refuses it', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const backup = await temporaryFolder(t);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  const complete = await readFile(path.join(backup, 'backup.json'), 'utf8');
+  await service.register('bob', { collections: ['software'] });
+  await service.stop();
+  alterClient(path.join(service.folder, 'event-log.sqlite'), 'bob', 'mallory');
+  const ran = await runScript(service.folder, 'backup', [backup, '--json']);
+  t.is(ran.code, 1);
+  t.regex(
+    ran.err,
+    /^Event \d+ \(.* of client-bob\) does not carry the hash of its contents\. "deposit-service restore"/m,
+  );
+  const facts = JSON.parse(ran.out) as { complete: boolean; altered_event: string };
+  t.false(facts.complete);
+  t.regex(facts.altered_event, /client-bob/);
+  t.is(await readFile(path.join(backup, 'backup.json'), 'utf8'), complete);
+  const elsewhere = await temporaryFolder(t);
+  t.is((await runScript(elsewhere, 'restore', ['--last-complete', backup])).code, 0);
+});
+
+test('a backup whose log lost its end is refused by restore before it writes anything', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  const file = path.join(backup, 'event-log.sqlite');
+  changeLog(file, 'DELETE FROM events WHERE position = (SELECT max(position) FROM events)');
+  await rm(`${file}.head`);
+  const refused = await runScript(elsewhere, 'restore', [backup]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /has lost its end: it has \d+ events, but the complete backup of .* had \d+\./);
+  t.false((await readdir(elsewhere)).includes('event-log.sqlite'));
+  t.is((await runScript(elsewhere, 'restore', ['--latest', backup])).code, 0);
+});
+
 test('a backup that shares its log or its objects with the service is refused', async (t) => {
   const [disk, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
   const folder = path.join(disk, 'archives');
@@ -170,3 +235,14 @@ test('a folder without a backup is refused without --init, and the age of the la
     /^Last complete backup: [\d.]+ s ago\. Last verification without a finding: never on this node\.$/m,
   );
 });
+
+function alterClient(log: string, name: string, other: string): void {
+  const data = `replace(data, '"${name}"', '"${other}"')`;
+  changeLog(log, `UPDATE events SET data = ${data} WHERE data <> ${data} AND type = 'ClientRegistered'`);
+}
+
+function changeLog(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}

@@ -35,14 +35,39 @@ export async function verifyCopy(
       if (done) throw wrongCopyError(`the source ends before event ${number} (${inWords(found)})`);
       const difference = differenceBetween(value, found);
       if (difference !== undefined) throw wrongCopyError(`event ${number} ${difference}`);
-      const fault = chainFaults(found, heads).find(([code]) => code !== 'NOT_SEALED'); // an unsealed event never had a hash
-      if (fault) throw wrongCopyError(`event ${number} (${inWords(found)}) ${fault[1]}, in both logs`);
+      const fault = hashFault(found, heads);
+      if (fault !== undefined)
+        throw wrongCopyError(`event ${number} (${inWords(found)}) ${fault}, in both logs`);
       progress?.(number);
     }
   } finally {
     await wanted.return?.();
   }
   if (number < total) throw wrongCopyError(`the target ends after event ${number} of ${total}`);
+}
+
+/**
+ * Resolves to the first event that does not have the hash of its contents, or does not name its predecessor, with what is
+ * wrong with it. {@link verifyCopy} refuses any copy of such a log.
+ */
+export async function firstAlteredEvent(
+  events: AsyncIterable<CopyableEvent>,
+  progress: (events: number) => void,
+): Promise<string | undefined> {
+  const heads = new StreamHeads();
+  let number = 0;
+  for await (const event of events) {
+    number += 1;
+    const fault = hashFault(event, heads);
+    if (fault !== undefined) return `Event ${number} (${inWords(event)}) ${fault}.`;
+    progress(number);
+  }
+  return undefined;
+}
+
+/** Returns what is wrong with the hash of the next event; an unsealed one never had a hash. */
+function hashFault(event: CopyableEvent, heads: StreamHeads): string | undefined {
+  return chainFaults(event, heads).find(([code]) => code !== 'NOT_SEALED')?.[1];
 }
 
 function wrongCopyError(how: string): LogCopyWrong {

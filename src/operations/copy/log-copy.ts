@@ -29,6 +29,16 @@ export type Copied = {
 /** The target contains other events, or another process writes to it. */
 export class LogCopyRefused extends errorsOfCode('LOG_COPY_REFUSED') {}
 
+/** The target does not begin like the source; `difference` says where, the message also what to do. */
+export class LogsDiffer extends LogCopyRefused {
+  readonly difference: string;
+
+  constructor(difference: string, advice: string) {
+    super(`${difference} ${advice}`);
+    this.difference = difference;
+  }
+}
+
 /**
  * Maximum number of concurrent appends. The embedded log commits all appends of one event loop turn in one transaction,
  * in their order, up to this number.
@@ -150,14 +160,13 @@ async function appendAll({ appends, events }: AppendBatch, target: EventLog): Pr
   throw failed.reason instanceof WrongExpectedRevision ? concurrentWriterError(failed.reason) : failed.reason;
 }
 
-function targetLongerError(number: number, there: CopyableEvent): LogCopyRefused {
-  return new LogCopyRefused(
-    `The target has more than the source, which ends before event ${number} of the target (${inWords(there)}). Is this the right direction?`,
-  );
+function targetLongerError(number: number, there: CopyableEvent): LogsDiffer {
+  const end = `which ends before event ${number} of the target (${inWords(there)})`;
+  return new LogsDiffer(`The target has more than the source, ${end}.`, 'Is this the right direction?');
 }
 
-function otherEventsError(number: number, difference: string): LogCopyRefused {
-  return new LogCopyRefused(`The target differs: its event ${number} ${difference}. Give an empty target.`);
+function otherEventsError(number: number, difference: string): LogsDiffer {
+  return new LogsDiffer(`The target differs: its event ${number} ${difference}.`, 'Give an empty target.');
 }
 
 function concurrentWriterError(cause: WrongExpectedRevision): LogCopyRefused {

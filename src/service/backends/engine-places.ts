@@ -1,6 +1,6 @@
 import type { Config, EventLogConfig } from '../../config/config.ts';
 import type { S3Place } from '../../config/s3-url.ts';
-import { files } from '../../tools/files.ts';
+import { realPath } from '../../tools/files/real-path.ts';
 
 export type EnginePlaces = Readonly<ReturnType<typeof enginePlaces>>;
 
@@ -22,10 +22,6 @@ export function logIdentity(eventLog: EventLogConfig): string {
   // The credentials end at the first @, and may have a slash. A refused string has another before its hosts.
   const [, hosts] = /^[^/]*\/\/(?:[^:@]+:[^@]+@)?(?:[^?]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
   return `eventstoredb ${hosts}`;
-}
-
-function realPath(place: string): string {
-  return files.existsSync(place) ? files.realpathSync(place) : place;
 }
 
 function s3Place({ endpoint: { host, port }, bucket, prefix }: S3Place): string {
