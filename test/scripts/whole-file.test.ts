@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -33,6 +33,16 @@ test.serial('a file whose bytes are not synced does not appear', async (t) => {
   await failFileCalls(t, 'sync');
   await t.throwsAsync(writeWholeFile(path.join(folder, 'export'), lines(), signal), { code: 'EIO' });
   t.deepEqual(await readdir(folder), []);
+});
+
+test('a killed process does not prevent the next one, which has the same number in a container', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'export');
+  const left = `${file}.${process.pid}.new`;
+  await writeFile(left, 'on');
+  await writeWholeFile(file, lines(), signal);
+  t.is(await readFile(file, 'utf8'), 'one\ntwo\n');
+  t.is(await readFile(left, 'utf8'), 'on', 'another container may be writing it');
 });
 
 test('a device or a pipe is not replaced by a file', async (t) => {

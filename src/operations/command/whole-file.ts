@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
+import { random } from '../../tools/random.ts';
 import { refused } from './command.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function writeWholeFile(
 ): Promise<void> {
   if (files.statSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw refused('NOT_A_FILE', `${file} exists and is not a file: give another path.`);
-  const unfinished = `${file}.${process.pid}.new`;
+  const unfinished = `${file}.${random.uuid()}.new`;
   try {
     await using handle = await files.open(unfinished, 'wx', 0o600);
     await handle.writeFile(Readable.from(untilStopped(text, signal)));
