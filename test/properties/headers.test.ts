@@ -19,6 +19,7 @@ import { DOCUMENT_OFFERS, negotiate } from '../../src/sword/headers/negotiate.ts
 import { assertPackaging } from '../../src/sword/headers/packaging.ts';
 import { parseSlug } from '../../src/sword/headers/slug.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
+import { anyCharacter } from './odd-texts.ts';
 
 const parsers: Readonly<Record<string, (header: string) => unknown>> = {
   'Content-Disposition': parseContentDisposition,
@@ -133,7 +134,7 @@ test('digests survive a round trip through their headers', (t) => {
 
 test('a slug survives a round trip through percent-encoding', (t) => {
   const slug = fc
-    .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+    .string({ unit: anyCharacter, minLength: 1, maxLength: 40 })
     .filter((text) => text.trim() === text && !/\p{Cc}|^\.{1,2}$/u.test(text) && text.length <= 255);
   fc.assert(fc.property(slug, (text) => t.is(parseSlug(encodeURIComponent(text)), text)));
 });
@@ -153,7 +154,7 @@ test('metadata of an upload survive a round trip through their header', (t) => {
   const key = fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/);
   fc.assert(
     fc.property(
-      fc.uniqueArray(fc.tuple(key, fc.string({ unit: 'grapheme' })), { selector: ([name]) => name }),
+      fc.uniqueArray(fc.tuple(key, fc.string({ unit: anyCharacter })), { selector: ([name]) => name }),
       (pairs) => {
         const text = pairs
           .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)

@@ -21,7 +21,7 @@ const pieces = [
   '<?x',
 ];
 
-/** Any character of Unicode, like `unit: 'binary'` of fast-check, which takes seconds to build a table of all of them. */
+/** Any character of Unicode. For `unit: 'binary'` and `'grapheme'` fast-check takes seconds to build a table of them. */
 export const anyCharacter: fc.Arbitrary<string> = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map(
