@@ -6,6 +6,7 @@ import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { type RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { quickCredentialOf } from '../../testing/service/secret-password.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } });
@@ -74,7 +75,8 @@ test('the authentication scheme is case-insensitive', async (t) => {
 
 test('a password may contain colons and any characters, composed or decomposed', async (t) => {
   const { service } = t.context;
-  await service.administration.registerClient('zoe', 'p:ä ☃');
+  const credential = await quickCredentialOf('p:ä ☃');
+  await service.administration.client({ type: 'RegisterClient', client: 'zoe', credential });
   await until(async () => (await withAuthorization(service, basic('zoe:p:ä ☃'))).status === 200);
   t.is((await withAuthorization(service, basic('zoe:p:a\u0308 ☃'))).status, 200);
   t.is((await withAuthorization(service, basic('zoe:p'))).status, 401);
@@ -83,9 +85,13 @@ test('a password may contain colons and any characters, composed or decomposed',
 test('a login or grant revoked while a body arrives refuses the write, and nothing is recorded', async (t) => {
   const { service } = t.context;
   const { administration } = service;
+  const credential = await quickCredentialOf('another');
   const revocations = [
     { status: 401, revoke: (client: string) => administration.client({ type: 'DisableClient', client }) },
-    { status: 401, revoke: (client: string) => administration.changePassword(client, 'another') },
+    {
+      status: 401,
+      revoke: (client: string) => administration.client({ type: 'ChangeCredential', client, credential }),
+    },
     {
       status: 404,
       revoke: (client: string) =>
@@ -138,7 +144,8 @@ test('a disabled client is refused at once, even if it has logged in before', as
 test('a changed password applies at once, and the previous one is refused', async (t) => {
   const { service } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });
-  await service.administration.changePassword('carol', 'another');
+  const credential = await quickCredentialOf('another');
+  await service.administration.client({ type: 'ChangeCredential', client: 'carol', credential });
   await soon(t, async () => (await carol.get(SERVICE_DOCUMENT)).status === 401);
   t.is((await new TestClient(service.url, 'carol', 'another').get(SERVICE_DOCUMENT)).status, 200);
 });

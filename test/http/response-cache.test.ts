@@ -14,6 +14,7 @@ import {
 } from '../../testing/http/repeated-requests.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { quickCredentialOf } from '../../testing/service/secret-password.ts';
 
 /** A line of the service's log about a request. */
 type Line = Readonly<Record<string, unknown>>;
@@ -100,7 +101,8 @@ test('a cached response is used only for the same valid login with unchanged gra
   await becomes(404, own);
   await administration.grant(client.name, 'software');
   await becomes(201, own);
-  await administration.changePassword(client.name, 'another');
+  const credential = await quickCredentialOf('another');
+  await administration.client({ type: 'ChangeCredential', client: client.name, credential });
   const changed = { Authorization: new TestClient(url, client.name, 'another').authorization };
   await becomes(201, changed);
   t.deepEqual(await statusOf(own), [401, false], 'the old password');

@@ -16,17 +16,17 @@ const MAX_PASSWORD_BYTES = 1024;
 class BadPassword extends errorsOfCode('BAD_PASSWORD') {}
 
 /** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes. */
-export async function credentialOf(password: string): Promise<Credential> {
+export async function credentialOf(password: string, cost = PASSWORD_COST): Promise<Credential> {
   const normalized = normalize(password);
   if (normalized === undefined) {
     const text = `A password has 1 to ${MAX_PASSWORD_BYTES} bytes; this one has ${Buffer.byteLength(password)}.`;
     throw new BadPassword(text);
   }
   const salt = random.bytes(16);
-  const digest = await scryptOf(normalized, salt, PASSWORD_COST);
+  const digest = await scryptOf(normalized, salt, cost);
   return {
     scheme: 'scrypt',
-    ...PASSWORD_COST,
+    ...cost,
     salt: salt.toString('base64'),
     digest: digest.toString('base64'),
   };
