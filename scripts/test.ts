@@ -12,12 +12,12 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
 
 FILE: test files instead of the suite, as in test/config/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the
-        log and the deliveries on EventStoreDB, the S3 store, resumable uploads, clients of depositors, tracing, backups,
-        moving between engines, operators' commands in all their ways, objects that cannot be read, damaged and tampered
-        logs, archives with costly headers or random changes, clients that are slow or disconnect, how services start
-        and what they load, threads that end, faults of snapshots of views, histories of the simulation, data of older
-        releases, writers killed at more moments; then the archive store and some drills on a real MinIO, if MINIO_BIN
-        names one or minio is on the path.
+        log and the deliveries on EventStoreDB, the S3 store, resumable uploads, the console behind its sign-in, clients
+        of depositors, tracing, backups, moving between engines, operators' commands in all their ways, objects that
+        cannot be read, damaged and tampered logs, archives with costly headers or random changes, clients that are slow
+        or disconnect, how services start and what they load, threads that end, processes that crash repeatedly, faults
+        of snapshots of views, histories of the simulation, data of older releases, writers killed at more moments; then
+        the archive store and some drills on a real MinIO, if MINIO_BIN names one or minio is on the path.
 --rerun: runs the files of failed tests once more, alone. What passes then depends on load or time: it is named as flaky,
          and counts as passed.
 The last line counts the tests, and a failed step before them as one more that failed.
@@ -46,11 +46,13 @@ const LONG = [
   'test/event-log/{killed-appends,log-copy,server-rules,server-rules-double,sqlite-damage}.test.ts',
   'test/fuzzing/**/*.test.ts',
   'test/golden/{commands,commands-json}.test.ts',
-  'test/http/{cut-downloads,full-views-disk,login-attempts,pages-in-browser,resumable-upload,too-many-writes}.test.ts',
-  'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
-  'test/reactors/unreadable-objects.test.ts',
-  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,supply-chain,usage,wrong-engines}.test.ts',
+  'test/http/{cut-downloads,full-views-disk,login-attempts,pages-in-browser,resumable-upload,socket-shutdown,too-many-writes}.test.ts',
   'test/modules/console/browser/**/*.test.ts',
+  'test/modules/console/{deposit-api,grants,lists,objects-inside,proof,search}.test.ts',
+  'test/modules/resumable-uploads/**/*.test.ts',
+  'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
+  'test/reactors/{repeated-crashes,unreadable-objects}.test.ts',
+  'test/scripts/{backup,backup-from-s3,backup-keys,deposit-service,groups,history,incomplete-copies,migrate,operator-commands,rebuild,search,supply-chain,usage,webhook,wrong-engines}.test.ts',
   'test/modules/modules.test.ts',
   'test/observability/tracing.test.ts',
   'test/service/{loaded-modules,lost-threads,starting,store-binding}.test.ts',
@@ -58,7 +60,7 @@ const LONG = [
   'test/sweep/**/*.test.ts',
   'test/upgrade/**/*.test.ts',
   'test/views/snapshot-faults.test.ts',
-  'test/verify/{distributed,nothing-hidden,only-reading,tampering}.test.ts',
+  'test/verify/{distributed,nothing-hidden,only-reading,replaced-targets,tampering}.test.ts',
 ];
 /** Tests on a real MinIO, which this program starts. */
 const [ON_MINIO, ON_MINIO_FILES] = ['test/on-minio.ts', 'test/object-store/real-*.test.ts'];

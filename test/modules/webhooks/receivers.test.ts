@@ -5,7 +5,6 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../../src/config/read-config.ts';
 import { handleCommand, load } from '../../../src/deposits/command-handler.ts';
 import { notifications } from '../../../src/domain/aggregates.ts';
 import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
@@ -15,13 +14,11 @@ import { generateSecret, isSecret, signatureHeaders } from '../../../src/modules
 import { type Outcome, WebhookClient } from '../../../src/modules/webhooks/webhook-client.ts';
 import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
 import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
-import { openLog } from '../../../src/service/backends/open-log.ts';
 import { Iris } from '../../../src/sword/iris.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { anyContext, executeDeposit } from '../../../testing/domain/commands.ts';
 import { createDeposit } from '../../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
-import { runScript } from '../../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { until } from '../../../testing/service/running-service.ts';
 
@@ -284,25 +281,4 @@ test('a webhook in a private network or without TLS is refused when it is set', 
   }
   await t.notThrowsAsync(assertReachable(new URL('https://8.8.8.8/hook'), { allowPrivate: false }));
   await t.notThrowsAsync(assertReachable(new URL('http://localhost/hook'), { allowPrivate: true }));
-});
-
-test('an operator sets a webhook, sees its secret once, and removes it', async (t) => {
-  const folder = await temporaryFolder(t);
-  await using _made = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder })); // like a service
-  const client = (...args: string[]) => runScript(folder, 'client', args, { input: 'whsec_short' });
-  t.is((await client('add', 'alice', '--password-stdin')).code, 0);
-  const [local, weak, twice] = await Promise.all([
-    client('webhook', 'alice', 'https://alice:secret@127.0.0.1/'),
-    client('webhook', 'alice', 'https://8.8.8.8/hook', '--secret-stdin'),
-    client('webhook', 'alice', '--off', '--retry'),
-  ]);
-  t.deepEqual([local.code, weak.code, twice.code], [1, 1, 2]);
-  t.regex(weak.err, /^The secret must be "whsec_" followed by/);
-  const done = await client('webhook', 'alice', 'https://8.8.8.8/hook');
-  t.regex(done.out, /^alice is notified at https:\/\/8\.8\.8\.8\/hook from now on\.\n/);
-  t.regex(done.out, /\nSecret, shown only now: whsec_[A-Za-z0-9+/]{43}=\n$/);
-  const shown = await client('show', 'alice', '--json');
-  t.is((JSON.parse(shown.out) as { webhook: string }).webhook, 'https://8.8.8.8/hook');
-  t.notRegex(shown.out, /whsec|ciphertext/);
-  t.is((await client('webhook', 'alice', '--off')).out, 'alice is no longer notified.\n');
 });
