@@ -1,22 +1,22 @@
 import { EventEmitter } from 'node:events';
 import path from 'node:path';
 import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
-import { LogWriter } from '../../src/event-log/sqlite/log-writer.ts';
-import { StoreChanges } from '../../src/object-store/filesystem/store-changes.ts';
-import { HashingSessions } from '../../src/object-store/hashing/hashing-sessions.ts';
+import { runLogWriter } from '../../src/event-log/sqlite/log-writer.ts';
+import { runStoreChanges } from '../../src/object-store/filesystem/store-changes.ts';
+import { runHashingSessions } from '../../src/object-store/hashing/hashing-sessions.ts';
 import type { ThreadPort } from '../../src/tools/concurrency/thread-port.ts';
-import { ViewJobs } from '../../src/views/store/view-jobs.ts';
+import { runViewJobs } from '../../src/views/store/view-jobs.ts';
 import type { Incarnation } from '../world/host.ts';
 import { world } from '../world/world.ts';
 
-type Program = (port: ThreadPort<never, unknown>, data: never) => { run(): void };
+type Program = (port: ThreadPort<never, unknown>, data: never) => void;
 
 /** The programs of threads, by the names of their files. */
 const PROGRAMS: Readonly<Record<string, Program>> = {
-  'log-writer-worker.ts': (port, data) => new LogWriter(port, data),
-  'store-writer-worker.ts': (port, data) => new StoreChanges(port, data),
-  'hashing-worker.ts': (port) => new HashingSessions(port),
-  'view-writer-worker.ts': (port, data) => new ViewJobs(port, data),
+  'log-writer-worker.ts': runLogWriter,
+  'store-writer-worker.ts': runStoreChanges,
+  'hashing-worker.ts': runHashingSessions,
+  'view-writer-worker.ts': runViewJobs,
 };
 
 /** Milliseconds until a message arrives, and for which a message keeps a thread busy, as a sync does. */
@@ -78,7 +78,7 @@ class SimulatedWorker extends EventEmitter {
       send: (message, transfer = []) => this.#send(structuredClone(message, { transfer: transfer as never })),
     };
     try {
-      start(port, data as never).run();
+      start(port, data as never);
       this.#rest();
     } catch (error) {
       this.emit('error', error);

@@ -1,8 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answersTo, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
-import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
+import { assertInPlace, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import { changeFile } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
@@ -11,69 +10,50 @@ import { type RowChange, rowChanger } from './row-change.ts';
 import type { StoreChange, StoreWriterData } from './store-writer-messages.ts';
 
 /**
- * The program of the thread that makes every visible change of the store, under the write lock of its database, which
- * other processes on the same folder acquire too. Rows that arrive during one commit share the next one.
+ * Runs the thread that makes every visible change of the store, under the write lock of its database, which other
+ * processes on the same folder acquire too. Rows that arrive during one commit share the next one.
  */
-export class StoreChanges {
-  readonly #port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>;
-  readonly #database: DatabaseSync;
-  readonly #files: OpenFiles;
-  readonly #changeRow: (change: RowChange) => boolean;
-  readonly #lastRow: LastRowRecord;
+export function runStoreChanges(
+  port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>,
+  { file, open }: StoreWriterData,
+): void {
+  if (open) assertInPlace(open); // opening would create a missing file
+  const database = openTwice(() => openToWrite(file));
+  const openFiles = open ?? openFilesOf(file);
+  const changeRow = rowChanger(database);
+  const lastRow = new LastRowRecord(file, database);
+  port.onMessage((call) => receive([call, ...port.arrived()]));
 
-  constructor(
-    port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>,
-    { file, open }: StoreWriterData,
-  ) {
-    this.#port = port;
-    if (open) assertInPlace(open); // opening would create a missing file
-    this.#database = openTwice(() => openToWrite(file));
-    this.#files = open ?? openFilesOf(file);
-    this.#changeRow = rowChanger(this.#database);
-    this.#lastRow = new LastRowRecord(file, this.#database);
-  }
-
-  run(): void {
-    this.#port.onMessage((call) => this.#receive([call, ...this.#port.arrived()]));
-  }
-
-  #receive(calls: readonly Call<StoreChange>[]): void {
+  function receive(calls: readonly Call<StoreChange>[]): void {
     const rows = calls.filter(isOfRow);
     const others = calls.filter((call) => !isOfRow(call));
-    this.#port.send([
-      ...answersTo(rows, () => this.#changeRows(rows)),
+    port.send([
+      ...answersTo(rows, () => changeRows(rows)),
       // Each with a separate answer: the change of a file persists when others fail.
-      ...others.map((call) => answerTo(call, () => this.#changeOther(call.request))),
+      ...others.map((call) => answerTo(call, () => changeOther(call.request))),
     ]);
-    if (rows.length > 0) this.#lastRow.update();
+    if (rows.length > 0) lastRow.update();
   }
 
   /** Changes all rows in one transaction: an error is one of the disk, for all of them. */
-  #changeRows(calls: readonly Call<RowChange>[]): boolean[] {
+  function changeRows(calls: readonly Call<RowChange>[]): boolean[] {
     if (calls.length === 0) return [];
-    return this.#inTransaction(() => {
-      if (calls.some(({ request }) => request.kind === 'remove-row')) this.#lastRow.forget();
-      return calls.map(({ request }) => this.#changeRow(request));
+    return inPlace(() => {
+      if (calls.some(({ request }) => request.kind === 'remove-row')) lastRow.forget();
+      return calls.map(({ request }) => changeRow(request));
     });
   }
 
-  #inTransaction<Result>(work: () => Result): Result {
-    assertInPlace(this.#files);
-    const result = inTransaction(this.#database, work);
-    assertInPlace(this.#files);
-    return result;
-  }
-
-  #changeOther(change: StoreChange): boolean {
+  function changeOther(change: StoreChange): boolean {
     switch (change.kind) {
       case 'place-file':
       case 'touch-file':
       case 'remove-file':
-        return this.#inTransaction(() => changeFile(change));
+        return inPlace(() => changeFile(change));
       case 'probe':
-        return this.#inTransaction(() => true);
+        return inPlace(() => true);
       case 'close':
-        this.#database.close();
+        database.close();
         return true;
       case 'put-rows':
       case 'remove-row':
@@ -81,6 +61,14 @@ export class StoreChanges {
       default:
         throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
     }
+  }
+
+  /** Runs a transaction while the files of the database are in their place. */
+  function inPlace<Result>(work: () => Result): Result {
+    assertInPlace(openFiles);
+    const result = inTransaction(database, work);
+    assertInPlace(openFiles);
+    return result;
   }
 }
 

@@ -5,33 +5,27 @@ import type { BodyDigests, HashingReply, HashingRequest } from './hashing-messag
 
 type Hashes = { readonly sha256: Hash; readonly md5: Hash | undefined };
 
-/** The program of the thread that hashes many bodies at once, each a session of updates and digests. */
-export class HashingSessions {
-  readonly #port: ThreadPort<Call<HashingRequest>, readonly Answer<HashingReply>[]>;
-  readonly #sessions = new Map<number, Hashes>();
+/** Runs the thread that hashes many bodies at once, each a session of updates and digests. */
+export function runHashingSessions(
+  port: ThreadPort<Call<HashingRequest>, readonly Answer<HashingReply>[]>,
+): void {
+  const sessions = new Map<number, Hashes>();
+  port.onMessage((call) => {
+    const answer = answerTo(call, () => replyTo(call.request));
+    const batch = 'reply' in answer && answer.reply instanceof ArrayBuffer ? [answer.reply] : [];
+    port.send([answer], batch);
+  });
 
-  constructor(port: ThreadPort<Call<HashingRequest>, readonly Answer<HashingReply>[]>) {
-    this.#port = port;
-  }
-
-  run(): void {
-    this.#port.onMessage((call) => {
-      const answer = answerTo(call, () => this.#reply(call.request));
-      const batch = 'reply' in answer && answer.reply instanceof ArrayBuffer ? [answer.reply] : [];
-      this.#port.send([answer], batch);
-    });
-  }
-
-  #reply(request: HashingRequest): HashingReply {
+  function replyTo(request: HashingRequest): HashingReply {
     switch (request.kind) {
       case 'update':
-        if (request.first) this.#sessions.set(request.session, begin(request.md5));
-        update(this.#sessionOf(request), new Uint8Array(request.batch, 0, request.length));
+        if (request.first) sessions.set(request.session, begin(request.md5));
+        update(sessionOf(request), new Uint8Array(request.batch, 0, request.length));
         return request.batch;
       case 'digest':
-        return digestsOf(this.#sessionOf(request));
+        return digestsOf(sessionOf(request));
       case 'end':
-        this.#sessions.delete(request.session);
+        sessions.delete(request.session);
         return undefined;
       default:
         throw new Error(`unknown request ${JSON.stringify(request satisfies never)}`);
@@ -39,8 +33,8 @@ export class HashingSessions {
   }
 
   /** Returns the hashes of a session. A restarted worker has lost older sessions, and must not begin them again. */
-  #sessionOf({ session }: { readonly session: number }): Hashes {
-    const hashes = this.#sessions.get(session);
+  function sessionOf({ session }: { readonly session: number }): Hashes {
+    const hashes = sessions.get(session);
     if (hashes === undefined) throw new Error(`the hashing session ${session} is lost`);
     return hashes;
   }

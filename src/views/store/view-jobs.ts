@@ -13,25 +13,18 @@ import type { ViewFileUse, ViewJob } from './view-writer-messages.ts';
  */
 const CHECKPOINT_PAGES: Readonly<Record<ViewFileUse, number>> = { served: 2000, built: 16_000 };
 
-/** Writes a view file in a thread of its own: runs one job after the other and answers each. */
-export class ViewJobs {
-  readonly #port: ThreadPort<Call<ViewJob>, readonly Answer<void>[]>;
-  readonly #use: ViewFileUse;
-  #opened: { readonly database: DatabaseSync; readonly writes: ViewStatements } | undefined;
+/** Runs the thread that writes a view file: one job after the other, each with an answer. */
+export function runViewJobs(
+  port: ThreadPort<Call<ViewJob>, readonly Answer<void>[]>,
+  use: ViewFileUse,
+): void {
+  let opened: { readonly database: DatabaseSync; readonly writes: ViewStatements } | undefined;
+  port.onMessage((call) => port.send([answerTo(call, () => run(call.request))]));
 
-  constructor(port: ThreadPort<Call<ViewJob>, readonly Answer<void>[]>, use: ViewFileUse) {
-    this.#port = port;
-    this.#use = use;
-  }
-
-  run(): void {
-    this.#port.onMessage((call) => this.#port.send([answerTo(call, () => this.#do(call.request))]));
-  }
-
-  #do(job: ViewJob): void {
-    if (job.kind === 'close') return this.#opened?.database.close();
-    this.#opened ??= open(job.file, CHECKPOINT_PAGES[this.#use]);
-    const { database, writes } = this.#opened;
+  function run(job: ViewJob): void {
+    if (job.kind === 'close') return opened?.database.close();
+    opened ??= open(job.file, CHECKPOINT_PAGES[use]);
+    const { database, writes } = opened;
     if (job.kind === 'write') readTwice(database, () => writes.write(job.changes));
     else addLookups(database, job.schemas);
   }

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { threadPort } from '../../tools/concurrency/thread-port.ts';
-import { ViewJobs } from './view-jobs.ts';
+import { runViewJobs } from './view-jobs.ts';
 
 /* Entry point of the worker thread that writes a view file. */
-new ViewJobs(threadPort(), workerData).run();
+runViewJobs(threadPort(), workerData);
