@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
@@ -384,6 +384,26 @@ test('a corrupt view is named by status with its remedy, and hides nothing else'
   t.true(screen.includes(`\n${sentence}\n`), screen);
   t.regex(screen, /^Deposits: unknown while a view is corrupt$/m);
   await service.startAgain();
+});
+
+test('an object store that is missing or corrupt is named by status, and hides nothing else', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const archives = path.join(service.folder, 'archives');
+  await rename(archives, `${archives}.away`);
+  const running = await runScript(service.folder, 'status', []);
+  t.is(running.code, 0, running.err);
+  t.regex(running.out, /^Archives \(file\): unknown; .*\n {2}No archive store at .*archives\./m);
+  t.regex(running.out, /^Service \S+ at http:/m);
+  await rename(`${archives}.away`, archives);
+  await service.stop();
+  await writeFile(path.join(archives, 'small.sqlite'), 'no database');
+  const stopped = await runScript(service.folder, 'status', ['--json']);
+  t.is(stopped.code, 0, stopped.err);
+  const { store, log } = JSON.parse(stopped.out) as StatusFacts;
+  t.regex(String(store.note), /small\.sqlite, the store of small objects, is corrupt: /);
+  t.is(store.objects, null);
+  t.not(log.position, null);
 });
 
 test('status warns that a power cut may lose objects of an S3 store, and shows the rest during its outage', async (t) => {

@@ -6,10 +6,11 @@ import { deposits } from '../../domain/aggregates.ts';
 import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
 import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable, StoreDamaged } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
+import { BackendNotFound } from '../../service/backends/backend-not-found.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
 import { type askLogServer, openDeliveries } from '../../service/backends/open-log.ts';
 import { openView, type StoredView } from '../../service/backends/open-view.ts';
@@ -31,7 +32,7 @@ export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
 /**
  * Returns everything that `status` shows. Lags are counted up to 1,000 events. `openStore` is called for each look, and
- * may reject during an outage of the store.
+ * may reject while the store is unavailable, damaged or missing.
  */
 export async function statusFacts(
   config: Config,
@@ -187,9 +188,14 @@ async function objectFacts(openStore: () => Promise<Pick<ObjectStore, 'list'>>) 
     }
     return { objects, bytes, isWhole: true };
   } catch (error) {
-    if (!(error instanceof ObjectStoreUnavailable)) throw error;
+    if (!isStoreFault(error)) throw error;
     return { objects: null, bytes: null, isWhole: false, note: error.message };
   }
+}
+
+/** Whether only the objects cannot be counted, so that everything else is shown. */
+function isStoreFault(error: unknown): error is Error {
+  return [ObjectStoreUnavailable, StoreDamaged, BackendNotFound].some((kind) => error instanceof kind);
 }
 
 /** Reads views from their files. */

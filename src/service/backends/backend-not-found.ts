@@ -2,7 +2,7 @@ import { errorsOfCode } from '../../tools/coded-error.ts';
 import { exists } from '../../tools/files/access.ts';
 
 /** An embedded log or store is not where the settings say, though it must exist. */
-class BackendNotFound extends errorsOfCode('ENGINE_MISSING') {}
+export class BackendNotFound extends errorsOfCode('ENGINE_MISSING') {}
 
 const SETTINGS = {
   'event log': 'DEPOSIT_DATA_DIR or DEPOSIT_EVENT_LOG',
