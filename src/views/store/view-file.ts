@@ -7,10 +7,10 @@ import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
 import { engineIn, type ViewValues } from '../view.ts';
 import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
+import { changeWriter, lastSeenIn } from './change-writer.ts';
 import { markDamaged } from './view-folder.ts';
 import { type FlushBatch, ViewMemory } from './view-memory.ts';
 import { addLookups, createView, dropView, prepareViewFile, versionOf } from './view-schema.ts';
-import { lastSeenIn, ViewStatements } from './view-statements.ts';
 import { ViewTable } from './view-table.ts';
 
 /** Milliseconds to wait for another process that is writing. */
@@ -23,7 +23,8 @@ type AboutViews = { readonly origin: string; readonly created: string };
 export class ViewFile implements Disposable {
   readonly path: string;
   readonly #database: DatabaseSync;
-  readonly #writes: ViewStatements | undefined;
+  /** Only for a file that is opened to write. */
+  readonly #write: ReturnType<typeof changeWriter> | undefined;
   /** The views that were added. */
   readonly #schemas = new Map<string, ViewSchema>();
   readonly #tables = new Map<string, ViewTable>();
@@ -37,7 +38,7 @@ export class ViewFile implements Disposable {
       origin === undefined ? openSqliteToRead(file, BUSY_MS) : new DatabaseSync(file, { timeout: BUSY_MS });
     try {
       if (origin !== undefined) prepareViewFile(this.#database, origin);
-      this.#writes = origin === undefined ? undefined : new ViewStatements(this.#database);
+      this.#write = origin === undefined ? undefined : changeWriter(this.#database);
       this.#memory = new ViewMemory(this.storedLastSeen());
     } catch (error) {
       this.#database.close();
@@ -127,7 +128,7 @@ export class ViewFile implements Disposable {
   /** Returns a value as it is after the event accepted last. */
   get(view: string, key: string): unknown {
     const fromFile = () => this.#reading(view, () => this.#table(view).get(key));
-    return this.#memory.get(view, key, fromFile, this.#writes !== undefined);
+    return this.#memory.get(view, key, fromFile, this.#write !== undefined);
   }
 
   /** Reads a view with everything accepted until now, or as it is written. @throws {ViewUnavailable} a page is corrupt */
@@ -171,7 +172,7 @@ export class ViewFile implements Disposable {
     const handed = this.handOver();
     if (!handed) return;
     try {
-      readTwice(this.#database, () => this.#writes?.write(handed.changes));
+      readTwice(this.#database, () => this.#write?.(handed.changes));
       handed.written();
     } catch (error) {
       handed.notWritten();
@@ -233,7 +234,7 @@ export class ViewFile implements Disposable {
     } catch (cause) {
       if (!isDamage(cause)) throw cause;
       const found = `the view ${view} in ${this.path} is corrupt`;
-      if (!this.#writes)
+      if (!this.#write)
         throw new ViewUnavailable(`T${found.slice(1)}: "deposit-service rebuild ${view}" repairs it.`, {
           cause,
         });

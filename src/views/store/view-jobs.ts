@@ -3,8 +3,8 @@ import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
+import { changeWriter } from './change-writer.ts';
 import { addLookups } from './view-schema.ts';
-import { ViewStatements } from './view-statements.ts';
 import type { ViewFileUse, ViewJob } from './view-writer-messages.ts';
 
 /**
@@ -18,14 +18,14 @@ export function runViewJobs(
   port: ThreadPort<Call<ViewJob>, readonly Answer<void>[]>,
   use: ViewFileUse,
 ): void {
-  let opened: { readonly database: DatabaseSync; readonly writes: ViewStatements } | undefined;
+  let opened: ReturnType<typeof open> | undefined;
   port.onMessage((call) => port.send([answerTo(call, () => run(call.request))]));
 
   function run(job: ViewJob): void {
     if (job.kind === 'close') return opened?.database.close();
     opened ??= open(job.file, CHECKPOINT_PAGES[use]);
-    const { database, writes } = opened;
-    if (job.kind === 'write') readTwice(database, () => writes.write(job.changes));
+    const { database, write } = opened;
+    if (job.kind === 'write') readTwice(database, () => write(job.changes));
     else addLookups(database, job.schemas);
   }
 }
@@ -37,7 +37,7 @@ function open(file: string, checkpointPages: number) {
       `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA threads = 1`,
     );
     assertWritable(database, 'about');
-    return { database, writes: new ViewStatements(database) };
+    return { database, write: changeWriter(database) };
   } catch (error) {
     database.close();
     throw error;

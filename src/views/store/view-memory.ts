@@ -1,7 +1,7 @@
 import type { SeenEvent } from '../../event-log/event-log.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { ViewValues } from '../view.ts';
-import type { ViewChanges } from './view-statements.ts';
+import type { ViewChanges } from './change-writer.ts';
 
 /** A batch handed to a writer, which must call `written()` or `notWritten()` when done. */
 export type FlushBatch = {

@@ -1,5 +1,5 @@
 import type { ViewSchema } from '../projection.ts';
-import type { ViewChanges } from './view-statements.ts';
+import type { ViewChanges } from './change-writer.ts';
 
 /** A job for the worker thread that writes a view file. */
 export type ViewJob =

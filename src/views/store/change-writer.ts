@@ -12,47 +12,37 @@ export type ViewChanges = {
   readonly last: SeenEvent;
 };
 
-/** Prepared statements that write the rows of a view file. */
-export class ViewStatements {
-  readonly #database: DatabaseSync;
+/**
+ * Returns a function that writes all changes in one transaction, by prepared statements, unless another connection has
+ * written them with later ones.
+ */
+export function changeWriter(database: DatabaseSync): (changes: ViewChanges) => void {
+  undoInMemory(database);
+  const move = database.prepare('UPDATE about SET last_seen = ?');
+  const lastSeen = database.prepare('SELECT last_seen FROM about');
   /** By their SQL text, prepared at their first use: most views of a file never lose a row. */
-  readonly #statements = new Map<string, StatementSync>();
-  readonly #move: StatementSync;
-  readonly #lastSeen: StatementSync;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-    undoInMemory(database);
-    this.#move = database.prepare('UPDATE about SET last_seen = ?');
-    this.#lastSeen = database.prepare('SELECT last_seen FROM about');
-  }
-
-  /** Writes all changes in one transaction, unless another connection has written them with later ones. */
-  write({ views, last }: ViewChanges): void {
-    inTransaction(this.#database, () => {
-      const stored = lastSeenIn(this.#lastSeen.get());
+  const statements = new Map<string, StatementSync>();
+  const statement = (sql: string) => statements.getOrInsertComputed(sql, () => database.prepare(sql));
+  return ({ views, last }) =>
+    inTransaction(database, () => {
+      const stored = lastSeenIn(lastSeen.get());
       if (stored !== undefined && stored.position >= last.position) return;
       for (const [name, rows] of views) {
         const table = quoted(name);
         for (const [key, view] of rows) {
-          if (view === null) this.#statement(`DELETE FROM ${table} WHERE key = ?`).run(key);
+          if (view === null) statement(`DELETE FROM ${table} WHERE key = ?`).run(key);
           else
-            this.#statement(
+            statement(
               `INSERT INTO ${table} (key, view) VALUES (?, ?) ON CONFLICT DO UPDATE SET view = excluded.view`,
             ).run(key, view);
         }
       }
-      this.#move.run(JSON.stringify(last));
+      move.run(JSON.stringify(last));
     });
-  }
-
-  #statement(sql: string): StatementSync {
-    return this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
-  }
 }
 
 /** Returns the event that the row of metadata names as the last applied one. */
 export function lastSeenIn(about: Readonly<Record<string, unknown>> | undefined): SeenEvent | undefined {
   const stored = about?.['last_seen'];
-  return typeof stored === 'string' ? (JSON.parse(stored) as SeenEvent) : undefined; // as write() stores it
+  return typeof stored === 'string' ? (JSON.parse(stored) as SeenEvent) : undefined; // as the writer stores it
 }
