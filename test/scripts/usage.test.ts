@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
@@ -14,6 +15,7 @@ import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 test('invalid arguments of a command are refused with 2 before anything is done', async (t) => {
@@ -130,6 +132,38 @@ test('a file system error is one sentence with the file', async (t) => {
     `${import.meta.filename} cannot be made: something else is in its place (EEXIST).`,
   );
   t.is(describeFsError(new Error('another')), undefined);
+});
+
+test('a write that a full disk refuses is one sentence with the file', async (t) => {
+  const folder = await temporaryFolder(t);
+  const root = path.join(import.meta.dirname, '../../src');
+  const program = `
+    import { describeFsError } from '${root}/tools/files/describe-fs-error.ts';
+    import { makeKeyFile } from '${root}/tools/files/key-file.ts';
+    import { writeFileAtomic } from '${root}/tools/files/write-file-atomic.ts';
+    import { writeWholeFile } from '${root}/operations/command/whole-file.ts';
+    const text = 'x'.repeat(100_000);
+    const { signal } = new AbortController();
+    await makeKeyFile('key', text).catch((error) => console.log(describeFsError(error)));
+    await writeFileAtomic('facts', text).catch((error) => console.log(describeFsError(error)));
+    await writeWholeFile('export', (async function* () { yield text; })(), signal).catch((error) =>
+      console.log(describeFsError(error)),
+    );`;
+  const limited = [
+    '-c',
+    'ulimit -f 1; exec "$@"',
+    'sh',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    program,
+  ];
+  const { stdout } = await promisify(execFile)('sh', limited, { cwd: folder });
+  t.deepEqual(
+    stdout.trim().split('\n'),
+    ['key', 'facts', 'export'].map((file) => `${file} cannot be written to: file too large (EFBIG).`),
+  );
+  t.deepEqual(await readdir(folder), []);
 });
 
 test('all rejected deposits are checked again by one command', async (t) => {

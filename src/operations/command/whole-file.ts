@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
+import { throwNaming } from '../../tools/files/describe-fs-error.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
@@ -20,8 +21,8 @@ export async function writeWholeFile(
   const unfinished = `${file}.${random.uuid()}.new`;
   try {
     await using handle = await files.open(unfinished, 'wx', 0o600);
-    await handle.writeFile(Readable.from(untilStopped(text, signal)));
-    await handle.sync();
+    await handle.writeFile(Readable.from(untilStopped(text, signal))).catch(throwNaming(file));
+    await handle.sync().catch(throwNaming(file));
     await files.rename(unfinished, file);
   } finally {
     await files.rm(unfinished, { force: true });

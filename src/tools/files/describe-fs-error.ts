@@ -8,6 +8,7 @@ const PARTICIPLES: Readonly<Record<string, string>> = {
   access: 'read',
   mkdir: 'made',
   write: 'written to',
+  fsync: 'written to',
   rename: 'renamed',
   link: 'made',
   unlink: 'removed',
@@ -24,4 +25,13 @@ export function describeFsError(error: unknown): string | undefined {
   const isTaken = code === 'EEXIST' && syscall === 'mkdir';
   const why = isTaken ? 'something else is in its place' : getSystemErrorMessage(errno);
   return `${path} cannot be ${PARTICIPLES[syscall] ?? 'used'}: ${why} (${code}).`;
+}
+
+/** Returns a handler that throws the error with the file, which Node does not name if a write to an open file fails. */
+export function throwNaming(file: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    throw error.syscall !== undefined && error.path === undefined
+      ? Object.assign(error, { path: file })
+      : error;
+  };
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { files } from '../files.ts';
 import { random } from '../random.ts';
 import { unlessMissing } from './access.ts';
+import { throwNaming } from './describe-fs-error.ts';
 import { syncFolder } from './durable-directory.ts';
 import { makeDirectory } from './make-directory.ts';
 
@@ -20,8 +21,8 @@ export async function makeKeyFile(file: string, text: string | Buffer): Promise<
   const made = `${file}.${random.uuid()}`;
   try {
     await using handle = await files.open(made, 'wx', 0o600);
-    await handle.writeFile(text);
-    await handle.sync();
+    await handle.writeFile(text).catch(throwNaming(file));
+    await handle.sync().catch(throwNaming(file));
     await files.link(made, file).catch(ignoreAlreadyExists);
   } finally {
     await files.rm(made, { force: true });

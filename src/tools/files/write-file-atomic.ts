@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { files } from '../files.ts';
+import { throwNaming } from './describe-fs-error.ts';
 import { syncFolder } from './durable-directory.ts';
 
 /**
@@ -8,7 +9,7 @@ import { syncFolder } from './durable-directory.ts';
 export async function writeFileAtomic(file: string, text: string, { durable = false } = {}): Promise<void> {
   const incoming = `${file}.new`;
   try {
-    await files.writeFile(incoming, text, { flush: durable });
+    await files.writeFile(incoming, text, { flush: durable }).catch(throwNaming(file));
     await files.rename(incoming, file);
   } catch (error) {
     await files.rm(incoming, { force: true }).catch(() => undefined);
