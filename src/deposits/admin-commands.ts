@@ -7,7 +7,7 @@ import {
   parkings,
   people,
 } from '../domain/aggregates.ts';
-import { type ClientCommand, ClientRefusal } from '../domain/client/client.ts';
+import { type ClientCommand, ClientRefusal, type Credential } from '../domain/client/client.ts';
 import type { CollectionCommand } from '../domain/collection/collection.ts';
 import type { Command, DepositCommand } from '../domain/deposit/commands.ts';
 import type { NotificationsCommand } from '../domain/notifications/notifications.ts';
@@ -47,11 +47,10 @@ export class AdminCommands {
   }
 
   /**
-   * Stores the same password with the current cost parameters, unless it was changed after `credentialRevision`.
+   * Stores another digest of the same password, unless that was changed after `credentialRevision`.
    * @throws {RevisionNotMatched} another writer changed the client concurrently.
    */
-  async renewPassword(client: string, password: string, credentialRevision: number): Promise<void> {
-    const credential = await credentialOf(password);
+  async renewPassword(client: string, credential: Credential, credentialRevision: number): Promise<void> {
     let [kept, atRevision] = [-1, -1];
     for await (const { type, revision } of this.#log.readStream(`${clients.prefix}${client}`)) {
       if (type === 'ClientRegistered' || type === 'CredentialChanged') kept = revision;

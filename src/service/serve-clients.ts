@@ -91,11 +91,11 @@ function httpSettings(config: Config): HttpSettings {
   };
 }
 
-/** Stores a verified password at the current cost; a failure is logged. */
+/** Stores the digest of a verified password at the current cost; a failure is logged. */
 function passwordRenewal(log: EventLog, logger: Logger): RenewPassword {
   const administration = new AdminCommands(log, { kind: 'service', name: 'login' });
-  return async ({ client, credentialRevision }, password) => {
-    await administration.renewPassword(client, password, credentialRevision).catch((error: unknown) => {
+  return async ({ client, credentialRevision }, credential) => {
+    await administration.renewPassword(client, credential, credentialRevision).catch((error: unknown) => {
       logger.warn({ err: error, client }, 'password rehash failed');
     });
   };

@@ -2,6 +2,7 @@ import { scryptSync } from 'node:crypto';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
 import { LoginAttempts } from '../../src/http/middleware/login-attempts.ts';
+import { withTimeout } from '../../src/tools/concurrency/with-timeout.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
@@ -246,6 +247,22 @@ test('a password costs one scrypt run for all spellings of its header', async (t
   }
   t.is(runs, 1);
   t.is(credentials.cachedLogin(basic('alice:secret '), '192.0.2.1'), undefined);
+});
+
+test('logins whose new digests a log in an outage does not take delay no other login', async (t) => {
+  const names = ['alice', 'bob', 'carol', 'dora'];
+  const logins = new Map(names.map((name) => [name, loginOf(name)]));
+  const outage = Promise.withResolvers<void>();
+  const renew = ({ client }: { readonly client: string }) =>
+    client === 'dora' ? Promise.resolve() : outage.promise;
+  const credentials = new Credentials(logins, renew, { cost: { N: 4, r: 1, p: 1 } });
+  const login = (name: string, host: number) =>
+    credentials.verify(basic(`${name}:secret`), `192.0.2.${host}`);
+  const delayed = Promise.all(names.slice(0, 3).map((name, host) => login(name, host)));
+  const other = await withTimeout(login('dora', 9), 60_000);
+  outage.resolve();
+  t.truthy(other);
+  await delayed;
 });
 
 test('an address that guesses learns nothing from the logins of others', async (t) => {

@@ -14,6 +14,7 @@ import { createLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { quickCredentialOf } from '../../testing/service/secret-password.ts';
 
 const SERVICE_DOCUMENT = '/1/servicedocument/';
 
@@ -72,9 +73,9 @@ test('a rehash does not overwrite a password that was changed meanwhile', async 
   const types = async (): Promise<string[]> =>
     (await Array.fromAsync(log.readStream('client-alice'))).map(({ type }) => type);
   const before = await types();
-  await administration.renewPassword('alice', 'old', 0);
+  await administration.renewPassword('alice', await quickCredentialOf('old'), 0);
   t.deepEqual(await types(), before);
-  await administration.renewPassword('alice', 'new', 1);
+  await administration.renewPassword('alice', await quickCredentialOf('new'), 1);
   t.deepEqual(await types(), [...before, 'CredentialChanged'], 'later events do not matter');
 });
 

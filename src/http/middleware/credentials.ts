@@ -2,9 +2,11 @@ import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../../projections/client-logins.ts';
 import type { Credential } from '../../domain/client/client.ts';
+import { type BasicCredentials, parseBasic } from '../../sword/headers/basic-credentials.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import {
+  credentialOf,
   dummyCredential,
   matches,
   needsRehash,
@@ -17,10 +19,8 @@ import type { View } from '../../views/view.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { LoginAttempts, networkOf, withoutPort } from './login-attempts.ts';
 
-type Sent = { readonly name: string; readonly password: string };
-
-/** Rehashes a password, just verified, at the current scrypt cost. Never rejects. */
-export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
+/** Stores a new digest of the password of a login. Never rejects. */
+export type RenewPassword = (login: ClientLogin, credential: Credential) => Promise<void>;
 
 type CredentialsOptions = {
   readonly cost?: PasswordCost;
@@ -178,7 +178,7 @@ export class Credentials {
   }
 
   /** Returns the same text for all spellings of the header, so that a password costs one scrypt run. */
-  #fingerprintOf({ name, password }: Sent): string {
+  #fingerprintOf({ name, password }: BasicCredentials): string {
     return hash('sha256', `${this.#key}${name}:${password.normalize('NFC')}`, 'base64');
   }
 
@@ -209,20 +209,24 @@ export class Credentials {
     return verifying;
   }
 
+  /** Stores the digest without a permit: a log in an outage delays no other login. */
   async #isRight(password: string, login: ClientLogin | undefined, address: string): Promise<boolean> {
-    using _permit = await this.#permits.acquire(networkOf(address));
-    const right = await matches(password, login?.credential ?? this.#unknown);
-    if (right && login && needsRehash(login.credential, this.#cost)) await this.#renew(login, password);
+    const { right, renewed } = await this.#compare(password, address, login?.credential);
+    if (login && renewed) await this.#renew(login, renewed);
     return right;
   }
-}
 
-function parseBasic(authorization: string | undefined): Sent | undefined {
-  const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization ?? '') ?? [];
-  if (base64 === undefined) return undefined;
-  const text = Buffer.from(base64, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  return colon < 1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+  /** Resolves to whether the password is right, and a new digest of it if its digest was computed at lower costs. */
+  async #compare(
+    password: string,
+    address: string,
+    credential = this.#unknown,
+  ): Promise<{ readonly right: boolean; readonly renewed?: Credential }> {
+    using _permit = await this.#permits.acquire(networkOf(address));
+    const right = await matches(password, credential);
+    if (!right || !needsRehash(credential, this.#cost)) return { right };
+    return { right, renewed: await credentialOf(password, this.#cost) };
+  }
 }
 
 /** Returns the 401 of a request with unacceptable credentials, or without any. */
