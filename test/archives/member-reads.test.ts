@@ -8,7 +8,7 @@ import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryBody, directoryId } from '../../src/swhid/directory.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 
 const PATIENT = 30_000;
 const small = Buffer.from('small\n');

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { child, parsedBody } from '../../testing/documents/parsed-body.ts';
 import type { RawAnswer } from '../../testing/http/raw-connection.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 import { type Account, basic } from './account.ts';
 import { readUnprefixed } from './swh-deposit.ts';
 

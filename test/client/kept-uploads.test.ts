@@ -9,7 +9,8 @@ import { KeptUploads } from '../../client/tus/kept-uploads.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { type AlteringOptions, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import type { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };

@@ -9,7 +9,8 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { type Alteration, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import type { Facts } from '../../testing/processes/deposit-command.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { listening } from './listening-server.ts';
 import { newDepositor as depositorOn, depositsOf } from './many-depositors.ts';
 

@@ -8,7 +8,8 @@ import anyTest, { type TestFn } from 'ava';
 import { readEnvironment } from '../../client/environment.ts';
 import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
 import { outcomeOf } from '../../testing/processes/run-script.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };

@@ -24,8 +24,8 @@ import {
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 const LIMITS = { timeLimit: 3000, firstPause: 5, longestPause: 100 };
 

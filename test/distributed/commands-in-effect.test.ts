@@ -8,8 +8,9 @@ import { silentLogger } from '../../src/tools/logger.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { type RunningService, until } from '../../testing/service/running-service.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 
 const PASSWORD = 'correct horse battery';
 

@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { SentMessages } from '../../testing/eventstoredb-double/cluster/sent-messages.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 /** 1,000 for the figures of the documentation. */
 const DEPOSITS = Number(process.env['COUNTED_DEPOSITS'] ?? 100);

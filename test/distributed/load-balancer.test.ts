@@ -14,7 +14,8 @@ import { archivePart, entryPart, final, formOf, formType } from '../../testing/h
 import { freePort } from '../../testing/processes/free-port.ts';
 import { installed } from '../../testing/processes/installed.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
 
 const HAPROXY = installed('haproxy') ?? ['/usr/sbin/haproxy'].find((file) => existsSync(file));
 const CONFIGURATION = path.join(import.meta.dirname, '../../deploy/haproxy.cfg');

@@ -10,8 +10,9 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import type { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
+import { until } from '../../testing/processes/until.ts';
 import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { type RunningService, until } from '../../testing/service/running-service.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 
 const NO_FAULT = { kind: 'delay', milliseconds: 0 } as const;
 

@@ -7,9 +7,9 @@ import { silentLogger } from '../../src/tools/logger.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../testing/browser/sign-in.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 test('nodes of each role report their state, also without their log, and name what they cannot report', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 2000, retryTimeout: 3000 });

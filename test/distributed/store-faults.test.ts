@@ -16,9 +16,9 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
+import { until } from '../../testing/processes/until.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 const MIB = 1024 ** 2;
 

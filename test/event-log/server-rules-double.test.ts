@@ -10,7 +10,7 @@ import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstore
 import { writeDump } from '../../testing/eventstoredb-double/storage/log-dump.ts';
 import type { StoredEvent } from '../../testing/eventstoredb-double/storage/stored-events.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 import { untilAppended } from './server-rules-appends.ts';
 import { notes } from './server-rules-server.ts';
 

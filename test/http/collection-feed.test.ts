@@ -12,7 +12,8 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

@@ -12,7 +12,8 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const collections = ['software', 'art', 'once', 'tars'];

@@ -15,7 +15,8 @@ import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { CERTIFICATE, tlsFiles } from '../../testing/service/tls-files.ts';
 
 const LOCAL = {

@@ -19,7 +19,8 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

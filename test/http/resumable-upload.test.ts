@@ -29,7 +29,8 @@ import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
-import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; uploads: TusUploads };
 const test = anyTest as TestFn<Context>;

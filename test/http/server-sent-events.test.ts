@@ -26,7 +26,8 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { EventSource, type SentEvent } from '../../testing/http/event-source.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
-import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({

@@ -5,7 +5,7 @@ import {
   ObjectStoreUnavailable,
   ObjectUnreadable,
 } from '../../src/object-store/object-store.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 import { bytesOf, inChunks, listOf, newBody, sha256Of } from './bodies.ts';
 import { CAN_FLIP, keyOf, openAnywhere, openIn, PATIENT } from './s3-under-test.ts';
 

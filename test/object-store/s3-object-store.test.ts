@@ -14,9 +14,9 @@ import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
 import { openStoreAudit } from '../../src/service/backends/open-audits.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { signatureFault } from '../../testing/s3/s3-signature.ts';
-import { until } from '../../testing/service/running-service.ts';
 import { breakingAfter, bytesOf, heldBytes, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
 import {

@@ -12,7 +12,8 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import type { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { bytesOf, inChunks, newBody, sha256Of } from './bodies.ts';
 import { keyOf, openAnywhere, openBehindProxy, PATIENT, serverIn } from './s3-under-test.ts';
 

@@ -13,8 +13,9 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const deploy = path.join(import.meta.dirname, '../../deploy');
 const docs = path.join(import.meta.dirname, '../../docs/metrics.md');

@@ -22,7 +22,8 @@ import { archivePart, entryPart, final, formOf, formType } from '../../testing/h
 import { EventSource } from '../../testing/http/event-source.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
 import { type ReceivedSpan, TraceCollector } from '../../testing/service/trace-collector.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 

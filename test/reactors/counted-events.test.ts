@@ -7,7 +7,7 @@ import { EventLogParking } from '../../src/reactors/parking.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 
 test('an event started repeatedly without a result is parked without another attempt', async (t) => {
   await using log = new MemoryEventLog();

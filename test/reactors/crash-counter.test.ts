@@ -11,7 +11,7 @@ import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'processes', 'crashes-on-an-event.ts');
 

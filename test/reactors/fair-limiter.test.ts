@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { FairLimiter } from '../../src/reactors/fair-limiter.ts';
-import { until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
 
 /** Work that the limiter begins and the test ends. */
 class Works {

@@ -9,8 +9,8 @@ import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { type Logger, silentLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp' | 'ownerOf'>>;
 

@@ -17,8 +17,9 @@ import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
-import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
 const UNREADABLE =
   '<deposit_status_detail>The service cannot read its copy of the archive at the moment; nothing is needed from you.</deposit_status_detail>';

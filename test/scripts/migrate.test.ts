@@ -27,9 +27,10 @@ import {
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
-import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 

@@ -18,8 +18,9 @@ import { OperatorServer } from '../../src/service/operator-port/operator-server.
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 /** Makes a service whose log is not in its data folder, with a deposit and an object that no event names. */
 async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {

@@ -13,7 +13,8 @@ import { credentialOf, matches, needsRehash, PASSWORD_COST } from '../../src/too
 import { createLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 import { quickCredentialOf } from '../../testing/service/secret-password.ts';
 
 const SERVICE_DOCUMENT = '/1/servicedocument/';

@@ -7,10 +7,10 @@ import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesys
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
 import { sweepLeftovers } from '../../src/service/leftover-sweep.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
-import { until } from '../../testing/service/running-service.ts';
 import { inChunks } from '../object-store/bodies.ts';
 
 const HOUR = 3_600_000;

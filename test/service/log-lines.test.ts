@@ -20,9 +20,10 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { until } from '../../testing/processes/until.ts';
 import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
 import { deposit, notify, temporaryKey } from '../../testing/service/notified-service.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 /** Starts a service whose log lines are recorded. */

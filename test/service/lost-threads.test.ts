@@ -7,8 +7,9 @@ import test, { type ExecutionContext } from 'ava';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { until } from '../../testing/processes/until.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { quickCredential } from '../../testing/service/secret-password.ts';
 
 const NAMES = ['archive-reader', 'event-log-writer', 'hashing', 'store-writer', 'view-writer'];

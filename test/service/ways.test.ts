@@ -18,7 +18,8 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { EnteredFiles } from '../../testing/processes/entered-files.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { TestClient, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
 import { QUICK_COST, quickCredential } from '../../testing/service/secret-password.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');

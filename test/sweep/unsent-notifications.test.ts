@@ -13,8 +13,8 @@ import type { View } from '../../src/views/view.ts';
 import { anyContext } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { until } from '../../testing/processes/until.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 const HOUR = 3_600_000;
 const at = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();

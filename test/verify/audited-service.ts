@@ -9,7 +9,8 @@ import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { type Verification, verifyService } from '../../src/operations/verify/verify-service.ts';
 import { makeDeposits } from '../../testing/http/varied-deposits.ts';
-import { RunningService, until } from '../../testing/service/running-service.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 /** The folder of a stopped service that has accepted deposits of every kind, with anchors made on the way. */
 export type AuditedService = {

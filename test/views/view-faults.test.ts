@@ -15,9 +15,9 @@ import { ViewFolder } from '../../src/views/store/view-folder.ts';
 import { ViewWriter } from '../../src/views/store/view-writer.ts';
 import type { View } from '../../src/views/view.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
+import { until } from '../../testing/processes/until.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
 import { openOneView } from '../../testing/service/one-view.ts';
-import { until } from '../../testing/service/running-service.ts';
 
 const test = anyTest as TestFn<{ file: string }>;
 

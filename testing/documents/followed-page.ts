@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort } from '../processes/free-port.ts';
-import { until } from '../service/running-service.ts';
+import { until } from '../processes/until.ts';
 
 /** The folder and the ports that pages name; replaced by free ones when a page is followed. */
 const [FOLDER, PORTS] = ['/tmp/first-hour', /(?<=127\.0\.0\.1:)8080|8090/g];

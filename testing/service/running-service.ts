@@ -6,13 +6,9 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { type Service, startService } from '../../src/service/service.ts';
 import { type Logger, silentLogger } from '../../src/tools/logger.ts';
+import { until } from '../processes/until.ts';
 import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
 import { QUICK_COST, quickCredential } from './secret-password.ts';
-
-const UNTIL_LIMIT_MS = 120_000;
-/** A poll is often a request, which the test process sends and answers. */
-const FIRST_POLL_MS = 20;
-const LONGEST_POLL_MS = 60;
 
 /** A service on a free port and a temporary folder, and its clients. */
 export class RunningService implements AsyncDisposable {
@@ -167,14 +163,5 @@ export class TestClient {
       return final.some((status) => body.includes(`<deposit_status>${status}</deposit_status>`));
     });
     return body;
-  }
-}
-
-/** Polls until the condition holds, less often while it lasts. @throws it does not within two minutes */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let [begun, pause] = [performance.now(), FIRST_POLL_MS]; !(await isSo()); ) {
-    if (performance.now() - begun > UNTIL_LIMIT_MS) throw new Error(`Still not so: ${String(isSo)}`);
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    pause = Math.min(pause * 1.2, LONGEST_POLL_MS);
   }
 }

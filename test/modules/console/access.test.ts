@@ -12,7 +12,8 @@ import { consoleLink } from '../../../src/operations/people/console-link.ts';
 import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../../testing/browser/sign-in.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
-import { RunningService, until } from '../../../testing/service/running-service.ts';
+import { until } from '../../../testing/processes/until.ts';
+import { RunningService } from '../../../testing/service/running-service.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../../src/event-log/event-log.ts';
 import type { LiveChange } from '../../../src/modules/console/protocol/live-change.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
-import { until } from '../../../testing/service/running-service.ts';
+import { until } from '../../../testing/processes/until.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ dora: { collections: ['software', 'papers'] } });

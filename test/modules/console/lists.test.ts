@@ -6,7 +6,8 @@ import type { JobView } from '../../../src/modules/console/protocol/job.ts';
 import type { ParkedWork } from '../../../src/modules/console/protocol/parked-work.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
-import { RunningService, until } from '../../../testing/service/running-service.ts';
+import { until } from '../../../testing/processes/until.ts';
+import { RunningService } from '../../../testing/service/running-service.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({

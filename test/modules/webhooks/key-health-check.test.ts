@@ -5,9 +5,10 @@ import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
 import { runScript } from '../../../testing/processes/run-script.ts';
+import { until } from '../../../testing/processes/until.ts';
 import { keptLines } from '../../../testing/service/kept-lines.ts';
 import { deposit, notify, temporaryKey, WAY } from '../../../testing/service/notified-service.ts';
-import { RunningService, until } from '../../../testing/service/running-service.ts';
+import { RunningService } from '../../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 
 /** Starts a service that notifies alice at once, and whose log lines are recorded. */

@@ -1,4 +1,5 @@
-import test from 'ava';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
 import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
 import { load } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
@@ -19,8 +20,8 @@ import { silentLogger } from '../../../src/tools/logger.ts';
 import { runInWorld } from '../../../src/tools/outside-world.ts';
 import type { ReachedByQueries } from '../../../src/views/view.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
-import { temporaryKey } from '../../../testing/service/notified-service.ts';
-import { until } from '../../../testing/service/running-service.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+import { until } from '../../../testing/processes/until.ts';
 import { secretCredential } from '../../../testing/service/secret-password.ts';
 
 const SETTINGS = { firstPause: 10, longestPause: 100, allowPrivate: true, giveUpAfter: 3_600_000 };
@@ -28,10 +29,10 @@ const accepts = async (): Promise<Outcome> => ({ taken: true });
 const silent = new AbortController().signal;
 
 /** Returns a client with a webhook, a deposit of it with three status events, and a node that notifies of them. */
-async function given(t: Parameters<typeof temporaryKey>[0], ageMs = 0) {
+async function given(t: ExecutionContext, ageMs = 0) {
   const log = new MemoryEventLog();
   t.teardown(() => log[Symbol.asyncDispose]());
-  const keyFile = await temporaryKey(t);
+  const keyFile = path.join(await temporaryFolder(t), 'webhook.key');
   const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
   await administration.client({ type: 'RegisterClient', client: 'alice', credential: secretCredential });
   await administration.grant('alice', 'software');

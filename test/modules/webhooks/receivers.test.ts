@@ -20,7 +20,7 @@ import { anyContext, executeDeposit } from '../../../testing/domain/commands.ts'
 import { createDeposit } from '../../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
-import { until } from '../../../testing/service/running-service.ts';
+import { until } from '../../../testing/processes/until.ts';
 
 const NOT_PUBLIC = `
   0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1 172.31.255.255

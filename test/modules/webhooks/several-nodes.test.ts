@@ -1,9 +1,9 @@
 import path from 'node:path';
 import test from 'ava';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+import { until } from '../../../testing/processes/until.ts';
 import { DistributedNodes } from '../../../testing/service/distributed-nodes.ts';
 import { notify } from '../../../testing/service/notified-service.ts';
-import { until } from '../../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 
 test('several nodes share the notifications, also when one stops while the receiver is down', async (t) => {

@@ -4,7 +4,7 @@ import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import { linkFor } from '../../../../testing/browser/sign-in.ts';
-import { until } from '../../../../testing/service/running-service.ts';
+import { until } from '../../../../testing/processes/until.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
 
