@@ -70,14 +70,9 @@ export function loadingCommands(
 }
 
 /** Records that a deposit cannot be loaded. */
-export async function failLoading(
-  toLoad: ToLoad,
-  code: string,
-  text: string,
-  record: RecordStep,
-): Promise<void> {
+export async function failLoading(toLoad: ToLoad, text: string, record: RecordStep): Promise<void> {
   const deposit = await startLoading(toLoad, record);
-  if (deposit) await recordFailure(deposit, code, text, record);
+  if (deposit) await recordFailure(deposit, 'LOADING_IMPOSSIBLE', text, record);
 }
 
 /** Resolves to the deposit once it is loading; an earlier, interrupted attempt may have started that. */

@@ -91,7 +91,7 @@ export function loader({ log, kept, ...parts }: LoadParts & DepositLog): Reactor
       run: (deposit, record) => loadDeposit(parts, deposit, record),
       fail: (deposit, code, record) => {
         const text = `The deposit could not be loaded (${code}); the operator of the service has to repeat it`;
-        return failLoading(deposit, 'LOADING_IMPOSSIBLE', text, record);
+        return failLoading(deposit, text, record);
       },
     },
   );

@@ -26,7 +26,7 @@ export function depositResource<Shown extends OwnedDeposit>(
   return resource<Shown>({ find: (ctx) => findDeposit(ctx, read), handlers, possible });
 }
 
-/** Returns the deposit that the path names. @throws {SwordError} 404 */
+/** Returns the deposit that the path names. @throws {SwordError} 404; 400: a write asks for a dry run */
 export async function findDeposit<Shown extends OwnedDeposit>(
   ctx: ServiceContext,
   read: (depositId: number, client: string) => Promise<Shown | undefined>,

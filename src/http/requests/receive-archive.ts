@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ArchiveFormat } from '../../archives/archive-reader.ts';
 import { sniffFormat } from '../../archives/format.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
@@ -10,7 +9,7 @@ import type { EndedUpload } from '../http-observer.ts';
 import { unaccepted } from './deposit-request.ts';
 import type { AnnouncedArchive, ReceivingParts } from './receiving.ts';
 import { isClientGone } from './request-body.ts';
-import { assertDigest } from './verify-digests.ts';
+import { verifyingBytes } from './verify-digests.ts';
 
 /**
  * Streams an archive into the store; it is complete and durable when this resolves. The bytes determine its media type,
@@ -33,7 +32,8 @@ export async function receiveArchive(
   const received = { bytes: 0 };
   let outcome: EndedUpload['outcome'] = 'failed';
   try {
-    const stored = await store.put(examine(body, sha512, assertFormat, received), expected);
+    const bytes = verifyingBytes(body, { sha256: null, sha512 }); // the store verifies the other digests
+    const stored = await store.put(examine(bytes, assertFormat, received), expected);
     outcome = 'stored';
     return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
   } catch (error) {
@@ -69,21 +69,15 @@ const TYPES: Readonly<Record<ArchiveFormat, readonly [string, ...string[]]>> = {
 /** Number of bytes that identify a tar, by the checksum of its first header. */
 const HEAD_BYTES = 512;
 
-/**
- * Passes the bytes on, counts them in `received`, lets `assertFormat` refuse their format, and verifies their SHA-512. The store
- * verifies the other digests.
- */
+/** Passes the bytes on, counts them in `received`, and lets `assertFormat` refuse their format. */
 async function* examine(
   body: AsyncIterable<Uint8Array>,
-  sha512: string | null,
   assertFormat: (format: ArchiveFormat) => void,
   received: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
-  const hash = sha512 === null ? undefined : createHash('sha512');
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of body) {
     received.bytes += chunk.length;
-    hash?.update(chunk);
     if (!head) yield chunk;
     else {
       head = Buffer.concat([head, chunk]);
@@ -93,7 +87,6 @@ async function* examine(
       head = undefined;
     }
   }
-  if (sha512 !== null && hash) assertDigest('sha512', sha512, hash.digest('hex'));
   if (!head) return;
   assertFormat(formatOf(head));
   yield head;

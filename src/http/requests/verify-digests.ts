@@ -38,7 +38,7 @@ async function* verifyWhilePassing(
 }
 
 /** @throws {SwordError} 412: the digests differ. */
-export function assertDigest(algorithm: keyof Digests, promised: string, found: string): void {
+function assertDigest(algorithm: keyof Digests, promised: string, found: string): void {
   if (found === promised) return;
   const text = `The ${NAMES[algorithm]} promised is ${promised}, but the bytes received have ${found}.`;
   throw checksumMismatch(text);
