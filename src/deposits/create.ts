@@ -48,8 +48,8 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const { depositId, now } = request;
   const command = creation(write, content, target, request);
   const context = clientContext(write, request, now);
-  const append = () =>
-    handleCommand(log, deposits, depositId, command, context, { fresh: true, retries, kept });
+  const fresh = request.requestId === requestId; // else an earlier request with the key may have created it
+  const append = () => handleCommand(log, deposits, depositId, command, context, { fresh, retries, kept });
   const { revision, position } = content.upload
     ? await content.upload.appendClaimed(request, append)
     : await append();

@@ -5,6 +5,7 @@ import {
   archivePart,
   entryHeaders,
   entryPart,
+  entryXml,
   final,
   formOf,
   formType,
@@ -81,6 +82,35 @@ test('a repeated request gets the first response even if the collection no longe
     await same(t, first[index] as Response, await send());
   }
   t.is((await archive('/1/tars/', 'form')).status, 409, 'other content with its key');
+});
+
+test('a repeated request gets the first response even if the client may no longer name its origin', async (t) => {
+  await using service = await RunningService.start({ baseUrl: 'http://deposit.example' });
+  const carol = await service.register('carol', {
+    collections: ['art'],
+    providerUrl: 'https://carol.example',
+  });
+  const url = 'https://carol.example/paint';
+  const entry = entryXml(
+    `<title>Paint</title><author><name>C</name></author><codemeta:url>${url}</codemeta:url><d:create_origin><d:origin url="${url}"/></d:create_origin>`,
+  );
+  const send = (path: string, name: string) =>
+    carol.post(path, entry, { ...entryHeaders(), ...partial, 'Idempotency-Key': name });
+  const created = await send('/1/art/', 'create');
+  t.is(created.status, 201);
+  const edit = new URL(created.headers.get('location') ?? '').pathname;
+  const added = await send(edit, 'add');
+  t.is(added.status, 201);
+  await service.administration.client({
+    type: 'SetProviderUrl',
+    client: 'carol',
+    providerUrl: 'https://elsewhere.example',
+  });
+  await until(
+    async () => (await carol.post('/1/art/', entry, { ...entryHeaders(), ...partial })).status === 403,
+  );
+  await same(t, created, await send('/1/art/', 'create'));
+  await same(t, added, await send(edit, 'add'));
 });
 
 test('ten concurrent creates with one key create one deposit', async (t) => {

@@ -89,7 +89,8 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
       confirm: () => confirmLogin(ctx, collection, deposits),
       receive: async (instead) => {
         if (!request || !accepted || !body) return { archive: null, entry: null };
-        const validateEntry = validatorOf({ body, inProgress, slug });
+        // What a client may do can have changed since a request that is repeated was executed.
+        const validateEntry = isRepeated ? async () => undefined : validatorOf({ body, inProgress, slug });
         const parts = { ...receive, ...instead };
         return receiveContent({ ctx, request, body, accepted, executed, validateEntry, parts });
       },
