@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../../projections/client-logins.ts';
 import type { Credential } from '../../domain/client/client.ts';
-import { type BasicCredentials, parseBasic } from '../../sword/headers/basic-credentials.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import {
@@ -17,6 +16,7 @@ import { LruCache } from '../../tools/lru-cache.ts';
 import { random } from '../../tools/random.ts';
 import type { View } from '../../views/view.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { type BasicCredentials, parseBasic } from './basic-credentials.ts';
 import { LoginAttempts, networkOf, withoutPort } from './login-attempts.ts';
 
 /** Stores a new digest of the password of a login. Never rejects. */
