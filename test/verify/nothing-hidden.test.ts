@@ -188,6 +188,23 @@ test('an event before the first position, visible only in its stream, is found a
   );
 });
 
+test('verify notes a log and a store that do not belong together, on which no service would start', async (t) => {
+  const idFile = (folder: string) => path.join(folder, 'archives', 'store-id');
+  const alterations: readonly (readonly [(folder: string) => unknown, RegExp])[] = [
+    [(folder) => rm(idFile(folder)), /, but the archive store has no id\./],
+    [(folder) => writeFile(idFile(folder), `${randomUUID()}\n`), /, but the archive store has the id /],
+    [(folder) => writeFile(idFile(folder), 'x'), /store-id, which contains the id .* is corrupt/],
+  ];
+  for (const [alter, note] of alterations) {
+    const folder = await service.copy(t);
+    await alter(folder);
+    const { report } = await verified(folder);
+    t.is(report.findings, 0);
+    t.regex(report.notes[0] ?? '', /^No service would start on this log and this store: /);
+    t.regex(report.notes[0] ?? '', note);
+  }
+});
+
 test('verify without external anchors reports which guarantees are missing', async (t) => {
   const folder = await service.copy(t);
   const notesOf = async (...args: Parameters<typeof verified>) => (await verified(...args)).report.notes;

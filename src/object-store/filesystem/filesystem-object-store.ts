@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
-import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { isWhole } from '../hashing/verified-body.ts';
@@ -18,8 +17,8 @@ import {
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
 import { Spool } from '../spool.ts';
-import { hasCode, isFileSystemError, orUnavailable, orUnavailableNow, unavailable } from '../store-errors.ts';
-import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
+import { isFileSystemError, orUnavailable, orUnavailableNow, unavailable } from '../store-errors.ts';
+import { formatStoreId } from '../store-id.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
 import { assertKnownFormat, openToRead } from './object-database.ts';
@@ -62,8 +61,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     const files = new StoredFiles(top);
     const folders = new DurableFolders(top);
     await orUnavailable('write', folders.make(files.root));
-    const idFile = path.join(top, STORE_ID);
-    const parts = { incoming, hashing, writer, rows, files, folders, idFile };
+    const parts = { incoming, hashing, writer, rows, files, folders };
     return new FilesystemObjectStore({ ...parts, opened: opened.move() });
   }
 
@@ -89,24 +87,18 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     return this.#parts.incoming.sweep(olderThan, options);
   }
 
-  async id(): Promise<string | undefined> {
-    const file = this.#parts.idFile;
-    try {
-      return parseStoreId(await files.readFile(file, 'utf8'), file);
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return undefined;
-      throw error instanceof StoreDamaged ? error : unavailable('read its id', error);
-    }
+  id(): Promise<string | undefined> {
+    return this.#parts.files.storeId();
   }
 
   async setId(id: string): Promise<void> {
-    const { incoming, writer, idFile } = this.#parts;
+    const { incoming, writer, files: stored } = this.#parts;
     await using file = await incoming.create();
     await file.write(Buffer.from(formatStoreId(id)));
     await file.flush();
-    await writer.change({ kind: 'place-file', from: file.path, file: idFile });
+    await writer.change({ kind: 'place-file', from: file.path, file: stored.idFile });
     file.keep();
-    await orUnavailable('write its id', syncFolder(path.dirname(idFile)));
+    await orUnavailable('write its id', syncFolder(path.dirname(stored.idFile)));
   }
 
   async ready(): Promise<void> {
@@ -170,7 +162,6 @@ type Parts = {
   readonly rows: ObjectRows;
   readonly files: StoredFiles;
   readonly folders: DurableFolders;
-  readonly idFile: string;
   readonly opened: AsyncDisposableStack;
 };
 

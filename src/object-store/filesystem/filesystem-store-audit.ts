@@ -36,6 +36,10 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
     this.#hashing = hashing;
   }
 
+  id(): Promise<string | undefined> {
+    return this.#files.storeId();
+  }
+
   async structure(): Promise<readonly { readonly file: string; readonly text: string }[]> {
     const database = this.#database;
     const faults = (await faultsOfSqliteFile(database, EXPECTED)).map((text) => ({ file: database, text }));

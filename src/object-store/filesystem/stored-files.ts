@@ -5,15 +5,26 @@ import { unlessMissing } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { type ListedObject, ObjectMissing } from '../object-store.ts';
 import { orUnavailable, orUnreadable } from '../store-errors.ts';
+import { parseStoreId, STORE_ID } from '../store-id.ts';
 
 const READ_BYTES = 128 * 1024;
 
 /** Reads the large objects: files named `v1/sha256/ab/cd/<sha256>`. */
 export class StoredFiles {
   readonly root: string;
+  /** Contains the id of the store. */
+  readonly idFile: string;
 
   constructor(folder: string) {
     this.root = path.join(folder, 'v1', 'sha256');
+    this.idFile = path.join(folder, STORE_ID);
+  }
+
+  /** Resolves to the id of the store; `undefined` without one. @throws {StoreDamaged} */
+  async storeId(): Promise<string | undefined> {
+    const reading = files.readFile(this.idFile, 'utf8').catch(unlessMissing(undefined));
+    const text = await orUnavailable('read its id', reading);
+    return text === undefined ? undefined : parseStoreId(text, this.idFile);
   }
 
   pathOf(sha256: string): string {

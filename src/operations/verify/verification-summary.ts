@@ -12,7 +12,7 @@ export function summaryText(report: Report): string {
   const { events, streams, objects, bytes, faultyObjects, deposits, anchors, provenBefore } = counts;
   const looked = [
     `${pluralize(events, 'event')} of ${pluralize(streams, 'stream')}`,
-    `${pluralize(objects, 'object')} (${pluralize(bytes, 'byte')})${faultyObjects > 0 ? ` and ${faultyObjects} faulty ones` : ''}`,
+    `${pluralize(objects, 'object')} (${pluralize(bytes, 'byte')})${faultyObjects > 0 ? ` and ${faultyObjects} faulty ${faultyObjects === 1 ? 'one' : 'ones'}` : ''}`,
     `the identifiers of ${pluralize(deposits, 'deposit')}`,
     pluralize(anchors, 'anchor'),
     ...(provenBefore > 0 ? [`${provenBefore} objects and deposits that the interrupted run had proven`] : []),

@@ -19,6 +19,7 @@ import { identifierCheck } from './checks/identifier.ts';
 import { objectCheck } from './checks/object.ts';
 import { ObjectProofs } from './checks/object-proofs.ts';
 import { orphanObjects } from './checks/orphan-objects.ts';
+import { storeBindingCheck } from './checks/store-binding.ts';
 import { stuckCheck } from './checks/stuck.ts';
 import { type LogCheck, logPass } from './log-pass.ts';
 import type { Check, Report } from './report.ts';
@@ -106,6 +107,7 @@ async function objectChecks(
     fileIntegrity(log),
     fileIntegrity(store),
     wholeLog(log, verification, [...watchers, resume]),
+    storeBindingCheck(log, store),
     orphanObjects(store, proofs, (done) => progress?.('other objects read', done)),
     ...(views ? [viewsCheck(views, (events) => progress?.('events shown', events), signal)] : []),
   ];

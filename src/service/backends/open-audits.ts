@@ -40,6 +40,7 @@ export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string
     stat: (sha256) => store.stat(sha256),
     materialize: (sha256) => store.materialize(sha256),
     list: () => store.list(),
+    id: () => store.id(),
     structure: () => Promise.resolve([]),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
