@@ -98,6 +98,7 @@ await runCommand(HELP, async (args) => {
   const keyProblems = await restoreKeys(folder, config);
   if (keyProblems.length === 0) await endCopy(config.eventLog); // a service that starts creates the keys that are missing
   for (const problem of keyProblems) warn(problem);
+  if (keyProblems.length > 0) warn('No service starts until the same command has put every key in place.');
   const code = reportCopied(objects, 'Not restored');
   if (values.json) say(jsonLine({ events: total, ...objects, keyProblems, backup: backup ?? null }));
   else {

@@ -54,6 +54,7 @@ test('keys stored elsewhere are backed up, and restored to the paths in the curr
     ),
   );
   t.true(refused.err.includes(`The key ${from}/anchor-ed25519.pem was not put at`));
+  t.regex(refused.err, /^No service starts until the same command has put every key in place\.$/m);
   t.is(await readFile(path.join(inTheWay, 'webhook-key'), 'utf8'), 'another');
 });
 
