@@ -8,7 +8,7 @@ import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { until } from '../../testing/processes/until.ts';
 import { type RunningService, TestClient } from '../../testing/service/running-service.ts';
-import { quickCredentialOf } from '../../testing/service/secret-password.ts';
+import { QUICK_COST, quickCredentialOf } from '../../testing/service/secret-password.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } });
@@ -211,7 +211,9 @@ test('an address has no more concurrent login attempts than allowed failures', (
   t.false(attempts.begin('10.0.0.1'));
 });
 
-/** Returns a login with the password `secret`, at a cost below the present one. */
+const QUICK = { cost: QUICK_COST };
+
+/** Returns a login with the password `secret`, at a cost below that. */
 function loginOf(client: string): ClientLogin {
   const [costs, salt] = [{ N: 2, r: 1, p: 1 }, Buffer.alloc(16)];
   const digest = scryptSync('secret', salt, 32, costs).toString('base64');
@@ -225,7 +227,7 @@ test('a login attempt releases its permit once verified, with any outcome', asyn
   const logins = new Map(names.map((name) => [name, loginOf(name)]));
   const failed: string[] = [];
   const onFailed = (...login: string[]) => failed.push(login.join(' '));
-  const credentials = new Credentials(logins, () => Promise.resolve(), { onFailed });
+  const credentials = new Credentials(logins, () => Promise.resolve(), { ...QUICK, onFailed });
   const at = (login: string) => credentials.verify(basic(login), '192.0.2.1');
   const message = 'Unknown client or wrong password.';
   await t.throwsAsync(at('client-0:wrong'), { code: 'Unauthorized', message });
@@ -235,9 +237,13 @@ test('a login attempt releases its permit once verified, with any outcome', asyn
 
 test('a password costs one scrypt run for all spellings of its header', async (t) => {
   let runs = 0;
-  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), async () => {
-    runs += 1; // each run meets the old cost
-  });
+  const credentials = new Credentials(
+    new Map([['alice', loginOf('alice')]]),
+    async () => {
+      runs += 1; // each run meets the old cost
+    },
+    QUICK,
+  );
   const [, base64 = ''] = basic('alice:secret').split(' ');
   for (let blanks = 1; blanks <= 30; blanks += 1) {
     for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc']) {
@@ -256,7 +262,7 @@ test('logins whose new digests a log in an outage does not take delay no other l
   const outage = Promise.withResolvers<void>();
   const renew = ({ client }: { readonly client: string }) =>
     client === 'dora' ? Promise.resolve() : outage.promise;
-  const credentials = new Credentials(logins, renew, { cost: { N: 4, r: 1, p: 1 } });
+  const credentials = new Credentials(logins, renew, QUICK);
   const login = (name: string, host: number) =>
     credentials.verify(basic(`${name}:secret`), `192.0.2.${host}`);
   const delayed = Promise.all(names.slice(0, 3).map((name, host) => login(name, host)));
@@ -267,7 +273,7 @@ test('logins whose new digests a log in an outage does not take delay no other l
 });
 
 test('an address that guesses learns nothing from the logins of others', async (t) => {
-  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve());
+  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve(), QUICK);
   const [hers, guesser] = ['192.0.2.1', '192.0.2.2'];
   const from = (address: string, password: string) => credentials.verify(basic(`alice:${password}`), address);
   t.is((await from(hers, 'secret')).client, 'alice');
@@ -283,7 +289,7 @@ test('an address that guesses learns nothing from the logins of others', async (
 
 test('the last header of a connection is valid there only for its address and while the login is unchanged', async (t) => {
   const logins = new Map([['alice', loginOf('alice')]]);
-  const credentials = new Credentials(logins, () => Promise.resolve());
+  const credentials = new Credentials(logins, () => Promise.resolve(), QUICK);
   const [hers, guesser, proxy] = ['192.0.2.1', '192.0.2.2', {}];
   const from = (address: string, password = 'secret') =>
     credentials.cachedLogin(basic(`alice:${password}`), address, proxy)?.client;
@@ -304,7 +310,7 @@ test('the last header of a connection is valid there only for its address and wh
 });
 
 test('a verified login is known on every connection of its address, also if a proxy adds the port', async (t) => {
-  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve());
+  const credentials = new Credentials(new Map([['alice', loginOf('alice')]]), () => Promise.resolve(), QUICK);
   const from = (address: string, password: string) => credentials.verify(basic(`alice:${password}`), address);
   for (const address of ['192.0.2.1', '[2001:db8::1]']) {
     t.is((await from(`${address}:40000`, 'secret')).client, 'alice');
