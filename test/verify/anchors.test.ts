@@ -155,6 +155,30 @@ test('a file gets every missing anchor, and a truncated line is written again', 
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
 });
 
+test('a last line that only lacks its end is an anchor: another one follows it, none replaces it', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 4);
+  await place.anchorer.anchor();
+  const whole = await readFile(place.anchorFile, 'utf8');
+  await writeFile(place.anchorFile, whole.slice(0, -1));
+  await fill(place.log, 3);
+  await place.anchorer.anchor();
+  const [first, second = '', ...rest] = (await readFile(place.anchorFile, 'utf8')).split('\n');
+  t.deepEqual([`${first}\n`, rest], [whole, ['']]);
+  t.is(anchorIn(second).events, 8);
+  await writeFile(place.anchorFile, `${first}\n${second}`);
+  // A log restored to a state before the second anchor.
+  await using older = new MemoryEventLog();
+  for await (const { stream, revision, ...event } of place.log.readAll()) {
+    if (stream === 'anchors' && revision === 1) break;
+    await older.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  }
+  await t.throwsAsync(new Anchorer(older, { ...place, dataDir: await temporaryFolder(t) }).anchor(), {
+    code: 'FOREIGN_ANCHOR_FILE',
+  });
+  t.is(await readFile(place.anchorFile, 'utf8'), `${first}\n${second}`);
+});
+
 test('a log rewritten with a consistent chain is detected, with the streams in question', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6, 'early');

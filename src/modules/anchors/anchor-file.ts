@@ -18,7 +18,7 @@ const TAIL_BYTES = 16 * 1024;
  */
 export async function appendMissing(file: string, newestFirst: AsyncIterable<Anchor>): Promise<number> {
   await using handle = await files.open(file, 'a+');
-  const { last, end } = await tailOf(handle, file);
+  const { last, end, separator } = await tailOf(handle, file);
   const missing: string[] = [];
   let found = last === undefined;
   for await (const anchor of newestFirst) {
@@ -35,28 +35,41 @@ export async function appendMissing(file: string, newestFirst: AsyncIterable<Anc
   }
   if (missing.length === 0) return 0;
   await handle.truncate(end);
-  await handle.appendFile(missing.join(''));
+  await handle.appendFile(separator + missing.join(''));
   await handle.sync();
   await syncFolder(path.dirname(path.resolve(file)));
   return missing.length;
 }
 
-/** Returns the last complete anchor and the offset of its end. */
-async function tailOf(handle: FileHandle, file: string): Promise<{ last: Anchor | undefined; end: number }> {
+type Tail = {
+  /** The last complete anchor, also where only the end of its line is missing. */
+  readonly last: Anchor | undefined;
+  /** Where the next one is appended, and what goes before it. */
+  readonly end: number;
+  readonly separator: '' | '\n';
+};
+
+async function tailOf(handle: FileHandle, file: string): Promise<Tail> {
   const { size } = await handle.stat();
-  if (size === 0) return { last: undefined, end: 0 };
   const start = Math.max(0, size - TAIL_BYTES);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
-  const whole = buffer.toString('latin1', 0, bytesRead).lastIndexOf('\n') + 1;
-  const line =
-    buffer
-      .toString('latin1', 0, Math.max(0, whole - 1))
-      .split('\n')
-      .at(-1) ?? '';
-  if (whole === 0 && start === 0) return { last: undefined, end: 0 };
+  const lines = buffer.toString('latin1', 0, bytesRead).split('\n');
+  const rest = lines.pop() ?? '';
+  if (isAnchor(rest)) return { last: anchorIn(rest), end: size, separator: '\n' };
+  const line = lines.at(-1);
+  if (line === undefined && start === 0) return { last: undefined, end: 0, separator: '' };
   try {
-    return { last: anchorIn(line), end: start + whole };
+    return { last: anchorIn(line ?? ''), end: size - rest.length, separator: '' };
   } catch (cause) {
     throw new ForeignAnchorFile(`The last line of ${file} is not an anchor: give a new file.`, { cause });
+  }
+}
+
+function isAnchor(line: string): boolean {
+  try {
+    anchorIn(line);
+    return true;
+  } catch {
+    return false;
   }
 }
