@@ -424,10 +424,15 @@ test('a corrupt object is not returned as if it were complete', async (t) => {
     const stored = path.join(service.folder, file);
     chmodSync(stored, 0o600);
     writeFileSync(stored, damaged);
-    const answer = await dana.get(target, { Accept: BYTES });
-    t.is(answer.status, 200, 'it is detected only at the end');
-    await t.throwsAsync(answer.arrayBuffer());
-    await t.throwsAsync(async () => (await dana.get(`/1/resolve/${dir}`, { Accept: TAR })).arrayBuffer());
+    // It is detected at the end of the object, which may be before the answer has begun, or after.
+    for (const read of [
+      () => dana.get(target, { Accept: BYTES }),
+      () => dana.get(`/1/resolve/${dir}`, { Accept: TAR }),
+    ]) {
+      const answer = await read();
+      if (answer.status === 200) await t.throwsAsync(answer.arrayBuffer());
+      else t.is(answer.status, 500);
+    }
   }
   await service.service.store.remove(sha256);
   const missing = await dana.get(target, { Accept: BYTES });
