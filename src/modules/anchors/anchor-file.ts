@@ -55,7 +55,8 @@ async function tailOf(handle: FileHandle, file: string): Promise<Tail> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
   const lines = buffer.toString('latin1', 0, bytesRead).split('\n');
   const rest = lines.pop() ?? '';
-  if (isAnchor(rest)) return { last: anchorIn(rest), end: size, separator: '\n' };
+  const unended = wholeAnchorIn(rest);
+  if (unended) return { last: unended, end: size, separator: '\n' };
   const line = lines.at(-1);
   if (line === undefined && start === 0) return { last: undefined, end: 0, separator: '' };
   try {
@@ -65,11 +66,11 @@ async function tailOf(handle: FileHandle, file: string): Promise<Tail> {
   }
 }
 
-function isAnchor(line: string): boolean {
+/** Returns the anchor in a line, if a crash has left it whole. */
+function wholeAnchorIn(line: string): Anchor | undefined {
   try {
-    anchorIn(line);
-    return true;
+    return anchorIn(line);
   } catch {
-    return false;
+    return undefined;
   }
 }
