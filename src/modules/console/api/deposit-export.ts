@@ -5,7 +5,7 @@ import { selectionOf } from '../listing/deposit-query.ts';
 import { columnsIn } from '../protocol/columns.ts';
 import { type Cursor, type DepositRow, filterIn } from '../protocol/deposit-list.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
 
 /** Rows that are read at once, between other requests. */
 const PAGE_SIZE = 500;
@@ -53,31 +53,33 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
       method: 'GET',
       path: '/console/api/deposits/export/:format',
       permission: 'deposits:read',
-      answer: async ({ ctx, query, params, viewer }) => {
-        const { format: name = '' } = params;
-        const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
-        if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
-        const [deposits, selection] = [await depositsOf(viewer).settled(), selectionOf(filterIn(query))];
-        const fields = query.has('columns')
-          ? columnsIn(query).flatMap((column): readonly Field[] => column.fields)
-          : USUAL_FIELDS;
-        ctx.set('Content-Disposition', `attachment; filename="deposits.${params['format']}"`);
-        ctx.set('Content-Type', format.type);
-        ctx.body = Readable.from(texts());
-
-        async function* texts(): AsyncGenerator<string> {
-          yield format?.head(fields) ?? '';
-          for (let before: Cursor | undefined; ; ) {
-            const { rows, next } = pageOf(deposits, selection, before, PAGE_SIZE);
-            yield rows.map((row) => format?.row(row, fields) ?? '').join('');
-            if (next === null) return;
-            before = next;
-            await clock.nextTurn();
-          }
-        }
-      },
+      answer: sendFile,
     },
   ];
+
+  async function sendFile({ ctx, query, params, viewer }: ViewerRequest) {
+    const { format: name = '' } = params;
+    const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
+    if (!format) throw new ConsoleRefusal(404, 'NOT_FOUND', 'The formats are csv and ndjson.');
+    const [deposits, selection] = [await depositsOf(viewer).settled(), selectionOf(filterIn(query))];
+    const fields = query.has('columns')
+      ? columnsIn(query).flatMap((column): readonly Field[] => column.fields)
+      : USUAL_FIELDS;
+    ctx.set('Content-Disposition', `attachment; filename="deposits.${params['format']}"`);
+    ctx.set('Content-Type', format.type);
+    ctx.body = Readable.from(texts());
+
+    async function* texts(): AsyncGenerator<string> {
+      yield format?.head(fields) ?? '';
+      for (let before: Cursor | undefined; ; ) {
+        const { rows, next } = pageOf(deposits, selection, before, PAGE_SIZE);
+        yield rows.map((row) => format?.row(row, fields) ?? '').join('');
+        if (next === null) return;
+        before = next;
+        await clock.nextTurn();
+      }
+    }
+  }
 }
 
 /** Where a cell begins with what a spreadsheet reads as a formula; in many languages it takes `;` for the separator. */

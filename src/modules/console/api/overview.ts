@@ -4,7 +4,7 @@ import { rowOf } from '../listing/deposit-query.ts';
 import type { OverviewData } from '../protocol/overview.ts';
 import { permits } from '../protocol/permissions.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import type { Route } from '../server/route.ts';
+import type { Route, ViewerRequest } from '../server/route.ts';
 
 /** Number of deposits that changed last. */
 const RECENT = 15;
@@ -13,22 +13,17 @@ const MAX_LAG_SECONDS = 30;
 
 /** Returns the route of the overview. */
 export function overviewRoutes({ depositsOf, log, parking, projector }: ConsoleParts): readonly Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/console/api/overview',
-      permission: 'deposits:read',
-      answer: async ({ viewer }): Promise<OverviewData> => {
-        const deposits = await depositsOf(viewer).settled();
-        const newest = { orderBy: 'changed', descending: true, limit: RECENT };
-        return {
-          counts: Object.fromEntries(deposits.counts()),
-          recent: deposits.find(newest).map(rowOf),
-          service: permits(viewer.role, 'service:read') ? await service() : null,
-        };
-      },
-    },
-  ];
+  return [{ method: 'GET', path: '/console/api/overview', permission: 'deposits:read', answer: overview }];
+
+  async function overview({ viewer }: ViewerRequest): Promise<OverviewData> {
+    const deposits = await depositsOf(viewer).settled();
+    const newest = { orderBy: 'changed', descending: true, limit: RECENT };
+    return {
+      counts: Object.fromEntries(deposits.counts()),
+      recent: deposits.find(newest).map(rowOf),
+      service: permits(viewer.role, 'service:read') ? await service() : null,
+    };
+  }
 
   async function service(): Promise<OverviewData['service']> {
     const { count = 0, oldest } = await lagAfter(log, projector.position, '');

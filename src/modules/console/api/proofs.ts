@@ -4,7 +4,7 @@ import { ANCHORS } from '../../anchors/anchor.ts';
 import { coveredEvent } from '../../anchors/merkle-leaf.ts';
 import { MAX_EARLIER_ANCHORS } from '../proof/evidence.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
 import { type VerifierPage, verifierPage } from '../server/verifier-page.ts';
 
 /** Hashes in one answer. */
@@ -17,54 +17,43 @@ const LEAF = Buffer.of(0);
 export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[] {
   let verifier: Promise<VerifierPage> | undefined;
   return [
-    {
-      method: 'GET',
-      path: '/console/api/anchors',
-      permission: 'service:read',
-      answer: async () => {
-        const newest = await Array.fromAsync(
-          log.readStream(ANCHORS, { backwards: true, limit: 1 + MAX_EARLIER_ANCHORS }),
-        );
-        return { anchors: newest.toReversed().map(({ data }) => data) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/console/api/leaves',
-      permission: 'service:read',
-      answer: ({ query }) => leavesAfter(log, query.get('after') ?? undefined),
-    },
-    {
-      method: 'GET',
-      path: '/console/api/verifier',
-      permission: 'session',
-      answer: async ({ ctx }) => {
-        verifier ??= verifierPage().catch((error: unknown) => {
-          verifier = undefined; // its sources may be readable for the next request
-          throw error;
-        });
-        ctx.body = (await verifier).html;
-        ctx.type = 'application/octet-stream';
-        ctx.attachment('deposit-verifier.html');
-      },
-    },
+    { method: 'GET', path: '/console/api/anchors', permission: 'service:read', answer: newestAnchors },
+    { method: 'GET', path: '/console/api/leaves', permission: 'service:read', answer: leavesAfter },
+    { method: 'GET', path: '/console/api/verifier', permission: 'session', answer: sendVerifier },
   ];
-}
 
-/** Resolves to hashes of the leaves of the Merkle tree over the log, in its order. They reveal no contents. */
-async function leavesAfter(log: ConsoleParts['log'], after: string | undefined) {
-  const leaves: string[] = [];
-  let next: string | null = null;
-  try {
-    for await (const event of log.readAll({ after })) {
-      leaves.push(createHash('sha256').update(LEAF).update(coveredEvent(event)).digest('hex'));
-      if (leaves.length < PAGE_SIZE) continue;
-      next = event.position;
-      break;
-    }
-  } catch (error) {
-    if (!(error instanceof InvalidPosition)) throw error;
-    throw new ConsoleRefusal(400, 'BAD_POSITION', error.message);
+  async function newestAnchors() {
+    const newest = await Array.fromAsync(
+      log.readStream(ANCHORS, { backwards: true, limit: 1 + MAX_EARLIER_ANCHORS }),
+    );
+    return { anchors: newest.toReversed().map(({ data }) => data) };
   }
-  return { leaves, next };
+
+  /** Resolves to hashes of the leaves of the Merkle tree over the log, in its order. They reveal no contents. */
+  async function leavesAfter({ query }: ViewerRequest) {
+    const leaves: string[] = [];
+    let next: string | null = null;
+    try {
+      for await (const event of log.readAll({ after: query.get('after') ?? undefined })) {
+        leaves.push(createHash('sha256').update(LEAF).update(coveredEvent(event)).digest('hex'));
+        if (leaves.length < PAGE_SIZE) continue;
+        next = event.position;
+        break;
+      }
+    } catch (error) {
+      if (!(error instanceof InvalidPosition)) throw error;
+      throw new ConsoleRefusal(400, 'BAD_POSITION', error.message);
+    }
+    return { leaves, next };
+  }
+
+  async function sendVerifier({ ctx }: ViewerRequest): Promise<void> {
+    verifier ??= verifierPage().catch((error: unknown) => {
+      verifier = undefined; // its sources may be readable for the next request
+      throw error;
+    });
+    ctx.body = (await verifier).html;
+    ctx.type = 'application/octet-stream';
+    ctx.attachment('deposit-verifier.html');
+  }
 }

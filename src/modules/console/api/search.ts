@@ -11,7 +11,7 @@ import type { VisibleDeposits } from '../listing/visible-deposits.ts';
 import { type Filter, filterIn, isFilterName } from '../protocol/deposit-list.ts';
 import { MAX_FOUND, type SearchResult } from '../protocol/search-result.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, type Route } from '../server/route.ts';
+import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NEWEST = { orderBy: 'key', descending: true, limit: MAX_FOUND };
@@ -21,19 +21,13 @@ type SearchParts = Pick<ConsoleParts, 'depositsOf' | 'log' | 'resolver'>;
 
 /** Returns the route of the search box: it finds out what a text is, and the deposits that it names. */
 export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readonly Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/console/api/search',
-      permission: 'deposits:read',
-      answer: ({ ctx, query, viewer }) =>
-        untilClientGone(ctx, async (signal) => {
-          const text = (query.get('q') ?? '').trim();
-          if (text === '') throw new ConsoleRefusal(400, 'NOTHING_TO_SEARCH', 'Type what to search for.');
-          return resultOf(text, viewer, signal);
-        }),
-    },
-  ];
+  return [{ method: 'GET', path: '/console/api/search', permission: 'deposits:read', answer: search }];
+
+  function search({ ctx, query, viewer }: ViewerRequest): Promise<SearchResult> {
+    const text = (query.get('q') ?? '').trim();
+    if (text === '') throw new ConsoleRefusal(400, 'NOTHING_TO_SEARCH', 'Type what to search for.');
+    return untilClientGone(ctx, (signal) => resultOf(text, viewer, signal));
+  }
 
   async function resultOf(text: string, viewer: Viewer, signal: AbortSignal): Promise<SearchResult> {
     const [lower, deposits] = [text.toLowerCase(), await depositsOf(viewer).settled()];

@@ -1,6 +1,6 @@
 import type { EventLog, RecordedEvent } from '../../../event-log/event-log.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
-import { ConsoleRefusal, notFoundHere, type Route } from '../server/route.ts';
+import { ConsoleRefusal, notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 
 /** Events in one answer. */
 const PAGE_SIZE = 200;
@@ -13,22 +13,18 @@ const READABLE = /^(?:deposit-[1-9]\d{0,15}|collection-.+|ids-deposit|anchors)$/
 
 /** Returns the routes of the events of a stream, as the log has them. */
 export function streamRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/console/api/streams/:stream/events',
-      permission: 'service:read',
-      answer: async ({ params, query }) => {
-        const stream = params['stream'] ?? '';
-        if (!READABLE.test(stream)) throw notFoundHere('Stream not found.');
-        const from = revisionIn(query.get('from') ?? '0');
-        const events = await pageOf(log, stream, from);
-        if (events.length === 0 && from === 0) throw notFoundHere('Stream not found.');
-        const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
-        return { stream, from, next, events: events.map(verbatim) };
-      },
-    },
-  ];
+  const path = '/console/api/streams/:stream/events';
+  return [{ method: 'GET', path, permission: 'service:read', answer: eventsOf }];
+
+  async function eventsOf({ params, query }: ViewerRequest) {
+    const stream = params['stream'] ?? '';
+    if (!READABLE.test(stream)) throw notFoundHere('Stream not found.');
+    const from = revisionIn(query.get('from') ?? '0');
+    const events = await pageOf(log, stream, from);
+    if (events.length === 0 && from === 0) throw notFoundHere('Stream not found.');
+    const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
+    return { stream, from, next, events: events.map(verbatim) };
+  }
 }
 
 function pageOf(log: EventLog, stream: string, from: number): Promise<RecordedEvent[]> {
