@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { syncName } from '../../tools/files/make-directory.ts';
+import { withDescriptor } from '../../tools/files/with-descriptor.ts';
 import { files } from '../../tools/files.ts';
 import { newestSlot, slotFaults, writeSlot } from '../../tools/sqlite/slots.ts';
 import { EventLogUnusable } from '../event-log.ts';
@@ -29,12 +30,7 @@ export function repairHead(file: string, head: Head): void {
 /** Makes the record and its name durable before the log is closed: after a backup, for example, no append follows. */
 export function syncHead(file: string): void {
   if (!isThere(file)) return;
-  const descriptor = files.openSync(headFile(file), 'r');
-  try {
-    files.fsyncSync(descriptor);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  withDescriptor(headFile(file), 'r', files.fsyncSync);
   syncName(headFile(file));
 }
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { clock } from '../../tools/clock.ts';
+import { withDescriptor } from '../../tools/files/with-descriptor.ts';
 import { files } from '../../tools/files.ts';
 import { hasCode } from '../store-errors.ts';
 import type { FileChange } from './store-writer-messages.ts';
@@ -49,25 +50,18 @@ function copy(from: string, file: string): void {
  */
 function touch(file: string): true {
   const now = clock.date();
-  withSync(file, 'r+', (descriptor) => files.futimesSync(descriptor, now, now));
+  withDescriptor(file, 'r+', (descriptor) => {
+    files.futimesSync(descriptor, now, now);
+    files.fsyncSync(descriptor);
+  });
   return true;
 }
 
 function remove(file: string, storedBefore: number): boolean {
   if (files.statSync(file).mtimeMs >= storedBefore) return false;
   files.unlinkSync(file);
-  withSync(path.dirname(file), 'r', () => {});
+  withDescriptor(path.dirname(file), 'r', files.fsyncSync);
   return true;
-}
-
-function withSync(file: string, flags: 'r' | 'r+', change: (descriptor: number) => void): void {
-  const descriptor = files.openSync(file, flags);
-  try {
-    change(descriptor);
-    files.fsyncSync(descriptor);
-  } finally {
-    files.closeSync(descriptor);
-  }
 }
 
 function ifThere(change: () => boolean): boolean {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { errorsOfCode } from '../coded-error.ts';
+import { withDescriptor } from '../files/with-descriptor.ts';
 import { files } from '../files.ts';
 import { isDiskFullError, primaryCode } from './codes.ts';
 
@@ -85,11 +86,7 @@ function sizeOf(file: string): number {
 function journalModeInHeader(file: string): 'wal' | 'delete' {
   const [WRITE_VERSION, WAL] = [18, 2];
   const versions = Buffer.alloc(2);
-  const descriptor = files.openSync(file, 'r'); // drops no lock: an immutable file is not locked
-  try {
-    files.readSync(descriptor, versions, 0, versions.length, WRITE_VERSION);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  // Drops no lock: an immutable file is not locked.
+  withDescriptor(file, 'r', (descriptor) => files.readSync(descriptor, versions, 0, 2, WRITE_VERSION));
   return versions.every((version) => version === WAL) ? 'wal' : 'delete';
 }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { withDescriptor } from '../files/with-descriptor.ts';
 import { files } from '../files.ts';
 
 /**
@@ -34,42 +35,33 @@ export function writeAllSlots(file: string, record: Slotted): void {
 }
 
 function changeSlots(file: string, change: (descriptor: number, slots: Slots) => void): void {
-  const descriptor = files.openSync(file, files.constants.O_RDWR | files.constants.O_CREAT, 0o644);
-  try {
+  withDescriptor(file, files.constants.O_RDWR | files.constants.O_CREAT, (descriptor) => {
     change(descriptor, [readSlot(descriptor, SLOTS[0]), readSlot(descriptor, SLOTS[1])]);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 /** Returns the newest complete record of an existing file. */
 export function newestSlot(file: string): Slotted | undefined {
-  const descriptor = files.openSync(file, files.constants.O_RDONLY);
-  try {
+  return withDescriptor(file, 'r', (descriptor) => {
     const records = SLOTS.map((offset) => readSlot(descriptor, offset)).filter((each) => each !== undefined);
     return records.sort((a, b) => b.number - a.number)[0];
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 /**
  * Describes records that are neither complete nor empty: torn by a power cut, or altered. Later records replace them.
  */
 export function slotFaults(file: string): string[] {
-  const descriptor = files.openSync(file, files.constants.O_RDONLY);
-  try {
-    return SLOTS.flatMap((offset) => {
+  return withDescriptor(file, 'r', (descriptor) =>
+    SLOTS.flatMap((offset) => {
       const bytes = Buffer.alloc(SLOT_DISTANCE);
       const length = files.readSync(descriptor, bytes, 0, SLOT_DISTANCE, offset);
       const written = bytes.subarray(0, bytes.indexOf('\n') + 1);
       const isWhole = length === 0 || readSlot(descriptor, offset) !== undefined;
       const isEmptyBehind = bytes.subarray(written.length).every((byte) => byte === 0);
       return isWhole && isEmptyBehind ? [] : [`the record at byte ${offset} is not whole`];
-    });
-  } finally {
-    files.closeSync(descriptor);
-  }
+    }),
+  );
 }
 
 /** Encodes a record as a whole slot, so that no earlier content remains after the line. */
