@@ -1,8 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
 import { isBusy, primaryCode } from '../../tools/sqlite/codes.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { committed } from '../../tools/sqlite/transaction.ts';
+import { openedToWrite } from '../../tools/sqlite/writing.ts';
 import { EventLogUnavailable } from '../event-log.ts';
 import { createSchemaIfEmpty } from './schema.ts';
 
@@ -20,8 +21,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 export function openForWriting(file: string): DatabaseSync {
   // SQLite's own busy handler sleeps up to 100 ms between attempts and so starves; this time-out is short,
   // and `whileBusy` repeats it.
-  const db = new DatabaseSync(file, { timeout: 20 });
-  try {
+  return openedToWrite(file, 20, (db) => {
     whileBusy(() => set(db, 'journal_mode', 'wal'));
     set(db, 'synchronous', 2);
     set(db, 'fullfsync', 1);
@@ -29,10 +29,7 @@ export function openForWriting(file: string): DatabaseSync {
     inTransaction(db, () => createSchemaIfEmpty(db));
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  });
 }
 
 /** Waits only while another process recovers the file after a crash. @throws {WalNotReadable} */

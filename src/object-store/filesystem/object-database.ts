@@ -1,7 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
+import { openedToWrite } from '../../tools/sqlite/writing.ts';
 import { StoreFormatUnknown } from '../object-store.ts';
 
 /** Milliseconds to wait for another process that is writing. */
@@ -56,18 +57,14 @@ function formatOf(file: string): number {
 
 /** Opens the database to write. Every change of an object, also of a file, is made under its write lock. */
 export function openToWrite(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: BUSY_MS });
-  try {
+  return openedToWrite(file, BUSY_MS, (database) => {
     database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
     database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
     assertFullySynchronous(database);
     database.exec(OBJECT_SCHEMA);
     assertWritable(database, 'small_object');
     return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  });
 }
 
 export function openToRead(file: string): DatabaseSync {

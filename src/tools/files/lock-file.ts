@@ -1,8 +1,9 @@
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { errorsOfCode } from '../coded-error.ts';
 import { isBusy, isDamage } from '../sqlite/codes.ts';
 import { openTwice } from '../sqlite/found-twice.ts';
+import { openedToWrite } from '../sqlite/writing.ts';
 import { isNotAccessible, isPermissionError, notPermitted } from './access.ts';
 import { makeDirectory } from './make-directory.ts';
 
@@ -34,14 +35,10 @@ export function lockFile(file: string, inUse: string): Disposable {
 }
 
 function locked(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: 0 });
-  try {
+  return openedToWrite(file, 0, (database) => {
     database.exec('BEGIN EXCLUSIVE');
     return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  });
 }
 
 function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {

@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
 import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
+import { openedToWrite } from '../../tools/sqlite/writing.ts';
 import { changeWriter } from './change-writer.ts';
 import { addLookups } from './view-schema.ts';
 import type { ViewFileUse, ViewJob } from './view-writer-messages.ts';
@@ -31,15 +31,11 @@ export function runViewJobs(
 }
 
 function open(file: string, checkpointPages: number) {
-  const database = new DatabaseSync(file, { timeout: 5000 });
-  try {
+  return openedToWrite(file, 5000, (database) => {
     database.exec(
       `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA threads = 1`,
     );
     assertWritable(database, 'about');
     return { database, write: changeWriter(database) };
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  });
 }
