@@ -84,6 +84,16 @@ test('a password may contain colons and any characters, composed or decomposed',
   t.is((await withAuthorization(service, basic('zoe:p'))).status, 401);
 });
 
+test('a password with NUL bytes at its end, which scrypt ignores, is wrong', async (t) => {
+  const { service, alice } = t.context;
+  t.is((await withAuthorization(service, alice.authorization)).status, 200);
+  const right = Buffer.from(alice.authorization.replace('Basic ', ''), 'base64').toString();
+  for (const wrong of [`${right}\0`, `${right}\0\0\0`]) {
+    await assertSwordError(t, await withAuthorization(service, basic(wrong)), 401, 'Unauthorized');
+  }
+  await t.throwsAsync(quickCredentialOf('secret\0'), { code: 'BAD_PASSWORD' });
+});
+
 test('a login or grant revoked while a body arrives refuses the write, and nothing is recorded', async (t) => {
   const { service } = t.context;
   const { administration } = service;

@@ -15,12 +15,12 @@ const MAX_PASSWORD_BYTES = 1024;
 
 class BadPassword extends errorsOfCode('BAD_PASSWORD') {}
 
-/** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes. */
+/** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes, or with NUL. */
 export async function credentialOf(password: string, cost = PASSWORD_COST): Promise<Credential> {
   const normalized = normalize(password);
   if (normalized === undefined) {
-    const text = `A password has 1 to ${MAX_PASSWORD_BYTES} bytes; this one has ${Buffer.byteLength(password)}.`;
-    throw new BadPassword(text);
+    const text = `A password has 1 to ${MAX_PASSWORD_BYTES} bytes, none of them NUL`;
+    throw new BadPassword(`${text}; this one has ${Buffer.byteLength(password)} bytes.`);
   }
   const salt = random.bytes(16);
   const digest = await scryptOf(normalized, salt, cost);
@@ -60,12 +60,12 @@ export function generatePassword(): string {
 
 /**
  * Normalises a password, so that the same characters typed on another system are the same password. Returns `undefined`
- * if its length is out of range.
+ * if its length is out of range, or if it has a NUL: scrypt ignores those at the end.
  */
 function normalize(password: string): string | undefined {
   const normalized = password.normalize('NFC');
   const length = Buffer.byteLength(normalized);
-  return length >= 1 && length <= MAX_PASSWORD_BYTES ? normalized : undefined;
+  return length >= 1 && length <= MAX_PASSWORD_BYTES && !normalized.includes('\0') ? normalized : undefined;
 }
 
 function scryptOf(password: string, salt: Buffer, { N, r, p }: PasswordCost): Promise<Buffer> {
