@@ -377,6 +377,15 @@ test('a content or directory inside a deposit is found in the newest trees witho
   );
 });
 
+test('a refusal names the SWHID without the trailing slash of the path', async (t) => {
+  const { alice } = t.context;
+  const absent = `swh:1:dir:${'0'.repeat(40)}`;
+  const notFound = await assertSwordError(t, await alice.get(`/1/resolve/${absent}/`), 404, 'NotFound');
+  t.true(notFound.startsWith(`No deposit of this client that is done has "${absent}"`), notFound);
+  const answer = await alice.get('/1/resolve/swh:1:dir:123/');
+  t.regex(await answer.text(), /"swh:1:dir:123" is not a SWHID/);
+});
+
 test('an invalid SWHID is a bad request', async (t) => {
   const { alice, own } = t.context;
   for (const target of [

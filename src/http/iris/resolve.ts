@@ -24,7 +24,8 @@ export function resolveHandler(
       const found = await untilClientGone(ctx, (signal) =>
         resolver.resolve(ctx.state.login, readings, signal),
       );
-      if (!found) throw notFound(`No deposit of this client that is done has ${quoted(text)}. ${HINT}`);
+      if (!found)
+        throw notFound(`No deposit of this client that is done has ${quoted(withoutSlash(text))}. ${HINT}`);
       return found;
     },
     handlers: {
@@ -59,7 +60,7 @@ function swhidsIn(text: string): readonly Swhid[] {
   const distinct = new Map(read.map((swhid) => [formatQualifiedSwhid(swhid), swhid]));
   if (distinct.size > 0) return [...distinct.values()];
   throw badRequest(reasonFor(decoded(text)[0] ?? text), {
-    verboseDescription: `${quoted(text)} is not a SWHID such as swh:1:dir: and 40 lower-case hex digits, with or without qualifiers.`,
+    verboseDescription: `${quoted(withoutSlash(text))} is not a SWHID such as swh:1:dir: and 40 lower-case hex digits, with or without qualifiers.`,
   });
 }
 
