@@ -597,21 +597,28 @@ test('a public page leads clients and people to the service document', async (t)
   t.false((await connection.answers(1)).body.includes('evil'), 'the Host header changes nothing');
 });
 
-test('an archive in base64 has the same size limit as one without', async (t) => {
+test('an archive in base64 has the same size limit as one without, in both multipart types', async (t) => {
   const maxUploadSize = 1024 ** 2;
   await using service = await RunningService.start({ maxUploadSize, maxEntrySize: 1000 });
   const alice = await service.register('alice', { collections: ['software'] });
-  const send = (length: number) => {
+  const send = (length: number, type: string) => {
     const archive = Buffer.concat([helloTar, Buffer.alloc(length - helloTar.length)]);
-    const lines = archive.toString('base64').replace(/(.{76})/g, '$1\r\n');
-    const headers = [
-      'Content-Type: application/x-tar',
-      'Content-Disposition: attachment; filename=a.tar',
-      'Content-Transfer-Encoding: base64',
-    ];
-    return alice.post('/1/software/', relatedOf([[headers, lines]]), related());
+    const headers = {
+      'Content-Type': 'application/x-tar',
+      'Content-Disposition': 'form-data; name="file"; filename=a.tar',
+      'Content-Transfer-Encoding': 'base64',
+    };
+    const body = archive.toString('base64').replace(/(.{76})/g, '$1\r\n');
+    const contentType = formType['Content-Type'].replace('multipart/form-data', type);
+    return alice.post('/1/software/', formOf([{ headers, body }]), {
+      ...partial,
+      'Content-Type': contentType,
+    });
   };
-  t.is((await send(maxUploadSize)).status, 201);
-  const refused = await assertSwordError(t, await send(maxUploadSize + 1), 413, 'MaxUploadSizeExceeded');
-  t.regex(refused, /depositns:resumableUploads/);
+  for (const type of ['multipart/related', 'multipart/form-data']) {
+    t.is((await send(maxUploadSize, type)).status, 201, type);
+    const answer = await send(maxUploadSize + 1, type);
+    const refused = await assertSwordError(t, answer, 413, 'MaxUploadSizeExceeded', type);
+    t.regex(refused, /depositns:resumableUploads/);
+  }
 });

@@ -25,14 +25,13 @@ export function assertDeclaredLength(length: number | null, body: BodyKind, limi
   } else if (body.kind !== 'upload') assertArchiveWithin(length, maxBodyBytes(body, limits));
 }
 
-/** Returns the maximum bytes of a body with an archive. */
+/** Returns the maximum bytes of a body with an archive. Each part of a multipart body may be in base64. */
 function maxBodyBytes(
   body: Kind<'archive' | 'multipart'>,
   { maxUploadSize, maxEntrySize }: SizeLimits,
 ): number {
   if (body.kind === 'archive') return maxUploadSize;
-  const growth = body.mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
-  return Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
+  return Math.ceil((maxUploadSize + maxEntrySize) * BASE64_GROWTH) + MULTIPART_OVERHEAD;
 }
 
 /** Receives the body of any kind. */
