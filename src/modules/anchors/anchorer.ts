@@ -1,13 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
-import { appendAfter } from '../../event-log/append-after.ts';
-import {
-  type EventLog,
-  lastEvent,
-  type RecordedEvent,
-  WrongExpectedRevision,
-} from '../../event-log/event-log.ts';
-import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
+import { appendAfter, untilAppended } from '../../event-log/append-after.ts';
+import { type EventLog, lastEvent, type RecordedEvent } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
@@ -64,10 +58,9 @@ export class Anchorer {
     return { anchor, made, written };
   }
 
-  async #anchorIfNeeded(key: KeyObject, signal?: AbortSignal): Promise<Omit<Anchored, 'written'>> {
+  #anchorIfNeeded(key: KeyObject, signal?: AbortSignal): Promise<Omit<Anchored, 'written'>> {
     const stateFile = path.join(this.#options.dataDir, 'anchor-state.json');
-    let retries: OutageRetries | undefined;
-    for (let lost = 0; lost < MAX_LOST; ) {
+    const attempt = async () => {
       const tree = await LogMerkleTree.open(this.#log, stateFile);
       const last = await this.#last();
       await tree.catchUp(signal);
@@ -87,27 +80,13 @@ export class Anchorer {
         },
         key,
       );
-      if (await this.#append(anchor, last?.event)) return { anchor, made: true };
-      const current = await this.#last();
-      if (isBeyond(current?.event.revision ?? 'none', last?.event.revision ?? 'none')) lost += 1;
-      else {
-        retries ??= new OutageRetries();
-        await retries.pause(`The append to ${ANCHORS} was rejected, and no read shows another anchor`);
-      }
-    }
-    throw new AnchorsOvertaken('Other processes create anchors at the same time: try again later.');
-  }
-
-  /** Resolves to false when the log has another event there, or rejects appends without a quorum. */
-  async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
-    const metadata = { occurredAt: anchor.madeAt };
-    try {
-      await appendAfter(this.#log, ANCHORS, last, { type: 'AnchorMade', data: anchor, metadata });
-      return true;
-    } catch (error) {
-      if (error instanceof WrongExpectedRevision) return false;
-      throw error;
-    }
+      const metadata = { occurredAt: anchor.madeAt };
+      await appendAfter(this.#log, ANCHORS, last?.event, { type: 'AnchorMade', data: anchor, metadata });
+      return { anchor, made: true };
+    };
+    const overtaken = () =>
+      new AnchorsOvertaken('Other processes create anchors at the same time: try again later.');
+    return untilAppended(this.#log, ANCHORS, attempt, { maxLost: MAX_LOST, overtaken });
   }
 
   async #last(): Promise<{ readonly event: RecordedEvent; readonly anchor: Anchor } | undefined> {

@@ -1,4 +1,4 @@
-import { appendAfter } from '../../event-log/append-after.ts';
+import { appendAfter, untilAppended } from '../../event-log/append-after.ts';
 import {
   type Appended,
   type EventLog,
@@ -6,9 +6,7 @@ import {
   lastEvent,
   type NewEvent,
   type RecordedEvent,
-  WrongExpectedRevision,
 } from '../../event-log/event-log.ts';
-import { isBeyond, OutageRetries } from '../../event-log/outage-retries.ts';
 import { random } from '../../tools/random.ts';
 
 /**
@@ -39,7 +37,7 @@ export async function appendNodeEvent(
 ): Promise<Appended> {
   const named = { id: random.uuid(), ...event };
   let last = await lastEvent(log, NODES);
-  return await untilAppended(log, async () => {
+  return await untilInStream(log, async () => {
     for await (const later of log.readStream(NODES, { from: (last?.revision ?? -1) + 1 })) {
       if (later.id === named.id) return later; // it was accepted although it was rejected
       last = later;
@@ -55,7 +53,7 @@ export async function appendNodeEvent(
 export async function askNodes(
   log: NodeLog,
 ): Promise<(Appended & { readonly nodes: readonly string[] }) | undefined> {
-  return await untilAppended(log, async () => {
+  return await untilInStream(log, async () => {
     const { nodes, last } = await registeredNodes(log);
     if (nodes.length === 0) return undefined;
     // At the revision that was read: so no node registers in between.
@@ -102,18 +100,8 @@ function nodesAsked({ data }: RecordedEvent): readonly string[] {
   return data['nodes'] as readonly string[]; // as askNodes appended it
 }
 
-/** Makes the attempt again after others have appended, and after a pause if no read shows what they have appended. */
-async function untilAppended<Result>(log: NodeLog, attempt: () => Promise<Result>): Promise<Result> {
-  const retries = new OutageRetries();
-  for (let lost = 0; lost < MAX_LOST; ) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof WrongExpectedRevision)) throw error;
-      const shown = await lastEvent(log, NODES);
-      if (isBeyond(shown?.revision ?? 'none', error.expected)) lost += 1;
-      else await retries.pause(`The append to ${NODES} was rejected, and no read shows another event`);
-    }
-  }
-  throw new EventLogUnavailable(`${MAX_LOST} appends to ${NODES} conflicted with other nodes: try again.`);
+function untilInStream<Result>(log: NodeLog, attempt: () => Promise<Result>): Promise<Result> {
+  const text = `${MAX_LOST} appends to ${NODES} conflicted with other nodes: try again.`;
+  const overtaken = () => new EventLogUnavailable(text);
+  return untilAppended(log, NODES, attempt, { maxLost: MAX_LOST, overtaken });
 }
