@@ -1,7 +1,7 @@
 import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
 import { chainHash } from '../../event-log/integrity/hash-chain.ts';
+import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
-import { random } from '../../tools/random.ts';
 import { ANCHORS } from './anchor.ts';
 import { coveredEvent } from './merkle-leaf.ts';
 import { MerkleTree, type MerkleTreeState } from './merkle-tree.ts';
@@ -57,14 +57,8 @@ export class LogMerkleTree {
 
   async #save(): Promise<void> {
     const { tree, other, last } = this.#applied;
-    const temporary = `${this.#file}.${random.uuid()}.new`;
-    const text = JSON.stringify({ version: VERSION, tree: tree.state, other, last });
-    try {
-      await files.writeFile(temporary, text);
-      await files.rename(temporary, this.#file);
-    } finally {
-      await files.rm(temporary, { force: true });
-    }
+    const state = { version: VERSION, tree: tree.state, other, last };
+    await writeFileAtomic(this.#file, JSON.stringify(state)); // the lock of anchoring is held
   }
 }
 
