@@ -119,18 +119,9 @@ const REFUSAL_CODES: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   PROVENANCE_OUTSIDE_PROVIDER: 'Forbidden',
 };
 
-type OtherCode =
-  | ContentMismatch['code']
-  | ObjectStoreUnavailable['code']
-  | 'EVENT_LOG_UNAVAILABLE'
-  | 'READERS_BUSY'
-  | 'POOL_BUSY'
-  | 'VIEW_UNAVAILABLE'
-  | 'CONCURRENT_WRITES'
-  | 'WRONG_EXPECTED_REVISION'
-  | 'REVISION_NOT_MATCHED';
+type StoreCode = ContentMismatch['code'] | ObjectStoreUnavailable['code'];
 
-const OTHER_CODES: Readonly<Record<OtherCode, SwordErrorCode>> = {
+const OTHER_CODES: Readonly<Record<StoreCode, SwordErrorCode> & Record<string, SwordErrorCode>> = {
   MD5_MISMATCH: 'ErrorChecksumMismatch',
   SHA256_MISMATCH: 'ErrorChecksumMismatch',
   LENGTH_MISMATCH: 'ErrorChecksumMismatch',
