@@ -10,6 +10,7 @@ import {
 import { chainHash, sealAfter } from '../event-log/integrity/hash-chain.ts';
 import { isBeyond, OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
+import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { random } from '../tools/random.ts';
 
 const MAX_RESERVED_AHEAD = 64;
@@ -78,25 +79,13 @@ export class DepositIdAllocator {
 
   #wait(since: number): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const { timeLimit } = this.#limits;
-    const end = (): void => {
-      this.#waiting = this.#waiting.filter((each) => each !== waiting);
-      reject(timeoutError(timeLimit));
-    };
-    const timer = clock.setTimeout(end, since + timeLimit - clock.monotonic()).unref();
-    const waiting: Waiting = {
-      since,
-      resolve: (id) => {
-        clock.clearTimeout(timer);
-        resolve(id);
-      },
-      reject: (error) => {
-        clock.clearTimeout(timer);
-        reject(error);
-      },
-    };
+    const waiting: Waiting = { since, resolve, reject };
     this.#waiting.push(waiting);
-    return promise;
+    const { timeLimit } = this.#limits;
+    return withTimeout(promise, since + timeLimit - clock.monotonic(), () => {
+      this.#waiting = this.#waiting.filter((each) => each !== waiting);
+      throw timeoutError(timeLimit);
+    });
   }
 
   #takeReserved(): number | undefined {

@@ -1,10 +1,11 @@
 import { clock } from '../clock.ts';
+
 /** Settles like the work, or with the result of `late` if the work takes longer than `milliseconds`. */
 export async function withTimeout<Outcome, Late = undefined>(
   work: Promise<Outcome>,
   milliseconds: number,
-  late: () => Late | undefined = () => undefined,
-): Promise<Outcome | Late | undefined> {
+  late: () => Late = () => undefined as Late,
+): Promise<Outcome | Late> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = clock.setTimeout(resolve, milliseconds);
   try {
