@@ -14,15 +14,13 @@ import type { NotificationsCommand } from '../domain/notifications/notifications
 import type { ParkedEvent, Parking, ParkingCommand } from '../domain/parking/parking.ts';
 import type { PersonCommand } from '../domain/person/person.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
-import { clock } from '../tools/clock.ts';
 import { credentialOf } from '../tools/cryptography/password.ts';
-import { random } from '../tools/random.ts';
 import {
   type Actor,
-  type CommandContext,
   type HandleOptions,
   handleCommand,
   load,
+  newContext,
   type Outcome,
 } from './command-handler.ts';
 import type { StreamState } from './stream-state.ts';
@@ -144,13 +142,9 @@ export class AdminCommands {
     command: Command,
     options?: HandleOptions<State, Command>,
   ): Promise<Outcome<State, Event>> {
-    const outcome = await handleCommand(this.#log, aggregate, id, command, this.#context(), options);
+    const context = newContext(this.#actor);
+    const outcome = await handleCommand(this.#log, aggregate, id, command, context, options);
     if (this.#position === undefined || this.#position < outcome.position) this.#position = outcome.position;
     return outcome;
-  }
-
-  #context(): CommandContext {
-    const [commandId, correlationId] = [random.uuid(), random.uuid()];
-    return { commandId, correlationId, actor: this.#actor, now: clock.date().toISOString() };
   }
 }

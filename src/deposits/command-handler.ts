@@ -36,6 +36,12 @@ export type Actor = {
   readonly name: string;
 };
 
+/** Returns the context of a command that neither a request nor an event has caused. */
+export function newContext(actor: Actor): CommandContext {
+  const [commandId, correlationId] = [random.uuid(), random.uuid()];
+  return { commandId, correlationId, actor, now: clock.date().toISOString() };
+}
+
 /** The stream as a command left it. */
 export type Outcome<State, Event> = StreamState<State> & {
   readonly revision: number;

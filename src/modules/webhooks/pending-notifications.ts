@@ -1,5 +1,5 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
-import { type CommandContext, handleCommand, load, type Outcome } from '../../deposits/command-handler.ts';
+import { handleCommand, load, newContext, type Outcome } from '../../deposits/command-handler.ts';
 import { type StatusChange, statusChangeAt } from '../../deposits/status-change.ts';
 import { notifications } from '../../domain/aggregates.ts';
 import { UnreadableEvent } from '../../domain/codec.ts';
@@ -12,7 +12,6 @@ import type {
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
-import { random } from '../../tools/random.ts';
 import { inSpan } from '../../tools/span.ts';
 import { type CircuitBreaker, MAX_PAUSE_MS, retryPause } from './circuit-breaker.ts';
 import type { Outcome as Delivery, Failure } from './webhook-client.ts';
@@ -164,17 +163,13 @@ export class PendingNotifications {
   }
 
   #execute(command: NotificationsCommand): Promise<Outcome<Notifications, NotificationsEvent>> {
-    return handleCommand(this.#parts.log, notifications, command.depositId, command, context());
+    const context = newContext({ kind: 'reactor', name: 'notifier' });
+    return handleCommand(this.#parts.log, notifications, command.depositId, command, context);
   }
 }
 
 function unreadableFailure({ message: reason }: UnreadableEvent): Failure {
   return { taken: false, reason, isUnreachable: false, retryAfter: 0 };
-}
-
-function context(): CommandContext {
-  const [commandId, correlationId, now] = [random.uuid(), random.uuid(), iso(clock.now())];
-  return { commandId, correlationId, now, actor: { kind: 'reactor', name: 'notifier' } };
 }
 
 function iso(milliseconds: number): string {

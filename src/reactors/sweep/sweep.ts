@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { addAbortSignal } from 'node:stream';
+import { newContext } from '../../deposits/command-handler.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
-import { random } from '../../tools/random.ts';
 import type { EventLogParking } from '../parking.ts';
 import type { ReactorRunner } from '../reactor-runner.ts';
 import type { NotificationViews } from './notification-views.ts';
@@ -118,9 +118,7 @@ export class Sweep implements AsyncDisposable {
       for (const parked of await parking.waiting(name)) {
         signal.throwIfAborted();
         if (parked.object === undefined || !(await isReadable(store, parked.object, signal))) continue;
-        const [commandId, correlationId] = [random.uuid(), random.uuid()];
-        const actor = { kind: 'service', name: 'sweep' } as const;
-        await parking.retry(parked, { commandId, correlationId, actor, now: clock.date().toISOString() });
+        await parking.retry(parked, newContext({ kind: 'service', name: 'sweep' }));
       }
     }
   }
