@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryPart,
@@ -151,6 +152,9 @@ test('the resources that browsers and crawlers request on their own are public',
   t.is((await fetch(`${service.url}/favicon.ico`)).status, 404);
   const robots = await fetch(`${service.url}/robots.txt`);
   t.deepEqual([robots.status, await robots.text()], [200, 'User-agent: *\nDisallow: /\n']);
+  const written = await fetch(`${service.url}/robots.txt`, { method: 'DELETE' });
+  t.is(written.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  await assertSwordError(t, written, 405, 'MethodNotAllowed');
   t.is((await fetch(`${service.url}/favicon.png`)).status, 401);
 });
 

@@ -3,7 +3,6 @@ import { negotiate, type Offers } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { answerDocument } from '../responses/representation.ts';
-import type { ServiceContext } from '../service-context.ts';
 import { publicDocument } from './public-resource.ts';
 
 export const LANDING_OFFERS: Offers<'html' | 'json'> = [
@@ -39,10 +38,9 @@ export function noIcon(): never {
 }
 
 /** Answers crawlers: there is nothing to index. */
-export function robots(ctx: ServiceContext): void {
-  ctx.set('Cache-Control', 'max-age=86400');
+export const robots = publicDocument((ctx) => {
   ctx.body = 'User-agent: *\nDisallow: /\n';
-}
+});
 
 function factsOf(iris: Iris): string {
   return JSON.stringify({
