@@ -449,6 +449,21 @@ test('an archive is added or replaced by naming an upload, by its id and with th
   ]);
 });
 
+test('a request that names an upload may have an empty chunked body', async (t) => {
+  const { alice, service, uploads } = t.context;
+  const upload = await uploads.whole(helloZip);
+  const send = async (chunks: string) => {
+    using connection = await RawConnection.to(service.url);
+    const headers = { ...archiveHeaders(), ...partial, Upload: upload, Authorization: alice.authorization };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const coding = 'Host: x\r\nTransfer-Encoding: chunked\r\n';
+    await connection.send(`POST /1/software/ HTTP/1.1\r\n${coding}${lines.join('')}\r\n${chunks}`);
+    return await connection.answers(1);
+  };
+  t.is((await send('1\r\nx\r\n0\r\n\r\n')).status, 400);
+  t.is((await send('0\r\n\r\n')).status, 201);
+});
+
 test('an upload whose name is not UTF-8 is used only with another name', async (t) => {
   const { alice, uploads } = t.context;
   const name = Buffer.from('h\xe9llo.zip', 'latin1').toString('base64');

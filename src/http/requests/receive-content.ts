@@ -8,7 +8,7 @@ import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
 import type { Receiving } from './receiving.ts';
-import { requestBody } from './request-body.ts';
+import { isEmptyBody, requestBody } from './request-body.ts';
 import { assertDigests, verifyingBytes } from './verify-digests.ts';
 
 /** Bytes that a multipart body may have in addition to its archive and its entry. */
@@ -93,7 +93,8 @@ async function receiveNamedUpload(
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
   if (accepted.archives.length === 0)
     throw badRequest('An upload is an archive, and no archive is accepted here.');
-  if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
+  if (!isEmpty(ctx) && !(await isEmptyBody(ctx)))
+    throw badRequest('The request names an upload and has a body: send one or the other.');
   if (!parts.archiveSource) throw notFound('This service does not support resumable uploads.');
   const archive = { named, md5: request.md5, digests: request.digests.repr, accepted, executed };
   return parts.archiveSource(ctx, archive, parts);
