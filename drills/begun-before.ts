@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { archiveHeaders, entryHeaders, final, helloEntry, partial } from '../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../testing/http/test-client.ts';
 import { TusUploads } from '../testing/http/tus-uploads.ts';
-import type { TestClient } from '../testing/service/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import type { Ledger } from './watched-deposit.ts';
 

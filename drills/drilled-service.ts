@@ -5,7 +5,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
-import { TestClient } from '../testing/service/running-service.ts';
+import { TestClient } from '../testing/http/test-client.ts';
 
 /** A password that is used nowhere else: the scan for secrets searches for it in all files that drills leave behind. */
 export const DRILL_PASSWORD = 'Pa55-of-the-drill-71c0';

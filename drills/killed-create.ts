@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../testing/service/running-service.ts';
+import type { TestClient } from '../testing/http/test-client.ts';
 import { newTar } from './answered-deposits.ts';
 import type { ServiceProcess } from './service-process.ts';
 

@@ -11,7 +11,7 @@ import {
   formType,
   partial,
 } from '../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../testing/service/running-service.ts';
+import type { TestClient } from '../testing/http/test-client.ts';
 import { newTar } from './answered-deposits.ts';
 import { Ledger, type WatchedDeposit } from './watched-deposit.ts';
 

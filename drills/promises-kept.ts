@@ -3,7 +3,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { referencedObjects } from '../src/domain/deposit/referenced-objects.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
-import type { TestClient } from '../testing/service/running-service.ts';
+import type { TestClient } from '../testing/http/test-client.ts';
 import { unsettled } from './drilled-service.ts';
 import type { Ledger, WatchedDeposit } from './watched-deposit.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { archivePart, entryPart, entryXml, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
-import { TestClient } from '../testing/service/running-service.ts';
+import { TestClient } from '../testing/http/test-client.ts';
 import { newTar } from './answered-deposits.ts';
 import { DRILL_PASSWORD } from './drilled-service.ts';
 

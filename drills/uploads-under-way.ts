@@ -1,6 +1,6 @@
 import http from 'node:http';
+import type { TestClient } from '../testing/http/test-client.ts';
 import { pieceHeaders, TusUploads } from '../testing/http/tus-uploads.ts';
-import type { TestClient } from '../testing/service/running-service.ts';
 
 /** Milliseconds between two parts of a slow chunk. */
 const PART_EVERY = 100;

@@ -13,8 +13,9 @@ import {
   helloTar,
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { depositBegun, depositDone } from './known-deposits.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };

@@ -7,7 +7,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 
 /** Resolves to the id of a deposit that is done. */
 export async function depositDone(

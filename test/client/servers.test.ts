@@ -7,8 +7,9 @@ import anyTest, { type TestFn } from 'ava';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { depositDone } from './known-deposits.ts';
 import { listening } from './listening-server.ts';
 

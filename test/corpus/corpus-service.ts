@@ -6,8 +6,8 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { type FormPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
 
 /** The end of a deposit: refused at upload, or with a final status. */
 export type Ending = {

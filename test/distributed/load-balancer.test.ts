@@ -11,11 +11,11 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { installed } from '../../testing/processes/installed.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
 
 const HAPROXY = installed('haproxy') ?? ['/usr/sbin/haproxy'].find((file) => existsSync(file));
 const CONFIGURATION = path.join(import.meta.dirname, '../../deploy/haproxy.cfg');

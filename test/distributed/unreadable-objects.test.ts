@@ -3,9 +3,10 @@ import test from 'ava';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import type { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 
 const UNREADABLE =
   'The service cannot read its copy of the archive at the moment; nothing is needed from you.';

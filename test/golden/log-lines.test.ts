@@ -11,9 +11,10 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { assertGolden } from './golden-file.ts';
 
 /** Returns level, message and the names of the fields of lines: each once, in the order of the alphabet. */

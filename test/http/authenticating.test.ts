@@ -6,8 +6,9 @@ import { withTimeout } from '../../src/tools/concurrency/with-timeout.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import { type RunningService, TestClient } from '../../testing/service/running-service.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 import { QUICK_COST, quickCredentialOf } from '../../testing/service/secret-password.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 

@@ -12,8 +12,9 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

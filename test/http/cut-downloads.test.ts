@@ -6,8 +6,9 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import type { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });

@@ -25,7 +25,8 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService; alice: TestClient; acme: TestClient };
 const test = anyTest as TestFn<Context>;

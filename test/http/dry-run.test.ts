@@ -19,8 +19,8 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import type { TestClient } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
 import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 

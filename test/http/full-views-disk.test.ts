@@ -10,9 +10,10 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { secretCredential } from '../../testing/service/secret-password.ts';
 
 const PROVIDER = 'https://alice.example/code';

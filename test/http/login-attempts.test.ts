@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'ava';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { secretCredential } from '../../testing/service/secret-password.ts';
 
 test('password guessing is limited, then refused with 503, without delaying other addresses', async (t) => {

@@ -12,7 +12,8 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
 
 type Loaded = { id: string; swhid: string; context: string; snp: string; rev: string; origin: string };

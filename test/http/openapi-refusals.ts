@@ -10,8 +10,9 @@ import {
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
-import type { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 import type { World } from './openapi-exercises.ts';
 
 export type Sender = Pick<TestClient, 'send'>;

@@ -13,10 +13,11 @@ import { describe } from '../../testing/documents/openapi-document.ts';
 import { assertSameFacts } from '../../testing/documents/same-facts.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloTar } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
 import { until } from '../../testing/processes/until.ts';
 import { deposit, notifiedService, notify } from '../../testing/service/notified-service.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { EXERCISES, type World } from './openapi-exercises.ts';
 import {
   damageArchives,

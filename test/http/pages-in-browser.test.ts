@@ -7,7 +7,7 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 
 const test = consoleTests({ alice: { collections: ['software'], domain: 'alice.example' } });
 const LONG_TITLE = `Paint ${'and a word without end'.replaceAll(' ', '')}${'x'.repeat(80)}`;

@@ -11,7 +11,8 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const test = anyTest as TestFn<{ service: RunningService; alice: TestClient }>;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

@@ -19,8 +19,9 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

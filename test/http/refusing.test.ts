@@ -20,7 +20,8 @@ import {
   md5Of,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
 
 type Context = {

@@ -19,7 +19,8 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { accepted, directoryOf, membersOf } from '../archives/reading.ts';
 
 type Context = {

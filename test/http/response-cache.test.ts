@@ -12,9 +12,10 @@ import {
   lasting,
   passedBy,
 } from '../../testing/http/repeated-requests.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { quickCredentialOf } from '../../testing/service/secret-password.ts';
 
 /** A line of the service's log about a request. */

@@ -27,10 +27,11 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; uploads: TusUploads };
 const test = anyTest as TestFn<Context>;

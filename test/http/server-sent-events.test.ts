@@ -26,8 +26,9 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { EventSource, type SentEvent } from '../../testing/http/event-source.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({

@@ -23,8 +23,9 @@ import { silentLogger } from '../../src/tools/logger.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 import { CERTIFICATE, tlsFiles } from '../../testing/service/tls-files.ts';
 

@@ -18,8 +18,9 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { swordClients } from '../../testing/http/sword-clients.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { TusUploads } from '../../testing/http/tus-uploads.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 

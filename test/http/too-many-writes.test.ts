@@ -8,7 +8,8 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } }, { maxWrites: 2 });

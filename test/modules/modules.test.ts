@@ -4,9 +4,9 @@ import { MODULES } from '../../src/modules/modules.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
 import { Fixture } from '../upgrade/fixture.ts';
 import { unpackInto } from '../upgrade/fixture-archive.ts';
 

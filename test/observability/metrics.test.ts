@@ -17,10 +17,11 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { deposit, notifiedService, notify } from '../../testing/service/notified-service.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { tlsFiles } from '../../testing/service/tls-files.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 

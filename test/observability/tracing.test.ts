@@ -20,10 +20,10 @@ import type { Logger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { EventSource } from '../../testing/http/event-source.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
 import { type ReceivedSpan, TraceCollector } from '../../testing/service/trace-collector.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 

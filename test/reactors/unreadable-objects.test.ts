@@ -15,11 +15,12 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { aliceArchive, createDeposit, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const UNREADABLE =
   '<deposit_status_detail>The service cannot read its copy of the archive at the moment; nothing is needed from you.</deposit_status_detail>';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as tus from 'tus-js-client';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { ATOM_TYPE, final, helloEntry, partial } from '../../testing/http/deposit-bodies.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 
 /*
  * tus-js-client, of the version in package.json: an archive in chunks, which becomes a deposit. Prints a line for the

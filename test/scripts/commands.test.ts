@@ -9,10 +9,11 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript as run } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { secretCredential } from '../../testing/service/secret-password.ts';
 
 test('a client added while the service runs can deposit at once, and no longer after it is disabled', async (t) => {

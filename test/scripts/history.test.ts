@@ -21,7 +21,8 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService };
 const test = anyTest as TestFn<Context>;

@@ -22,10 +22,11 @@ import {
   helloEntry,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { outcomeOf, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 test('a corrupt object that no event names leaves a backup complete', async (t) => {
   await using service = await serviceWithDeposit();

@@ -25,12 +25,13 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 

@@ -21,12 +21,13 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const FINAL = {};
 const PARTIAL = { 'In-Progress': 'true' };

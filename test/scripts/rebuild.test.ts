@@ -14,10 +14,11 @@ import { Rebuild } from '../../src/views/rebuild.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
   for (let number = 0; number < count; number += 1) {

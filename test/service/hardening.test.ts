@@ -12,9 +12,10 @@ import { printWelcome } from '../../src/service/process/welcome.ts';
 import { credentialOf, matches, needsRehash, PASSWORD_COST } from '../../src/tools/cryptography/password.ts';
 import { createLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { quickCredentialOf } from '../../testing/service/secret-password.ts';
 
 const SERVICE_DOCUMENT = '/1/servicedocument/';

@@ -8,9 +8,9 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
 
 const DISTRIBUTED = ['@eventstore/db-client', '@grpc/grpc-js', 'minio'];
 

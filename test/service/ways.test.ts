@@ -16,10 +16,10 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { EnteredFiles } from '../../testing/processes/entered-files.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
-import { TestClient } from '../../testing/service/running-service.ts';
 import { QUICK_COST, quickCredential } from '../../testing/service/secret-password.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');

@@ -11,13 +11,14 @@ import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import { Sweep } from '../../src/reactors/sweep/sweep.ts';
 import { openDeliveries } from '../../src/service/backends/open-log.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import type { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 import { deposit, notify, temporaryKey, WAY } from '../../testing/service/notified-service.ts';
-import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 const HTTP_ALONE = { roles: ['http'] } as const;

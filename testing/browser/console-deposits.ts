@@ -7,7 +7,7 @@ import {
   formType,
   partial,
 } from '../http/deposit-bodies.ts';
-import type { TestClient } from '../service/running-service.ts';
+import type { TestClient } from '../http/test-client.ts';
 
 /** Titles and names that would run as a script, or end an attribute, if a page took them for markup. */
 export const HOSTILE_TEXTS = [

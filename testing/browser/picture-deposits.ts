@@ -6,7 +6,8 @@ import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { tarOf } from '../archives/archive-builders.ts';
 import { changeDeposit, createDeposit } from '../domain/example-deposits.ts';
-import type { RunningService, TestClient } from '../service/running-service.ts';
+import type { TestClient } from '../http/test-client.ts';
+import type { RunningService } from '../service/running-service.ts';
 import { depositOf, type MadeDeposit } from './console-deposits.ts';
 
 /** A deposit for a picture. */

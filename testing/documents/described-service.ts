@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { TestClient } from '../service/running-service.ts';
+import type { TestClient } from '../http/test-client.ts';
 import { parsedBody } from './parsed-body.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { TestClient } from '../service/running-service.ts';
+import type { TestClient } from './test-client.ts';
 
 export type SentEvent = {
   readonly id: string | undefined;

@@ -1,7 +1,8 @@
 import { ResponseCache } from '../../src/http/responses/response-cache.ts';
-import type { RunningService, TestClient } from '../service/running-service.ts';
+import type { RunningService } from '../service/running-service.ts';
 import { archiveHeaders, helloZip, partial } from './deposit-bodies.ts';
 import { type RawAnswer, RawConnection } from './raw-connection.ts';
+import type { TestClient } from './test-client.ts';
 
 /** Whether each request was answered without Koa. */
 export const passedBy: boolean[] = [];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TestClient } from '../service/running-service.ts';
+import type { TestClient } from './test-client.ts';
 
 export const TUS = { 'Tus-Resumable': '1.0.0' } as const;
 

@@ -2,10 +2,11 @@ import type { Config, EventStoreDbTimes, Role } from '../../src/config/config.ts
 import { EventStoreDbDouble } from '../eventstoredb-double/eventstoredb-double.ts';
 import { depositHistories, type Judgement, judge } from '../http/deposit-histories.ts';
 import { RetryingDepositor } from '../http/retrying-depositor.ts';
+import type { TestClient } from '../http/test-client.ts';
 import { until } from '../processes/until.ts';
 import { S3Server } from '../s3/s3-server.ts';
 import { distributedEngines } from './engines-under-test.ts';
-import { RunningService, type TestClient } from './running-service.ts';
+import { RunningService } from './running-service.ts';
 
 /** Services of this process on one EventStoreDB (its double) and one S3 server, and a client of theirs. */
 export class DistributedNodes implements AsyncDisposable {

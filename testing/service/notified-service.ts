@@ -6,7 +6,8 @@ import type { Config } from '../../src/config/config.ts';
 import type { NotificationSettings } from '../../src/modules/webhooks/notification-settings.ts';
 import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../http/deposit-bodies.ts';
-import { RunningService, type TestClient } from './running-service.ts';
+import type { TestClient } from '../http/test-client.ts';
+import { RunningService } from './running-service.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,7 @@
 import anyTest, { type TestFn } from 'ava';
 import type { Config } from '../../src/config/config.ts';
-import { RunningService, type TestClient } from './running-service.ts';
+import type { TestClient } from '../http/test-client.ts';
+import { RunningService } from './running-service.ts';
 
 export type ServiceWith<Name extends string> = { service: RunningService } & Record<Name, TestClient>;
 

@@ -11,7 +11,7 @@ import {
   formType,
   helloTar,
 } from '../../../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../../../testing/service/running-service.ts';
+import type { TestClient } from '../../../testing/http/test-client.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });

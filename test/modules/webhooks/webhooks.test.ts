@@ -3,12 +3,13 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { final, partial } from '../../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../../testing/http/test-client.ts';
 import { runScript } from '../../../testing/processes/run-script.ts';
 import { until } from '../../../testing/processes/until.ts';
 import { Exposition } from '../../../testing/service/exposition.ts';
 import { fullViews } from '../../../testing/service/full-views.ts';
 import { deposit, notifiedService, notify, WAY } from '../../../testing/service/notified-service.ts';
-import type { RunningService, TestClient } from '../../../testing/service/running-service.ts';
+import type { RunningService } from '../../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 
 type Context = { service: RunningService; keyFile: string; alice: TestClient; bob: TestClient };

@@ -25,7 +25,8 @@ import {
   helloEntry,
   partial,
 } from '../../../../testing/http/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../../../testing/service/running-service.ts';
+import type { TestClient } from '../../../../testing/http/test-client.ts';
+import { RunningService } from '../../../../testing/service/running-service.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
 
