@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
+import { openToWrite } from '../../src/object-store/filesystem/object-database.ts';
 import { isDamage } from '../../src/tools/sqlite/codes.ts';
 import { openTwice, readTwice } from '../../src/tools/sqlite/found-twice.ts';
+import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const FAILED_READ = Object.assign(new Error('disk I/O error'), { errcode: 266 });
@@ -66,3 +70,29 @@ test('a failure that repeats is an error, and other errors are not retried', asy
     t.is(isDamage(fault), fault === DAMAGE);
   }
 });
+
+const NOBODY = 65_534;
+
+for (const [name, open] of Object.entries({
+  'a file of views': (file: string) => openViewFile(file, 'sqlite'),
+  'a table of small objects': openToWrite,
+})) {
+  test(`${name} that the system opens to read only is refused, and opened once that is over`, (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sqlite-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    chmodSync(folder, 0o777);
+    const file = path.join(folder, 'file.sqlite');
+    open(file)[Symbol.dispose]();
+    chmodSync(file, 0o444);
+    const isRoot = process.geteuid?.() === 0; // may write every file
+    if (isRoot) process.seteuid?.(NOBODY);
+    try {
+      t.notThrows(() => new DatabaseSync(file).close(), 'SQLite says nothing');
+      t.throws(() => open(file), { message: /attempt to write a readonly database/ });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+    chmodSync(file, 0o666);
+    open(file)[Symbol.dispose]();
+  });
+}

@@ -1,7 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
+import { AbortGate } from '../../src/tools/concurrency/abort-gate.ts';
 import { Backoff } from '../../src/tools/concurrency/backoff.ts';
 import { FairQueue } from '../../src/tools/concurrency/fair-queue.ts';
 import { FairSemaphore } from '../../src/tools/concurrency/fair-semaphore.ts';
+import { mapConcurrent } from '../../src/tools/concurrency/limiter.ts';
 
 test('owners are served round-robin, each in its order of arrival', (t) => {
   const waiting = new FairQueue<string>();
@@ -125,3 +130,36 @@ test('pauses grow with failures, further in an outage, and restart after a succe
   backoff.reset();
   t.true(backoff.next() <= 125);
 });
+
+test('finished work counts, and running and later work is aborted', async (t) => {
+  const cutOff = new AbortGate();
+  t.is(await cutOff.race(Promise.resolve(1)), 1);
+  await t.throwsAsync(cutOff.race(Promise.reject(new Error('its own'))), { message: 'its own' });
+  const never = new Promise<void>(() => undefined);
+  const waiting = [cutOff.race(never), cutOff.race(never)];
+  cutOff.abort(new Error('cut'));
+  for (const one of [...waiting, cutOff.race(never)]) await t.throwsAsync(one, { message: 'cut' });
+});
+
+const JOBS = 100_000;
+
+// Alone, since it measures the heap.
+test.serial('a long job retains nothing of the jobs that run and end meanwhile', async (t) => {
+  const long = Promise.withResolvers<void>();
+  const before = heapBytes();
+  let grown = 0;
+  await mapConcurrent(Array(JOBS).keys(), 8, async (job) => {
+    if (job === 0) return long.promise;
+    await nextTurn();
+    if (job < JOBS - 1) return;
+    grown = heapBytes() - before;
+    long.resolve();
+  });
+  t.true(grown < 5e6, `${grown} bytes`);
+});
+
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
