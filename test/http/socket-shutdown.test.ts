@@ -94,6 +94,22 @@ test('complete pipelined requests are answered before a malformed one after them
   await connection.untilEnded();
 });
 
+test('surplus bytes are refused after their request even if the client has half-closed', async (t) => {
+  const { service, alice } = t.context;
+  for (const [requests, statuses] of [
+    [upload(alice), [201, 400]],
+    [`${upload(alice)}${ask(alice)}`, [201, 200, 400]],
+    [upload(alice, { Connection: 'close' }), [201]],
+  ] as const) {
+    using connection = await RawConnection.to(service.url);
+    await connection.send(`${requests}xxxx`);
+    connection.halfClose();
+    for (const [index, status] of statuses.entries())
+      t.is((await connection.answers(index + 1)).status, status);
+    await connection.untilEnded();
+  }
+});
+
 test('a refused body that is aborted gets no second response', async (t) => {
   const { service, alice } = t.context;
   const length = String(helloZip.length + 1);

@@ -4,7 +4,10 @@ import { clock } from '../../tools/clock.ts';
 import { abortResponse } from './abort-response.ts';
 
 /** Socket with the response that Node is sending or expects next. */
-export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
+export type HttpSocket = Socket & {
+  /** `_last`: Node closes the connection after this response. */
+  readonly _httpMessage?: (ServerResponse & { _last?: boolean }) | null;
+};
 
 /** Maximum milliseconds between two searches for connections that are kept too long. */
 const KEPT_CHECK_MS = 5000;

@@ -78,6 +78,10 @@ function packetOf({ rawPacket = Buffer.alloc(0) }: ParseError): Uint8Array {
 function answerAfterPending(socket: ParsedSocket, answer: () => void): void {
   const first = socket._httpMessage;
   if (first?.req.complete || first?.headersSent) {
+    // When the client half-closes, Node marks a response as the last one: its parser does not repeat an error.
+    first.prependOnceListener('finish', () => {
+      if (first.shouldKeepAlive) first._last = false;
+    });
     first.once('close', () => answerAfterPending(socket, answer));
     return;
   }
