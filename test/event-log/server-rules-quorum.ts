@@ -43,6 +43,40 @@ export function quorumRules(): void {
 
   rule(
     'double',
+    'the repetition of an append that is not replicated gets no answer but a time-out',
+    async (t) => {
+      const { server, double } = await rulesDouble(t, { times: { commitTimeoutMs: 100 } });
+      const back = double.clusterFaults.loseQuorum({ ms: 400, fate: 'keep' });
+      const events = notes(1);
+      for (let tries = 0; tries < 2; tries += 1) {
+        const error = await t.throwsAsync<Error & { type?: string }>(
+          append(server, server.own('stream'), events, 'no_stream'),
+        );
+        t.is(error?.type, 'timeout');
+      }
+      await back;
+      t.is((await append(server, server.own('stream'), events, 'no_stream')).nextExpectedRevision, 0n);
+      t.is((await idsOf(server.client, server)).length, 1);
+    },
+  );
+
+  rule(
+    'double',
+    'an append that is not replicated, and whose ids the leader forgot, is refused when repeated, and may be committed',
+    async (t) => {
+      const { server, double } = await rulesDouble(t, { times: { commitTimeoutMs: 100 } });
+      const back = double.clusterFaults.loseQuorum({ ms: 400, fate: 'keep', forgets: true });
+      const events = notes(1);
+      await t.throwsAsync(append(server, server.own('stream'), events, 'no_stream'));
+      await refused(t, append(server, server.own('stream'), events, 'no_stream'), 0n);
+      await back;
+      t.is((await append(server, server.own('stream'), events, 'no_stream')).nextExpectedRevision, 0n);
+      t.is((await idsOf(server.client, server)).length, 1);
+    },
+  );
+
+  rule(
+    'double',
     'a leader that has no quorum for long resigns: nothing leads until it is back',
     async (t) => {
       const { server, double } = await rulesDouble(t, { nodes: 3, times: { electionMs: 50 } });

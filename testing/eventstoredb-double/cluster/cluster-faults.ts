@@ -14,6 +14,8 @@ export type QuorumLost = {
   /** After this time without a quorum the leader resigns, and nothing leads. */
   readonly resignMs?: number;
   readonly electionMs?: Milliseconds;
+  /** The ids of the appends leave the leader's cache at once: it refuses their repetition. */
+  readonly forgets?: boolean;
 };
 
 /** Faults of whole nodes and of the network between them. Each resolves when the cluster is whole again, as far as it gets. */
@@ -60,9 +62,10 @@ export class ClusterFaults {
     fate,
     resignMs = Number.POSITIVE_INFINITY,
     electionMs = 0,
+    forgets = false,
   }: QuorumLost): Promise<void> {
     const leader = this.#leader();
-    leader.loseOthers({ isolated: false });
+    leader.loseOthers({ isolated: false, forgets });
     this.#cluster.loseLeader(leader);
     await elapse(Math.min(ms, resignMs));
     if (resignMs < ms) {

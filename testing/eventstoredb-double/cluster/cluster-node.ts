@@ -138,8 +138,15 @@ export class ClusterNode {
   }
 
   /** Reaches no other node: nothing that it is sent is committed. `isolated`: it also hears of nothing new. */
-  loseOthers({ isolated }: { readonly isolated: boolean }): void {
+  loseOthers({
+    isolated,
+    forgets = false,
+  }: {
+    readonly isolated: boolean;
+    readonly forgets?: boolean;
+  }): void {
     this.#tail ??= new UnreplicatedAppends(this.view);
+    if (forgets) this.#tail.forgetIds();
     this.#isCutOff = isolated;
     if (isolated) this.view.freeze();
   }

@@ -16,6 +16,7 @@ type Pending = {
 export class UnreplicatedAppends {
   readonly #view: LogView;
   #pending: Pending[] = [];
+  #areForgotten = false;
 
   constructor(view: LogView) {
     this.#view = view;
@@ -25,12 +26,21 @@ export class UnreplicatedAppends {
     return this.#pending.length;
   }
 
-  /** Resolves at once when the append is refused or was committed before; else when it is committed. */
+  /** No repetition of these appends is recognised by its ids, as if they had left the leader's cache. */
+  forgetIds(): void {
+    this.#areForgotten = true;
+  }
+
+  /**
+   * Resolves at once when the append is refused or was committed before; else when it is committed. The repetition of
+   * one of these appends is dropped: its caller gets no answer.
+   */
   append(stream: string, expected: Expected, events: readonly ProposedEvent[]): Promise<AppendOutcome> {
     const committed = this.#view.stateOf(stream);
     const own = this.#pending.filter((pending) => pending.stream === stream);
+    const state = behind(committed, own);
     const check = checkAppend(
-      behind(committed, own),
+      state,
       expected,
       events.map(({ id }) => id),
     );
@@ -38,8 +48,8 @@ export class UnreplicatedAppends {
     if (check.kind === 'new') return this.#add(stream, events);
     const last = this.#view.eventOf(stream, check.last);
     if (last) return Promise.resolve({ kind: 'already there', last });
-    const twin = own.find(({ events: others }) => others.at(-1)?.id === events.at(-1)?.id);
-    return twin ? twin.outcome.promise : this.#add(stream, []);
+    if (!this.#areForgotten) return new Promise(() => undefined);
+    return Promise.resolve({ kind: 'refused', actual: state.nextRevision - 1 });
   }
 
   commit(log: StoredLog): void {
@@ -55,7 +65,7 @@ export class UnreplicatedAppends {
 
   #add(stream: string, events: readonly ProposedEvent[]): Promise<AppendOutcome> {
     const outcome = Promise.withResolvers<AppendOutcome>();
-    if (events.length > 0) this.#pending.push({ stream, events, outcome });
+    this.#pending.push({ stream, events, outcome });
     return outcome.promise;
   }
 }
