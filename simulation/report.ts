@@ -38,6 +38,7 @@ export function summary(tally: Tally, seconds: number): string {
     `Faults: ${countsText(counts.faults)}`,
     `Crashes after: ${countsText(counts.crashPoints)}`,
     `Events: ${countsText(counts.eventTypes)}`,
+    `Appends: ${countsText(counts.appends)}`,
     ...[...violations].map(
       ([kind, seeds]) => `${kind}: ${seeds.length} histories, seeds ${seeds.slice(0, 10).join(' ')}`,
     ),

@@ -38,6 +38,7 @@ const EXPECTED: Readonly<Record<Topic, readonly string[]>> = {
   faults: Object.keys(FAULTS),
   crashPoints: CRASH_POINTS.map(({ call, moment }) => `${call} ${moment}`),
   eventTypes: EVENT_TYPES,
+  appends: ['rejected, then replicated', 'rejected, then repeated'],
 };
 
 /** Histories after which everything that can happen should have happened. */
@@ -59,6 +60,7 @@ export class Tally {
     faults: zeros(EXPECTED.faults),
     crashPoints: zeros(EXPECTED.crashPoints),
     eventTypes: zeros(EXPECTED.eventTypes),
+    appends: zeros(EXPECTED.appends),
   };
   readonly #ignored: readonly string[];
   readonly isRandom: boolean;

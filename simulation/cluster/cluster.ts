@@ -3,7 +3,7 @@ import { world } from '../world/world.ts';
 import { Appends } from './appends.ts';
 import { ClusterNetwork } from './cluster-network.ts';
 import { Groups } from './groups.ts';
-import { type Connection, Leadership } from './leadership.ts';
+import { type Connection, Leadership, type Unreplicated } from './leadership.ts';
 import { Reads } from './reads.ts';
 import { ServerLog } from './server-log.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -14,7 +14,23 @@ export type Partition = {
   /** Milliseconds from then on in which the old leader still answers. */
   readonly stale: number;
   readonly staysWithOld: (connection: Connection) => boolean;
+  /** The old leader no longer recognises what it could not replicate. */
+  readonly forgets: boolean;
 };
+
+export type QuorumLoss = {
+  /** Milliseconds until the quorum is back. */
+  readonly time: number;
+  /** Appends are replicated then; else they are lost with the leader. */
+  readonly isKept: boolean;
+  /** The leader no longer recognises what it could not replicate. */
+  readonly forgets: boolean;
+  /** The quorum is back a moment after a repetition was rejected, if that is earlier. */
+  readonly endsAtRejection: boolean;
+};
+
+/** About when the client reads why an append was rejected, in milliseconds after the rejection. */
+const READ_AFTER_MS = [1, 8] as const;
 
 /** A cluster of EventStoreDB or KurrentDB, seen through its leader, and its faults. */
 export class Cluster {
@@ -52,12 +68,13 @@ export class Cluster {
    * Separates the leader from the others: it goes on to serve some clients with the log as it was. What is appended
    * there is lost.
    */
-  partition({ election, stale, staysWithOld }: Partition): boolean {
+  partition({ election, stale, staysWithOld, forgets }: Partition): boolean {
     const leadership = this.#leadership;
     if (!leadership.isStable) return false;
     const upTo = this.log.last;
     const until = world().now + election + stale;
-    const old = { epoch: leadership.epoch, hasSuccessor: false, upTo, until, pending: [] };
+    const unreplicated = { appends: [], areForgotten: forgets, onRejection: () => undefined };
+    const old = { epoch: leadership.epoch, hasSuccessor: false, upTo, until, unreplicated };
     leadership.old = old;
     this.#break((connection) => {
       connection.staysWithOld = connection.epoch === leadership.epoch && staysWithOld(connection);
@@ -75,21 +92,28 @@ export class Cluster {
     return true;
   }
 
-  /** Appends wait for `time` milliseconds; then they are committed, or lost with the leader. */
-  loseQuorum(time: number, isKept: boolean): boolean {
+  /** Appends wait for the quorum. */
+  loseQuorum({ time, isKept, forgets, endsAtRejection }: QuorumLoss): boolean {
     const leadership = this.#leadership;
     if (!leadership.isStable) return false;
-    leadership.hasQuorum = false;
-    world().schedule(time, undefined, () => {
+    const endIn = (delay: number): void => void world().schedule(delay, undefined, end);
+    const onRejection = (): void => {
+      if (endsAtRejection) endIn(world().networkRandom.between(...READ_AFTER_MS));
+    };
+    const unreplicated: Unreplicated = { appends: [], areForgotten: forgets, onRejection };
+    const end = (): void => {
+      if (leadership.unreplicated !== unreplicated) return;
       world().note('fault', 'the quorum is back');
-      leadership.hasQuorum = true;
+      leadership.unreplicated = undefined;
       if (isKept) {
-        this.appends.commitPending();
+        this.appends.commitAll(unreplicated);
         return;
       }
-      this.truncated += leadership.pending.splice(0).length;
+      this.truncated += unreplicated.appends.length;
       this.#elect(world().networkRandom.between(200, 2000));
-    });
+    };
+    leadership.unreplicated = unreplicated;
+    endIn(time);
     return true;
   }
 
@@ -114,7 +138,7 @@ export class Cluster {
     const { old } = this.#leadership;
     if (!old) return;
     world().note('fault', 'the old leader is gone');
-    this.truncated += old.pending.length;
+    this.truncated += old.unreplicated.appends.length;
     this.#leadership.old = undefined;
     const isOld = (epoch: number | undefined): boolean => epoch !== undefined && epoch <= old.epoch;
     this.#network.break(({ epoch }) => isOld(epoch));

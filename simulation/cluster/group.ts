@@ -163,7 +163,7 @@ export class Group {
 
   /** Moves the checkpoint before the first event that is in work or to be retried, else to the last known one. */
   #mark(): void {
-    if (!this.#isLoaded || !this.#leadership.hasLeader || !this.#leadership.hasQuorum) return;
+    if (!this.#isLoaded || !this.#leadership.hasLeader || this.#leadership.unreplicated) return;
     let [lowest, mark] = [Infinity, this.#lastKnown];
     for (const { event, before } of [...this.#outstanding.values(), ...this.#retries]) {
       if (event.number >= lowest) continue;

@@ -17,7 +17,16 @@ export type Connection = {
 export type PendingAppend = {
   readonly stream: string;
   readonly events: readonly NewEvent[];
-  readonly answers: ((last: StoredEvent) => void)[];
+  readonly answer: (last: StoredEvent) => void;
+};
+
+/** The appends that a leader could not replicate. */
+export type Unreplicated = {
+  readonly appends: PendingAppend[];
+  /** True if the ids of these appends have left the leader's cache, so that it recognises no repetition of them. */
+  readonly areForgotten: boolean;
+  /** Called when a repetition is rejected. */
+  readonly onRejection: () => void;
 };
 
 /** A leader that was deposed by a partition, and does not know it. */
@@ -28,7 +37,7 @@ export type OldLeader = {
   /** The last event it has. */
   readonly upTo: number;
   readonly until: number;
-  readonly pending: PendingAppend[];
+  readonly unreplicated: Unreplicated;
 };
 
 /** The node that serves a call: the leader, or one that was deposed. */
@@ -37,16 +46,15 @@ export type Side = { readonly old: OldLeader | undefined };
 /** Which node leads the cluster, and whether it has a quorum. */
 export class Leadership {
   epoch = 1;
-  hasQuorum = true;
   /** No node leads before this time. */
   downUntil = 0;
   old: OldLeader | undefined;
-  /** Appends without a quorum. */
-  pending: PendingAppend[] = [];
+  /** The appends without a quorum; `undefined` while there is one. */
+  unreplicated: Unreplicated | undefined;
 
   /** True if the cluster is in order, so that a fault may begin. */
   get isStable(): boolean {
-    return !this.old && this.hasQuorum && this.downUntil <= world().now;
+    return !this.old && !this.unreplicated && this.downUntil <= world().now;
   }
 
   /** True if one leader is known to all clients that do not stay with an old one. */

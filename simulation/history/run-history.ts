@@ -32,7 +32,7 @@ export type HistoryResult = {
   readonly events: number;
   readonly simulatedMs: number;
   readonly violations: readonly Violation[];
-  readonly counts: { readonly faults: Counts; readonly crashPoints: Counts; readonly eventTypes: Counts };
+  readonly counts: Readonly<Record<'faults' | 'crashPoints' | 'eventTypes' | 'appends', Counts>>;
   /** Causes that the model knows: events that a checkpoint made the server forget, objects that a power cut lost. */
   readonly causes: readonly string[];
   /** With tracing. */
@@ -123,6 +123,7 @@ class History {
         faults: countOf(this.#faults.map(({ kind }) => kind)),
         crashPoints: Object.fromEntries(this.#scene.crashPoints),
         eventTypes: countOf(log.events.map(({ type }) => type)),
+        appends: cluster.appends.counts,
       },
       causes: [
         ...(cluster.truncated > 0 ? [`${cluster.truncated} appends were lost with their leader`] : []),

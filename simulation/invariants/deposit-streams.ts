@@ -1,7 +1,7 @@
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import type { Deposit } from '../../src/domain/deposit/state.ts';
-import type { StoredEvent } from '../cluster/stored-event.ts';
+import { nameOf, type StoredEvent } from '../cluster/stored-event.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { recorded } from '../history/recorded.ts';
 
@@ -55,6 +55,16 @@ export function* isOnce(history: EndedHistory): Generator<string> {
       if (seen.has(name)) yield `${stream} has ${name} twice`;
       seen.add(name);
     }
+  }
+}
+
+/** Each event has an id of its own. */
+export function* distinctEvents({ log }: EndedHistory): Generator<string> {
+  const seen = new Map<string, StoredEvent>();
+  for (const event of log.events) {
+    const first = seen.get(event.id);
+    if (first) yield `${nameOf(first)} and ${nameOf(event)} have the same id`;
+    seen.set(event.id, event);
   }
 }
 

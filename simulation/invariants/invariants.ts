@@ -2,7 +2,7 @@ import type { EndedHistory } from '../history/ended-history.ts';
 import { stackOf } from '../world/stack-of.ts';
 import { exclusiveClaims } from './claims.ts';
 import { distinctIds, distinctRanges } from './deposit-ids.ts';
-import { isLegal, isOnce } from './deposit-streams.ts';
+import { distinctEvents, isLegal, isOnce } from './deposit-streams.ts';
 import { endedUploads } from './ended-uploads.ts';
 import { deadlocks, expectedEnds, parkedEvents } from './ends.ts';
 import { unbrokenChains } from './hash-chains.ts';
@@ -29,6 +29,7 @@ export const INVARIANTS = {
   'upload-left': endedUploads,
   // 2. Nothing twice
   twice: isOnce,
+  'event-twice': distinctEvents,
   'key-twice': keptKeys,
   // 3. Ids
   'ids-overlap': distinctRanges,

@@ -99,7 +99,15 @@ const VIOLATING: Readonly<Record<InvariantName, Violating>> = {
   },
   twice: {
     broken: () => ended({ streams: { [LOADED]: [...stored(LOADED), stored(LOADED)[6] as NewEvent] } }),
-    also: ['illegal', 'unnotified'],
+    also: ['event-twice', 'illegal', 'unnotified'],
+  },
+  'event-twice': {
+    broken: () => {
+      const reserved = newEvent('DepositIdsReserved', { first: 6, count: 10 });
+      return ended({
+        streams: { 'ids-deposit': [reserved, { ...reserved, data: { first: 16, count: 1 } }] },
+      });
+    },
   },
   'key-twice': {
     broken: () => ended({ answers: [CREATED, CREATED_OTHER].map((answer) => ({ ...answer, key: 'k' })) }),
@@ -241,7 +249,7 @@ function stored(name: string): readonly NewEvent[] {
 
 function newEvent(type: string, data: NewEvent['data']): NewEvent {
   const metadata = { schemaVersion: 1, occurredAt: '2026-03-02T10:00:10.000Z' };
-  return { id: `id of ${type}`, type, data, metadata };
+  return { id: `${type} ${JSON.stringify(data)}`, type, data, metadata };
 }
 
 function failed(code: string, message: string): Answer {
