@@ -678,6 +678,14 @@ refuses('a slug is percent-encoded UTF-8 without control characters', () => [
   ['broken', createArchive({ Slug: '%E0%A4' }), 400, 'ErrorBadRequest'],
 ]);
 
+test('a part of a form that is no file is named in its refusal', async (t) => {
+  const { alice } = t.context;
+  const button = { headers: { 'Content-Disposition': 'form-data; name="submit"' }, body: 'Send' };
+  const answer = await alice.post('/1/software/', formOf([archivePart(), entryPart(), button]), formType);
+  const summary = await assertSwordError(t, answer, 400, 'ErrorBadRequest');
+  t.regex(summary, /^The part "submit" of the multipart body has no file name: .* leave the part out/);
+});
+
 test.serial('an archive above the allowed number is refused before its bytes are requested', async (t) => {
   const { alice } = t.context;
   const first = await alice.post('/1/software/', new Uint8Array(helloZip), {

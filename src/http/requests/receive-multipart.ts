@@ -99,7 +99,7 @@ function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted):
   if (!isArchiveType(mediaType.type, accepted.archives))
     throw unaccepted(mediaType.type, partTypes(accepted));
   assertPackaging(headers.get('packaging'));
-  const filename = requireFilename(headers.get('content-disposition'), 'part');
+  const filename = requireFilename(headers.get('content-disposition'), part);
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
   const digests = digestsIn(headers);
   return { filename, mediaType: mediaType.type, md5: promised, digests, length: null, accepted };

@@ -36,11 +36,19 @@ export function attachment(filename: string): string {
   return isAscii(filename) ? plain : `${plain}; filename*=UTF-8''${encodeExtValue(filename)}`;
 }
 
-/** Returns the file name of an upload. @throws {SwordError} 400: the header names no file. */
-export function requireFilename(raw: RawHeader, origin: 'request' | 'part' = 'request'): string {
-  const { filename } = parseContentDisposition(raw, origin);
+/**
+ * Returns the file name of an upload.
+ * @param part how the error names the part of a form that has the header
+ * @throws {SwordError} 400: the header names no file.
+ */
+export function requireFilename(raw: RawHeader, part?: string): string {
+  const { filename } = parseContentDisposition(raw, part === undefined ? 'request' : 'part');
   if (filename !== null) return filename;
-  throw badRequest('The upload has no file name: send Content-Disposition: attachment; filename=<filename>.');
+  throw badRequest(
+    part === undefined
+      ? 'The upload has no file name: send Content-Disposition: attachment; filename=<filename>.'
+      : `${part} has no file name: send one in its Content-Disposition, or leave the part out.`,
+  );
 }
 
 /** Pattern of a parameter, at the beginning or after `;`: name, then a quoted value or text up to the next `;`. */
