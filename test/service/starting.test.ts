@@ -234,6 +234,30 @@ test('services and commands make an accessible data folder and its contents priv
   t.deepEqual(await ended, [0, null], await out);
 });
 
+test('a folder with files of other programs is refused, and keeps its access and contents', async (t) => {
+  const folder = await temporaryFolder(t);
+  await chmod(folder, 0o755);
+  await writeFile(path.join(folder, 'letters.txt'), 'of another program', { mode: 0o644 });
+  const data = path.join(folder, 'data');
+  const faults: [Record<string, string>, RegExp][] = [
+    [{ DEPOSIT_DATA_DIR: folder }, /is no data folder: it has other files, such as letters\.txt\./],
+    [
+      { DEPOSIT_DATA_DIR: data, DEPOSIT_ARCHIVE_STORE: `file:${folder}` },
+      /is no archive store: .* such as data\./,
+    ],
+    [{ DEPOSIT_DATA_DIR: data, DEPOSIT_EVENT_LOG: `sqlite:${folder}/letters.txt` }, /letters\.txt/],
+  ];
+  for (const [settings, message] of faults) {
+    const { ended, err } = started(t, [], settings);
+    t.deepEqual(await ended, [2, null], await err);
+    t.regex(await err, message);
+  }
+  t.is((await stat(folder)).mode & 0o777, 0o755);
+  t.is((await stat(path.join(folder, 'letters.txt'))).mode & 0o777, 0o644);
+  const made = (await readdir(folder)).filter((name) => name !== 'compile-cache');
+  t.deepEqual(made.toSorted(), ['data', 'letters.txt']);
+});
+
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 asRoot('what another user owns is refused by services and by commands that write', async (t) => {
   const folder = await temporaryFolder(t);

@@ -27,12 +27,13 @@ export async function openLog(
   if (eventLog.kind === 'sqlite') {
     const { file } = eventLog;
     if (mustExist) assertExists('event log', file);
-    if (!readOnly) {
-      assertAccessible(file);
-      makePrivate(...databaseFiles(file));
-    }
+    if (!readOnly) assertAccessible(file);
     const { SqliteEventLog } = await import('../../event-log/sqlite/sqlite-event-log.ts');
-    return SqliteEventLog.open({ file, readOnly });
+    await using opened = new AsyncDisposableStack();
+    const log = opened.use(await SqliteEventLog.open({ file, readOnly }));
+    if (!readOnly) makePrivate(...databaseFiles(file)); // only what proved to be a log
+    opened.move();
+    return log;
   }
   const { EventStoreDbEventLog } = await import('../../event-log/eventstoredb/eventstoredb-event-log.ts');
   return EventStoreDbEventLog.open(eventLog);

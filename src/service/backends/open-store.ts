@@ -6,6 +6,7 @@ import type { MinioArchiveStoreOptions } from '../../object-store/s3/s3-object-s
 import { assertAccessible } from '../../tools/files/access.ts';
 import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { assertExists } from './backend-not-found.ts';
+import { assertOwnFolder } from './own-folder.ts';
 
 export type StoreOptions = Pick<MinioArchiveStoreOptions, 'recentBytes'> &
   Pick<FilesystemStoreOptions, 'onLost'> & {
@@ -17,6 +18,7 @@ export type StoreOptions = Pick<MinioArchiveStoreOptions, 'recentBytes'> &
  * Opens the configured engine of the object store; modules of other engines are not loaded. Parts of uploads in progress
  * are stored below `dataDir`.
  * @throws {BackendNotFound}
+ * @throws {FolderNotOwn}
  * @throws {NotPermitted}
  * @throws {ObjectStoreUnavailable} for example if the bucket must exist and is missing
  */
@@ -27,13 +29,17 @@ export async function openStore(
   if (archiveStore.kind === 'file') {
     const { folder } = archiveStore;
     if (mustExist) assertExists('archive store', folder);
+    assertOwnFolder('archive store', folder);
     const database = path.join(folder, 'small.sqlite');
     assertAccessible(folder, database);
-    makePrivate(folder, ...databaseFiles(database));
     const { FilesystemObjectStore } = await import(
       '../../object-store/filesystem/filesystem-object-store.ts'
     );
-    return FilesystemObjectStore.open({ folder, onLost });
+    await using opened = new AsyncDisposableStack();
+    const store = opened.use(await FilesystemObjectStore.open({ folder, onLost }));
+    makePrivate(folder, ...databaseFiles(database)); // only what proved to be a store
+    opened.move();
+    return store;
   }
   const { S3ObjectStore } = await import('../../object-store/s3/s3-object-store.ts');
   const temporaryFolder = path.join(dataDir, 'incoming');

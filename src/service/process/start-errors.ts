@@ -9,6 +9,7 @@ import { makeFolderPrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { logIdentity } from '../backends/engine-places.ts';
+import { assertOwnFolder } from '../backends/own-folder.ts';
 
 /** Another process listens on the port, or a name has no address at present: a later start may succeed. */
 class CannotListen extends errorsOfCode('CANNOT_LISTEN') {}
@@ -103,6 +104,7 @@ const IMPOSSIBLE = new Set(['EACCES', 'EEXIST', 'ENAMETOOLONG', 'ENOENT', 'ENOTD
 /**
  * Creates the data folder, and takes the access of other users from it.
  * @throws {BadConfig} it does not exist and cannot be created.
+ * @throws {FolderNotOwn} it is a folder of other programs.
  * @throws {NotPermitted} another user owns it, or a file in it.
  */
 export function makeDataFolder({ dataDir }: Config): void {
@@ -113,5 +115,6 @@ export function makeDataFolder({ dataDir }: Config): void {
     if (!IMPOSSIBLE.has(code)) throw error;
     throw new BadConfig([`DEPOSIT_DATA_DIR=${dataDir}: the folder cannot be created (${message})`]);
   }
+  assertOwnFolder('data folder', dataDir);
   makeFolderPrivate(dataDir);
 }
