@@ -25,6 +25,7 @@ import { openStore } from '../src/service/backends/open-store.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
 import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
+import { exists } from '../src/tools/files/access.ts';
 import { random } from '../src/tools/random.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
@@ -59,6 +60,7 @@ await runCommand(HELP, async (args) => {
   if (values['last-complete'] && values.latest)
     throw new UsageError('--last-complete cannot be combined with --latest.');
   const folder = path.resolve(onlyPositional(positionals, 'DIR'));
+  if (!exists(folder)) throw refused('NO_BACKUP', `${folder} not found.`);
   const backup = readBackup(folder);
   if (!backup && !values.latest) throw refused('NO_BACKUP', noBackup(folder));
   const config = readConfig();
@@ -68,7 +70,7 @@ await runCommand(HELP, async (args) => {
   const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();
   await using source = await openLog(backupPlaces(folder), { mustExist: true });
-  const total = await eventsToRestore(source, { folder, backup, ...values });
+  const total = await eventsToRestore(source, { folder, backup, ...values }, signal);
   await using target = await openLog(config);
   await using store = await openStore(config);
   const earlier = await bindingOfEarlierRun(source, target);
@@ -124,8 +126,9 @@ type Choice = {
 async function eventsToRestore(
   source: EventLog,
   { folder, backup, latest, 'last-complete': lastComplete }: Choice,
+  signal: AbortSignal,
 ): Promise<number> {
-  const events = await numberOfEvents(source);
+  const events = await numberOfEvents(source, signal);
   if (backup === undefined || latest) return events;
   const later = events - backup.events;
   if (later < 0)
@@ -140,9 +143,9 @@ async function eventsToRestore(
   );
 }
 
-async function numberOfEvents(log: EventLog): Promise<number> {
+async function numberOfEvents(log: EventLog, signal: AbortSignal): Promise<number> {
   let events = 0;
-  for await (const _event of log.readAll()) events += 1;
+  for await (const _event of log.readAll({ signal })) events += 1;
   return events;
 }
 

@@ -36,7 +36,7 @@ await runCommand(
     const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
     await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
-    await using log = await openLog(config, { mustExist: true });
+    await using log = await openLog(config, { readOnly: true, mustExist: true });
     await using opened = new AsyncDisposableStack();
     let store: ObjectStore | undefined;
     const storeOnce = async () => (store ??= opened.use(await openStore(config, { mustExist: true })));

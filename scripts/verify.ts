@@ -11,6 +11,7 @@ import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
 import { summaryOf, summaryText } from '../src/operations/verify/verification-summary.ts';
 import { type Verification, verifyService } from '../src/operations/verify/verify-service.ts';
+import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { recordSuccess } from '../src/service/backends/last-success.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { viewDirectory } from '../src/service/backends/view-directory.ts';
@@ -62,6 +63,8 @@ await runCommand(
     const config = readConfig();
     const what = whatOf(values.all ?? false, positionals, values.anchors);
     const isWhole = typeof what === 'string';
+    if (config.eventLog.kind === 'sqlite' && !exists(config.dataDir))
+      assertExists('event log', config.eventLog.file);
     if (what !== 'all' && (values.resume || values.state)) {
       throw new UsageError('--resume and --state need --all.');
     }

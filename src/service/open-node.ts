@@ -45,7 +45,7 @@ export async function openNode(
   const store = resources.use(observed(opened, storeObserver(metrics)));
   resources.use(await sweepLeftovers({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
-  const deliveries = await openDeliveries(config, log, logger);
+  const deliveries = await openDeliveries(config, log, { logger });
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const [folder, origin] = viewDirectory(config);
   const views = resources.use(SqliteViewStore.open(folder, origin));

@@ -32,6 +32,14 @@ test('an auditor with read permission verifies a stopped service, prints histori
   const exported = await asAuditor(folder, 'export');
   t.is(exported.code, 0, exported.err);
   t.regex(exported.out, /"export":1/);
+  const status = await asAuditor(folder, 'status');
+  t.is(status.code, 0, status.err);
+  t.regex(status.out, /^Deposits: \d/m);
+  t.regex(
+    status.out,
+    /^ {2}Permission denied: user \S+ cannot write to .*archives\./m,
+    'objects are not counted',
+  );
   t.deepEqual(await listing(folder), before);
 });
 
@@ -83,6 +91,8 @@ test('on a full disk the history of a stopped service is readable, and commands 
   const history = await onFullDisk(folder, 'history', '1');
   t.is(history.code, 0, history.err);
   t.regex(history.out, /Every hash fits\./);
+  const status = await onFullDisk(folder, 'status');
+  t.is(status.code, 0, status.err);
   const refused = await onFullDisk(folder, 'collection', 'add', 'more');
   t.is(refused.code, 1);
   t.regex(refused.err, /event-log\.sqlite cannot be opened: its disk is full\.\n$/);
@@ -117,6 +127,8 @@ test('an item without read permission is not reported as missing, and a search c
     /^Permission denied: user \S+ cannot read \S*operator\.json\. Run the command as the service user\.\n$/,
   );
   await chmod(folder, 0o000);
+  const parent = await asAuditor(folder, 'client', 'add', 'eve');
+  t.regex(parent.err, /^Permission denied: user \S+ cannot read \S+event-log\.sqlite\. /);
   for (const [command = '', ...args] of [['verify', '--all'], ['deposits'], ['restore', folder]]) {
     const { code, out, err } = await asAuditor(folder, command, ...args);
     t.deepEqual([code, out], [1, ''], command);
@@ -178,6 +190,11 @@ test('a mistyped folder gets neither views nor a key', async (t) => {
   const { code, err } = await runScript(nowhere, 'anchor', ['--public-key']);
   t.is(code, 1);
   t.regex(err, /^No data folder at .*nowhere\. A service creates it /);
+  const verified = await runScript(nowhere, 'verify', ['--all']);
+  t.deepEqual([verified.code, verified.out], [1, '']);
+  t.regex(verified.err, /^No event log at .*nowhere\/event-log\.sqlite\. A service creates it /);
+  const restored = await runScript(path.dirname(nowhere), 'restore', [nowhere]);
+  t.deepEqual([restored.code, restored.err], [1, `${nowhere} not found.\n`]);
   t.false(existsSync(nowhere));
 });
 

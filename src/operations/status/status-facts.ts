@@ -17,6 +17,7 @@ import { openView, type StoredView } from '../../service/backends/open-view.ts';
 import { ControlClient } from '../../service/operator-port/control-client.ts';
 import type { NodeState } from '../../service/operator-port/node-state.ts';
 import { clock } from '../../tools/clock.ts';
+import { NotPermitted } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 import { refused } from '../command/command.ts';
@@ -78,7 +79,7 @@ async function asked({ dataDir }: Config): Promise<{ state: NodeState | undefine
     const service = await ControlClient.find(dataDir);
     return { state: await service?.stateWhenFound(), silence: null };
   } catch (error) {
-    if (!isServiceUnknown(error)) throw error;
+    if (!isServiceUnknown(error) && !(error instanceof NotPermitted)) throw error;
     return { state: undefined, silence: error.message };
   }
 }
@@ -112,7 +113,7 @@ async function reactorFacts(config: Config, log: EventLog, state?: NodeState) {
       return { ...standing, position, ...lagOf(waiting, oldest) };
     });
   }
-  const deliveries = await openDeliveries(config, log);
+  const deliveries = await openDeliveries(config, log, { readOnly: true });
   try {
     return await Promise.all(
       REACTORS.map(async (name) => {
@@ -195,7 +196,9 @@ async function objectFacts(openStore: () => Promise<Pick<ObjectStore, 'list'>>) 
 
 /** Whether only the objects cannot be counted, so that everything else is shown. */
 function isStoreFault(error: unknown): error is Error {
-  return [ObjectStoreUnavailable, StoreDamaged, BackendNotFound].some((kind) => error instanceof kind);
+  return [ObjectStoreUnavailable, StoreDamaged, BackendNotFound, NotPermitted].some(
+    (kind) => error instanceof kind,
+  );
 }
 
 /** Reads views from their files. */

@@ -122,10 +122,13 @@ function storeLine({ store: { engine, objects, bytes, isWhole }, diskFreeBytes }
 }
 
 function choresLine({ at, lastBackup, lastVerification }: Status): string {
-  const age = (time: string | null): string =>
-    time === null
-      ? 'never on this node'
-      : `${spanText(Math.max(0, (Date.parse(at) - Date.parse(time)) / 1000))} ago`;
+  const age = (time: string | null): string => {
+    if (time === null) return 'never on this node';
+    const seconds = (Date.parse(at) - Date.parse(time)) / 1000;
+    return seconds >= 0
+      ? `${spanText(seconds)} ago`
+      : `${time}, which is in the future for the clock of this node`;
+  };
   return `Last complete backup: ${age(lastBackup)}. Last verification without a finding: ${age(lastVerification)}.`;
 }
 

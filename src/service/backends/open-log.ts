@@ -52,6 +52,12 @@ export async function askLogServer(config: EventLogConfig, signal?: AbortSignal)
   return { version, warning: versionWarning(version) };
 }
 
+type DeliveriesOptions = {
+  /** Only their state is read. */
+  readonly readOnly?: boolean;
+  readonly logger?: Logger;
+};
+
 /**
  * Opens the deliveries for the reactors: for an embedded log in this process, with positions stored in the data folder;
  * otherwise shared by all nodes of the log.
@@ -60,11 +66,11 @@ export async function askLogServer(config: EventLogConfig, signal?: AbortSignal)
 export async function openDeliveries(
   { eventLog, dataDir }: Pick<Config, 'eventLog' | 'dataDir'>,
   log: EventLog,
-  logger: Logger = silentLogger,
+  { readOnly = false, logger = silentLogger }: DeliveriesOptions = {},
 ): Promise<ConsumerGroups & Partial<AsyncDisposable>> {
   if (eventLog.kind === 'sqlite') {
     const folder = path.join(dataDir, 'checkpoints');
-    assertAccessible(folder); // without it all events would be delivered again at every start
+    if (!readOnly) assertAccessible(folder); // without it all events would be delivered again at every start
     const { CatchUpDeliveries } = await import('../../event-log/consumer-groups/catch-up-deliveries.ts');
     return new CatchUpDeliveries(log, folder);
   }

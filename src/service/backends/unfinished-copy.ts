@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { EventLogConfig } from '../../config/config.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
-import { unlessMissing } from '../../tools/files/access.ts';
+import { exists, unlessMissing } from '../../tools/files/access.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
@@ -52,10 +52,15 @@ export async function assertNoUnfinishedCopy(log: EventLogConfig, logger?: Logge
   );
 }
 
-/** Resolves to the command whose copy into the log is not finished; to `'denied'` if the user may not read that. */
+/**
+ * Resolves to the command whose copy into the log is not finished; to `'denied'` if the user may not read that on a
+ * server. @throws {NotPermitted}
+ */
 async function unfinishedCopy(log: EventLogConfig): Promise<string | undefined> {
-  if (log.kind === 'sqlite')
+  if (log.kind === 'sqlite') {
+    exists(log.file); // a permission that is missing names the log, not a mark that it may not have
     return await files.readFile(markerOf(log), 'utf8').catch(unlessMissing(undefined, 'ENOTDIR'));
+  }
   await using marker = await openMarker(log);
   const metadata = await marker.read();
   return metadata === 'denied' ? metadata : (metadata['command'] as CopyCommand | undefined); // as it was written
