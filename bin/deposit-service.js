@@ -102,6 +102,11 @@ function versionOf() {
 }
 
 function print(text) {
+  process.stdout.on('error', ({ code, message }) => {
+    if (code === 'EPIPE') return; // the reader has closed the pipe
+    process.stderr.write(`Not all of the output could be written: ${message}.\n`);
+    process.exitCode = 1;
+  });
   process.stdout.write(`${text}\n`);
 }
 

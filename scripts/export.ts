@@ -116,11 +116,11 @@ async function* fromPosition(
   }
 }
 
-/** Writes to standard output until its reader closes it. */
+/** Writes to standard output until its reader closes it. Any other write that fails is reported where commands run. */
 async function toStandardOutput(text: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(text), process.stdout);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    if ((error as NodeJS.ErrnoException).syscall !== 'write') throw error;
   }
 }

@@ -79,4 +79,9 @@ def object_id(type, body):
 
 
 if __name__ == "__main__":
-    print(f"swh:1:dir:{directory_of([Path(file).read_bytes() for file in sys.argv[1:]]).hex()}")
+    if len(sys.argv) < 2:
+        sys.exit("usage: identifiers.py ARCHIVE...")
+    try:
+        print(f"swh:1:dir:{directory_of([Path(file).read_bytes() for file in sys.argv[1:]]).hex()}")
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -14,7 +15,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { outcomeOf, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -29,6 +30,12 @@ test('invalid arguments of a command are refused with 2 before anything is done'
       /^Only options are expected, not 2\. Is -- missing after the name of the command\?$/m,
     ],
     ['gc', ['--older-than', '1h', 'x'], /not x/],
+    [
+      'expire',
+      ['--older-than', '-1d'],
+      /^--older-than needs a value\. One that begins with a dash is given as --older-than=-VALUE\.\n$/,
+    ],
+    ['search', [''], /^"" is neither a SWHID, /],
     ['gc', ['--more-than-a-tenth'], /^--more-than-a-tenth needs --remove\.$/m],
     ['bind', ['x'], /not x/],
     [
@@ -141,6 +148,8 @@ test('a write that a full disk refuses is one sentence with the file', async (t)
     import { describeFsError } from '${root}/tools/files/describe-fs-error.ts';
     import { makeKeyFile } from '${root}/tools/files/key-file.ts';
     import { writeFileAtomic } from '${root}/tools/files/write-file-atomic.ts';
+    import { appendMissing } from '${root}/modules/anchors/anchor-file.ts';
+    import { mkdirSync } from 'node:fs';
     import { writeWholeFile } from '${root}/operations/command/whole-file.ts';
     const text = 'x'.repeat(100_000);
     const { signal } = new AbortController();
@@ -148,7 +157,10 @@ test('a write that a full disk refuses is one sentence with the file', async (t)
     await writeFileAtomic('facts', text).catch((error) => console.log(describeFsError(error)));
     await writeWholeFile('export', (async function* () { yield text; })(), signal).catch((error) =>
       console.log(describeFsError(error)),
-    );`;
+    );
+    mkdirSync('elsewhere');
+    const anchors = (async function* () { yield { root: text }; })();
+    await appendMissing('elsewhere/anchors', anchors).catch((error) => console.log(describeFsError(error)));`;
   const limited = [
     '-c',
     'ulimit -f 1; exec "$@"',
@@ -161,9 +173,30 @@ test('a write that a full disk refuses is one sentence with the file', async (t)
   const { stdout } = await promisify(execFile)('sh', limited, { cwd: folder });
   t.deepEqual(
     stdout.trim().split('\n'),
-    ['key', 'facts', 'export'].map((file) => `${file} cannot be written to: file too large (EFBIG).`),
+    ['key', 'facts', 'export', 'elsewhere/anchors'].map(
+      (file) => `${file} cannot be written to: file too large (EFBIG).`,
+    ),
   );
-  t.deepEqual(await readdir(folder), []);
+  t.deepEqual(await readdir(folder), ['elsewhere']);
+});
+
+test('an output that cannot be written is one sentence, and a failure', async (t) => {
+  if (!existsSync('/dev/full')) return t.pass('this system has no device that is always full');
+  await using service = await RunningService.start();
+  const bin = path.join(import.meta.dirname, '../../bin/deposit-service.js');
+  for (const args of [['export'], ['status', '--json'], ['--help'], ['--version']]) {
+    const line = ['-c', 'exec "$@" > /dev/full', 'sh', process.execPath, bin, ...args];
+    const child = spawn('sh', line, { env: { ...process.env, DEPOSIT_DATA_DIR: service.folder } });
+    t.deepEqual(
+      await outcomeOf(child),
+      {
+        code: 1,
+        out: '',
+        err: 'Not all of the output could be written: ENOSPC: no space left on device, write.\n',
+      },
+      args.join(' '),
+    );
+  }
 });
 
 test('all rejected deposits are checked again by one command', async (t) => {

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { errorsOfCode } from '../../tools/coded-error.ts';
+import { throwNaming } from '../../tools/files/describe-fs-error.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
 import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
@@ -35,7 +36,7 @@ export async function appendMissing(file: string, newestFirst: AsyncIterable<Anc
   }
   if (missing.length === 0) return 0;
   await handle.truncate(end);
-  await handle.appendFile(separator + missing.join(''));
+  await handle.appendFile(separator + missing.join('')).catch(throwNaming(file));
   await handle.sync();
   await syncFolder(path.dirname(path.resolve(file)));
   return missing.length;

@@ -64,8 +64,14 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns the message of a refusal; Node adds advice about positional arguments to that of an unknown option. */
+/**
+ * Returns the message of a refusal. Node adds advice about positional arguments to that of an unknown option, and three
+ * lines of it to that of a value with a dash.
+ */
 function refusalOf(code: string, message: string): string {
+  const [, dashed] = /^Option '(\S+)' argument is ambiguous/.exec(message) ?? [];
+  if (dashed !== undefined)
+    return `${dashed} needs a value. One that begins with a dash is given as ${dashed}=-VALUE.`;
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return message;
   return `${message.split('. To specify')[0]}. --help lists the options.`;
 }

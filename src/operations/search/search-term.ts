@@ -24,7 +24,8 @@ export function termIn(text: string): SearchTerm {
   const lower = text.toLowerCase();
   if (DIGEST.test(lower) || UUID.test(lower)) return { kind: 'value', value: lower };
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)) return { kind: 'value', value: text };
-  throw new UsageError(`${text} is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.`);
+  const shown = text.trim() === '' ? `"${text}"` : text;
+  throw new UsageError(`${shown} is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.`);
 }
 
 function swhidIn(text: string): Swhid {
