@@ -5,7 +5,7 @@ import { readArguments, wholeNumber } from '../src/operations/command/arguments.
 import { operator, runCommand, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
-import { DepositRetries } from '../src/operations/deposits/deposit-retries.ts';
+import { depositRetries } from '../src/operations/deposits/deposit-retries.ts';
 import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
@@ -44,7 +44,7 @@ await runCommand(HELP, async (args) => {
   await using log = await openServiceLog(config);
   const administration = new AdminCommands(log, operator(config));
   const ids = await depositsToRetry(config, log, wanted);
-  const retries = await DepositRetries.open(log, administration);
+  const retry = await depositRetries(log, administration);
   // By now a rejected one may have been checked again, and no longer be rejected.
   const isAllRejected = 'status' in wanted && wanted.status === 'rejected';
   const how = isAllRejected ? 'check' : (values.recheck ?? 'reason' in wanted) ? 'recheck' : 'retry';
@@ -53,7 +53,7 @@ await runCommand(HELP, async (args) => {
   try {
     for (const depositId of ids) {
       try {
-        const appended = await retries.retry(depositId, how);
+        const appended = await retry(depositId, how);
         say(
           values.json
             ? jsonLine({ depositId, ...appended })

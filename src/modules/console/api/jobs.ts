@@ -1,7 +1,7 @@
 import { AdminCommands } from '../../../deposits/admin-commands.ts';
 import { Refusal } from '../../../domain/decider.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
-import { DepositRetries } from '../../../operations/deposits/deposit-retries.ts';
+import { depositRetries } from '../../../operations/deposits/deposit-retries.ts';
 import { clock } from '../../../tools/clock.ts';
 import { random } from '../../../tools/random.ts';
 import type { Viewer } from '../access/sessions.ts';
@@ -82,13 +82,13 @@ export class Jobs implements Disposable {
       job.view = { ...job.view, ...changes };
     };
     try {
-      const retries = await DepositRetries.open(this.#log, administration);
+      const retry = await depositRetries(this.#log, administration);
       for (const depositId of ids) {
         await clock.nextTurn(); // a refusal waits for nothing: other requests would wait for the whole job
         if (!this.#mayAct(job.view.by)) job.stop.abort(); // disabled, or of another role by now
         if (job.stop.signal.aborted) break;
         try {
-          await retries.retry(depositId, job.view.act);
+          await retry(depositId, job.view.act);
           change({ done: job.view.done + 1 });
         } catch (error) {
           if (!(error instanceof Refusal)) throw error;
