@@ -4,7 +4,7 @@ import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { anchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
-import { Anchorer } from '../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../src/modules/anchors/make-anchor.ts';
 import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
@@ -41,7 +41,7 @@ await runCommand(
     if (publicKey) return await printPublicKey(config);
     const anchorFile = values.file === undefined ? config.anchorFile : path.resolve(values.file);
     await using log = await openServiceLog(config);
-    const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
+    const { anchor, made, written } = await makeAnchor(log, { ...config, anchorFile });
     if (values.json) {
       say(jsonLine({ made, written, anchorFile, anchor }));
       return;

@@ -16,7 +16,7 @@ import {
 } from '../../src/event-log/event-log.ts';
 import { EventStoreDbAttempts } from '../../src/event-log/eventstoredb/consumer-groups/delivery-attempts.ts';
 import { OutageRetries } from '../../src/event-log/outage-retries.ts';
-import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../src/modules/anchors/make-anchor.ts';
 import { appendNodeEvent, askNodes } from '../../src/service/nodes/node-stream.ts';
 import { anyContext, executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
@@ -74,13 +74,9 @@ test('an anchor is made once the quorum is back', async (t) => {
   await using log = new LogWithQuorum();
   await executeDeposit(log, 1, partial);
   const dataDir = await temporaryFolder(t);
-  const anchorer = new Anchorer(log, {
-    dataDir,
-    anchorKeyFile: path.join(dataDir, 'anchor.key'),
-    anchorFile: null,
-  });
+  const options = { dataDir, anchorKeyFile: path.join(dataDir, 'anchor.key'), anchorFile: null };
   void log.loseFor(OUTAGE);
-  const { anchor, made } = await anchorer.anchor();
+  const { anchor, made } = await makeAnchor(log, options);
   t.true(made);
   t.deepEqual(
     (await Array.fromAsync(log.readStream('anchors'))).map(({ data }) => data),

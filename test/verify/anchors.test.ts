@@ -15,7 +15,7 @@ import {
 } from '../../src/modules/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
 import { startAnchoring } from '../../src/modules/anchors/anchor-scheduler.ts';
-import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../src/modules/anchors/make-anchor.ts';
 import { MerkleTree } from '../../src/modules/anchors/merkle-tree.ts';
 import { copyLog } from '../../src/operations/copy/log-copy.ts';
 import { anchorsToCompare } from '../../src/operations/verify/anchor-sources.ts';
@@ -50,11 +50,11 @@ test('the Merkle tree follows RFC 6962, also when it continues from a saved stat
 test('an anchor covers the new events, is written to the log and the file, and verifies', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 10);
-  const first = await place.anchorer.anchor();
+  const first = await makeAnchor(place.log, place);
   t.like(first, { made: true, written: 1, anchor: { events: 10, previous: null } });
-  t.like(await place.anchorer.anchor(), { made: false, written: 0, anchor: first.anchor });
+  t.like(await makeAnchor(place.log, place), { made: false, written: 0, anchor: first.anchor });
   await fill(place.log, 3);
-  const second = await place.anchorer.anchor();
+  const second = await makeAnchor(place.log, place);
   t.like(second, { made: true, written: 1, anchor: { events: 14 } });
   t.is(second.anchor.previous?.length, 64);
   const { findings, report } = await compare(place.log, place);
@@ -66,7 +66,7 @@ test('an anchor covers the new events, is written to the log and the file, and v
 test('only new events are read for an anchor, and a lost state changes nothing', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 20);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   await fill(place.log, 2);
   const read: number[] = [];
   const counted: EventLog = Object.assign(Object.create(place.log) as EventLog, {
@@ -79,28 +79,28 @@ test('only new events are read for an anchor, and a lost state changes nothing',
     readStream: (...args: Parameters<EventLog['readStream']>) => place.log.readStream(...args),
     append: (...args: Parameters<EventLog['append']>) => (place.log as EventLog).append(...args),
   });
-  await new Anchorer(counted, place).anchor();
+  await makeAnchor(counted, place);
   t.is(read.length, 3, 'the first anchor and two events');
   await rm(path.join(place.dataDir, 'anchor-state.json'));
   await fill(place.log, 1);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   await writeFile(path.join(place.dataDir, 'anchor-state.json'), '{"version":1,"tree":');
   await fill(place.log, 1);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   t.deepEqual((await compare(place.log, place)).findings, []);
 });
 
 test('no anchor is made or sufficient for a log with fewer events than its last anchor covers', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   await using cut = new MemoryEventLog();
   let number = 0;
   for await (const { stream, revision, ...event } of place.log.readAll()) {
     number += 1;
     if (number > 3) await cut.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
   }
-  await t.throwsAsync(new Anchorer(cut, place).anchor(), {
+  await t.throwsAsync(makeAnchor(cut, place), {
     code: 'ANCHORED_EVENTS_GONE',
     message: /^The event log holds 4 events, its last anchor of .* is over 6: events were removed\./,
   });
@@ -111,7 +111,7 @@ test('an invalid entry among the anchors is named when the next one is made', as
   await fill(place.log, 2);
   const event = { id: randomUUID(), type: 'AnchorMade', data: {}, metadata: { schemaVersion: 1 } };
   await place.log.append('anchors', 'none', sealAfter('anchors', 'none', null, [event]));
-  await t.throwsAsync(place.anchorer.anchor(), {
+  await t.throwsAsync(makeAnchor(place.log, place), {
     code: 'NO_ANCHOR',
     message:
       /^The event at revision 0 of the stream anchors is not an anchor: .* Its anchor is missing or wrong\. Run "deposit-service verify/,
@@ -124,7 +124,7 @@ test('concurrent anchors follow each other, in the log and in the file', async (
   await Promise.all(
     Array.from({ length: 6 }, async () => {
       await fill(place.log, 1);
-      await new Anchorer(place.log, place).anchor();
+      await makeAnchor(place.log, place);
     }),
   );
   const { findings, report } = await compare(place.log, place);
@@ -137,19 +137,19 @@ test('a file gets every missing anchor, and a truncated line is written again', 
   const place = await newPlace(t);
   for (const count of [4, 3]) {
     await fill(place.log, count);
-    await new Anchorer(place.log, { ...place, anchorFile: null }).anchor();
+    await makeAnchor(place.log, { ...place, anchorFile: null });
   }
-  t.is((await place.anchorer.anchor()).written, 2);
+  t.is((await makeAnchor(place.log, place)).written, 2);
   const whole = await readFile(place.anchorFile, 'utf8');
   await writeFile(place.anchorFile, whole.slice(0, -50));
   const beforeThat = await compare(place.log, place);
   t.deepEqual(beforeThat.findings, [], 'the leftovers of a crash are no finding');
   t.regex(beforeThat.report.notes.join(), /^The last line of .* is truncated/);
-  t.is((await place.anchorer.anchor()).written, 1);
+  t.is((await makeAnchor(place.log, place)).written, 1);
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
   const other = await newPlace(t);
   await fill(other.log, 4);
-  await t.throwsAsync(new Anchorer(other.log, { ...other, anchorFile: place.anchorFile }).anchor(), {
+  await t.throwsAsync(makeAnchor(other.log, { ...other, anchorFile: place.anchorFile }), {
     code: 'FOREIGN_ANCHOR_FILE',
   });
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
@@ -158,11 +158,11 @@ test('a file gets every missing anchor, and a truncated line is written again', 
 test('a last line that only lacks its end is an anchor: another one follows it, none replaces it', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 4);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   const whole = await readFile(place.anchorFile, 'utf8');
   await writeFile(place.anchorFile, whole.slice(0, -1));
   await fill(place.log, 3);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   const [first, second = '', ...rest] = (await readFile(place.anchorFile, 'utf8')).split('\n');
   t.deepEqual([`${first}\n`, rest], [whole, ['']]);
   t.is(anchorIn(second).events, 8);
@@ -173,7 +173,7 @@ test('a last line that only lacks its end is an anchor: another one follows it, 
     if (stream === 'anchors' && revision === 1) break;
     await older.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
   }
-  await t.throwsAsync(new Anchorer(older, { ...place, dataDir: await temporaryFolder(t) }).anchor(), {
+  await t.throwsAsync(makeAnchor(older, { ...place, dataDir: await temporaryFolder(t) }), {
     code: 'FOREIGN_ANCHOR_FILE',
   });
   t.is(await readFile(place.anchorFile, 'utf8'), `${first}\n${second}`);
@@ -182,9 +182,9 @@ test('a last line that only lacks its end is an anchor: another one follows it, 
 test('a log rewritten with a consistent chain is detected, with the streams in question', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6, 'early');
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   await fill(place.log, 6, 'late');
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   await fill(place.log, 2, 'last');
   await using rewritten = new MemoryEventLog();
   for await (const { stream, revision, position: _position, ...event } of place.log.readAll()) {
@@ -204,17 +204,17 @@ test('forged anchors of a rewritten log do not hide where it was rewritten', asy
   const place = await newPlace(t);
   for (const name of ['early', 'late']) {
     await fill(place.log, 6, name);
-    await place.anchorer.anchor();
+    await makeAnchor(place.log, place);
   }
   await using rewritten = new MemoryEventLog();
-  const forger = new Anchorer(rewritten, {
+  const options = {
     dataDir: (await newPlace(t)).dataDir,
     anchorKeyFile: place.anchorKeyFile,
     anchorFile: null,
-  });
+  };
   for await (const { stream, revision: _revision, position: _position, ...event } of place.log.readAll()) {
     if (stream === 'anchors') {
-      await forger.anchor();
+      await makeAnchor(rewritten, options);
       continue;
     }
     const data = stream === 'late-2' ? { ...event.data, said: 'something else' } : event.data;
@@ -233,7 +233,7 @@ test('forged anchors of a rewritten log do not hide where it was rewritten', asy
 test('a truncated log is detected, and one extended by others is accepted', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   await fill(place.log, 3);
   await using copy = new MemoryEventLog();
   await copyLog(place.log, copy);
@@ -256,13 +256,13 @@ test('a truncated log is detected, and one extended by others is accepted', asyn
 test('an anchor made by a running service between two reads of anchors is not missed in the log', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 2);
-  await place.anchorer.anchor();
+  await makeAnchor(place.log, place);
   const log = new PlainLogAudit(place.log);
   const sources = {
     async *stream(name: string) {
       yield* log.stream(name);
       await fill(place.log, 1);
-      await place.anchorer.anchor();
+      await makeAnchor(place.log, place);
     },
   };
   const findings: Finding[] = [];
@@ -275,7 +275,7 @@ test('altered, omitted and foreign anchors are detected', async (t) => {
   const place = await newPlace(t);
   for (const count of [2, 2, 2]) {
     await fill(place.log, count);
-    await place.anchorer.anchor();
+    await makeAnchor(place.log, place);
   }
   const lines = (await readFile(place.anchorFile, 'utf8')).trim().split('\n');
   const anchors = lines.map((line) => anchorIn(line)) as [Anchor, Anchor, Anchor];
@@ -367,7 +367,6 @@ test.serial('a service that makes an anchor each minute starts with one, not two
 
 type Place = {
   readonly log: MemoryEventLog;
-  readonly anchorer: Anchorer;
   readonly dataDir: string;
   readonly anchorKeyFile: string;
   readonly anchorFile: string;
@@ -377,8 +376,7 @@ async function newPlace(t: ExecutionContext): Promise<Place> {
   const dataDir = await temporaryFolder(t);
   const log = new MemoryEventLog();
   const [anchorKeyFile, anchorFile] = [path.join(dataDir, 'key.pem'), path.join(dataDir, 'anchors.ndjson')];
-  const options = { dataDir, anchorKeyFile, anchorFile };
-  return { log, anchorer: new Anchorer(log, options), ...options };
+  return { log, dataDir, anchorKeyFile, anchorFile };
 }
 
 /** Appends each event to a stream of its own. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { ExecutionContext, TestFn } from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../src/modules/anchors/make-anchor.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { type Verification, verifyService } from '../../src/operations/verify/verify-service.ts';
 import { makeDeposits } from '../../testing/http/varied-deposits.ts';
@@ -26,11 +26,10 @@ export function auditedService(test: TestFn, deposits = 16): AuditedService {
     made.folder = await mkdtemp(path.join(tmpdir(), 'audited-'));
     await using running = await RunningService.startIn(path.join(made.folder, 'data'));
     const { url, authorization } = await running.register('alice', { collections: ['software'] });
-    const anchorer = new Anchorer(running.service.log, configOf(running.folder));
     for (const count of [deposits - 5, 5]) {
       await makeDeposits({ url, collection: 'software', authorization }, count, randomBytes);
       await until(() => isSettled(running));
-      await anchorer.anchor();
+      await makeAnchor(running.service.log, configOf(running.folder));
     }
     await running.stop();
     await cp(running.folder, path.join(made.folder, 'kept'), { recursive: true });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
-import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../src/modules/anchors/make-anchor.ts';
 import { copyLog } from '../../src/operations/copy/log-copy.ts';
 import { anchorsToCompare } from '../../src/operations/verify/anchor-sources.ts';
 import { anchorCheck } from '../../src/operations/verify/checks/anchor.ts';
@@ -26,7 +26,7 @@ test('a running service on the distributed engines is verified, and its anchors 
   await alice.waitFor('/1/software/1/status/', 'done');
   const { log } = running.service;
   const config = { ...configOf(running.folder), ...(await enginesFor(running.folder)) };
-  t.true((await new Anchorer(log, config).anchor()).made);
+  t.true((await makeAnchor(log, config)).made);
 
   const found: Finding[] = [];
   const report = new Report({ limit: 100, onFinding: (finding) => found.push(finding) });

@@ -8,7 +8,7 @@ import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
 import { fingerprint, publicKeyOf } from '../../src/modules/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
-import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../src/modules/anchors/make-anchor.ts';
 import { objectCheck } from '../../src/operations/verify/checks/object.ts';
 import { ObjectProofs } from '../../src/operations/verify/checks/object-proofs.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
@@ -227,7 +227,7 @@ test('anchors of another key are reported before those of this folder, and found
     const stream = 'elsewhere';
     const event = { id: randomUUID(), type: 'Noted', data: {}, metadata: { schemaVersion: 1 } };
     await log.append(stream, 'none', [event]);
-    await new Anchorer(log, { ...config, anchorKeyFile: renewed, anchorFile: null }).anchor();
+    await makeAnchor(log, { ...config, anchorKeyFile: renewed, anchorFile: null });
   }
   const foreign = async (ownAnchorKey: string | undefined, keys: readonly string[] = []) => {
     const { findings, report } = await verified(folder, {

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { readConfig } from '../../src/config/read-config.ts';
 import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
-import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../src/modules/anchors/make-anchor.ts';
 import { RunningService } from '../service/running-service.ts';
 import { installedChromium, startChromium } from './chromium.ts';
 import { ConsoleTab } from './console-tab.ts';
@@ -147,6 +147,6 @@ async function saved(page: Page, role: 'link' | 'button', name: string, file: st
 /** Makes an anchor, and resolves to its public key in PEM. */
 async function anchored(): Promise<string> {
   const config = readConfig({ DEPOSIT_DATA_DIR: service.folder });
-  await new Anchorer(service.service.log, config).anchor();
+  await makeAnchor(service.service.log, config);
   return (await publicAnchorKey(config.anchorKeyFile))?.export({ type: 'spki', format: 'pem' }) as string;
 }

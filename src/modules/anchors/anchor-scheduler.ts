@@ -2,9 +2,9 @@ import type { EventLog } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
-import { Anchorer, type AnchorerOptions, NothingToAnchor } from './anchorer.ts';
+import { type AnchorOptions, makeAnchor, NothingToAnchor } from './make-anchor.ts';
 
-export type AnchoringOptions = AnchorerOptions & {
+export type AnchoringOptions = AnchorOptions & {
   /** Minutes between two anchors; 0: no anchors. */
   readonly anchorInterval: number;
 };
@@ -27,7 +27,6 @@ const STOP_TIMEOUT_MS = 3000;
  */
 export function startAnchoring(log: EventLog, options: AnchoringOptions, logger: Logger): Anchoring {
   const stopped = new AbortController();
-  const anchorer = new Anchorer(log, options);
   let [running, anchoredAt] = [Promise.resolve(), clock.monotonic()];
   const anchorOnce = async (): Promise<void> => {
     try {
@@ -40,7 +39,7 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
   };
   const anchorIfNeeded = async (): Promise<void> => {
     try {
-      const { anchor, made } = await anchorer.anchor(stopped.signal);
+      const { anchor, made } = await makeAnchor(log, options, stopped.signal);
       if (made) logger.info({ events: anchor.events, root: anchor.root }, 'anchor');
     } catch (error) {
       if (!(error instanceof NothingToAnchor)) throw error;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { publicAnchorKey } from '../../../../src/modules/anchors/anchor-key.ts';
-import { Anchorer } from '../../../../src/modules/anchors/anchorer.ts';
+import { makeAnchor } from '../../../../src/modules/anchors/make-anchor.ts';
 import { tarOf } from '../../../../testing/archives/archive-builders.ts';
 import { depositOf, HOSTILE_TEXTS } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
@@ -561,7 +561,7 @@ async function generatedLog(folder: string, deposits: number): Promise<void> {
 /** Makes an anchor over the log. Resolves to its public key in PEM. */
 async function anchored({ service, folder }: RunningService): Promise<string> {
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
-  await new Anchorer(service.log, config).anchor();
+  await makeAnchor(service.log, config);
   const key = await publicAnchorKey(config.anchorKeyFile);
   return key?.export({ type: 'spki', format: 'pem' }) ?? '';
 }
