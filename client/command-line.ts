@@ -17,6 +17,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   login: () => import('./commands/login.ts'),
 };
 
+/** Commands that only print, so that they end once their reader has closed the pipe. The others finish their work. */
+const ONLY_PRINT: ReadonlySet<string> = new Set(['list', 'history', 'fetch']);
+
 const HELP = `Deposits software source code on a SWORD 2.0 server.
 
   deposit upload ARCHIVE|FOLDER… [metadata] [options]   make a deposit, or continue a partial one
@@ -36,7 +39,7 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, o
 
 /** Runs the command that the arguments name. Resolves to the exit code and never rejects for a known fault. */
 export async function main([name = '', ...args]: string[]): Promise<number> {
-  process.stdout.on('error', exitWithoutOutput);
+  process.stdout.on('error', (error) => onOutputFault(error, { endsProcess: ONLY_PRINT.has(name) }));
   process.stderr.on('error', () => undefined); // messages alone are no reason to end, as when the terminal was closed
   if (['', 'help', '--help', '-h'].includes(name)) {
     process.stdout.write(HELP);
@@ -57,9 +60,16 @@ export async function main([name = '', ...args]: string[]): Promise<number> {
   }
 }
 
-/** Exits when results cannot be written. That is no failure if their reader has closed the pipe, as `head` does. */
-function exitWithoutOutput(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(EXIT.done);
+/**
+ * Exits when results cannot be written. That is no failure if their reader has closed the pipe, as `head` does: without
+ * `endsProcess` the command then continues, and its exit code says what became of the deposit.
+ */
+function onOutputFault(
+  error: NodeJS.ErrnoException,
+  { endsProcess }: { readonly endsProcess: boolean },
+): void {
+  if (error.code === 'EPIPE' && endsProcess) process.exit(EXIT.done);
+  if (['EPIPE', 'ERR_STREAM_DESTROYED'].includes(error.code ?? '')) return;
   process.stderr.write(`Standard output cannot be written: ${reasonOf(error)}.\n`);
   process.exit(EXIT.failed);
 }

@@ -60,6 +60,21 @@ onLinux('messages that cannot be written are no reason to end', async (t) => {
   t.regex(out, /^Deposit \d+ “Paint”: done$/m);
 });
 
+test('a command whose reader closes the pipe finishes its work, and its exit code says what became of it', async (t) => {
+  const { service, home } = t.context;
+  const depositor = await newDepositor(service, home);
+  const entry = path.join(home, 'without-author.xml');
+  await writeFile(entry, '<entry xmlns="http://www.w3.org/2005/Atom"><title>Paint</title></entry>');
+  const child = depositor.start(['upload', 'paint', '--metadata', entry, '--wait']);
+  child.stdout?.destroy();
+  const [err] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+  t.is(child.exitCode, 3, err);
+  const list = depositor.start(['list']);
+  list.stdout?.destroy();
+  await once(list, 'close');
+  t.is(list.exitCode, 0);
+});
+
 test('a user without a home folder can deposit, and a message says that nothing is stored', async (t) => {
   const { service, home } = t.context;
   const none = (): never => {
