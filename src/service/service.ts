@@ -21,7 +21,7 @@ import { observeReactors, observeStuck } from './metrics/reactor-metrics.ts';
 import { observeViews } from './metrics/view-metrics.ts';
 import { NodePresence } from './nodes/node-presence.ts';
 import { type NodeResources, openNode, startSnapshots } from './open-node.ts';
-import { lockDataFolder } from './operator-port/data-directory-lock.ts';
+import { lockDataFolderSoon } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
 import { serveOperators } from './serve-operators.ts';
 import { startReactors } from './start-reactors.ts';
@@ -72,7 +72,7 @@ async function start(
   resources: AsyncDisposableStack,
 ): Promise<Service> {
   resources.use(logLostThreads(logger));
-  resources.use(lockDataFolder(config.dataDir));
+  resources.use(await lockDataFolderSoon(config.dataDir));
   await assertNoUnfinishedCopy(config.eventLog, logger);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited

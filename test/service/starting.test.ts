@@ -10,6 +10,7 @@ import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
+import { lockDataFolder } from '../../src/service/operator-port/data-directory-lock.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
 import { startService } from '../../src/service/service.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
@@ -172,6 +173,25 @@ test('a data folder that cannot be locked exits with 1 and a message, with a cor
   await rmdir(lock);
   await writeFile(lock, 'hello');
   t.regex(await start(2, 'LOCK_DAMAGED'), /file is not a database\. Remove it when nothing runs on /);
+});
+
+test('a start waits for a command that holds the data folder for a moment', async (t) => {
+  const folder = await temporaryFolder(t);
+  {
+    using _lock = lockDataFolder(folder);
+    const { ended, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+    t.deepEqual(await ended, [2, null]);
+    t.regex(await err, /or a command has locked it: try again in a moment/);
+  }
+  const lock = lockDataFolder(folder);
+  const { child, ended, out } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  child.stdout.once('data', () => setTimeout(500).then(() => lock[Symbol.dispose]()));
+  while ((await stat(path.join(folder, 'operator.json')).catch(() => undefined)) === undefined) {
+    t.is(child.exitCode, null);
+    await setTimeout(20);
+  }
+  child.kill();
+  t.deepEqual(await ended, [0, null], await out);
 });
 
 test('compiled code is cached only in a private folder, never in the temporary folder', async (t) => {

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { lockFile } from '../../tools/files/lock-file.ts';
+import { clock } from '../../tools/clock.ts';
+import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
 import { files } from '../../tools/files.ts';
 import { controlFile } from './control-file.ts';
 
@@ -10,6 +11,22 @@ import { controlFile } from './control-file.ts';
  */
 export function lockDataFolder(folder: string): Disposable {
   return lockFile(path.join(folder, 'service.lock'), inUse(folder));
+}
+
+/** Time for which a start waits for the lock of a command, or of a service that has not ended yet. */
+const [WAIT_MS, RETRY_MS] = [3000, 100];
+
+/** Acquires the lock like {@link lockDataFolder}, and waits a moment while it is held: no supervisor repeats the start. */
+export async function lockDataFolderSoon(folder: string): Promise<Disposable> {
+  const until = clock.monotonic() + WAIT_MS;
+  for (;;) {
+    try {
+      return lockDataFolder(folder);
+    } catch (error) {
+      if (!(error instanceof DataFolderInUse) || clock.monotonic() >= until) throw error;
+    }
+    await clock.sleep(RETRY_MS);
+  }
 }
 
 function inUse(folder: string): string {
