@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type EventLog,
   type NewEvent,
@@ -111,7 +111,7 @@ function keyReused(headers: Readonly<Record<string, string>> = {}): SwordError {
 }
 
 function streamOf(client: string, key: string): string {
-  return `request-${createHash('sha256').update(`${client}\0${key}`).digest('hex')}`;
+  return `request-${hash('sha256', `${client}\0${key}`)}`;
 }
 
 function requestIn(stream: string, { data }: NewEvent | RecordedEvent): IdempotencyRecord {

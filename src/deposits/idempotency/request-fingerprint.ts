@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ClientWrite, ReceivedContent } from '../client-write.ts';
 
 /**
@@ -16,7 +16,7 @@ export function requestFingerprint(
     archive && [archive.sha256, archive.filename, archive.mediaType],
     entry && entry.sha256,
   ];
-  return createHash('sha256').update(JSON.stringify(requested)).digest('hex');
+  return hash('sha256', JSON.stringify(requested));
 }
 
 /** Normalizes the path of an IRI, so that every resource has one: `…/atom/` and `…/metadata/` of a deposit are the same. */
