@@ -1,9 +1,5 @@
 import type { Context } from 'koa';
-import {
-  type ContentDisposition,
-  parseContentDisposition,
-  requireFilename,
-} from '../../sword/headers/content-disposition.ts';
+import { parseContentDisposition, requireFilename } from '../../sword/headers/content-disposition.ts';
 import { parseContentMd5 } from '../../sword/headers/content-md5.ts';
 import { bothDigests, type Digests, parseDigestField } from '../../sword/headers/digest-fields.ts';
 import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
@@ -30,7 +26,6 @@ export type DepositRequest = {
    * place of a body.
    */
   readonly digests: { readonly content: Digests; readonly repr: Digests };
-  readonly disposition: ContentDisposition;
   readonly slug: string | null;
   /** Number of bytes; `null` for a chunked body. */
   readonly declaredLength: number | null;
@@ -42,6 +37,7 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
   refuseTransferCodings(headers['transfer-encoding']);
   if (method === 'PUT' && headers['content-range'] !== undefined) throw partialPut(headers['content-range']);
   parseIdempotencyKey(headers['idempotency-key']);
+  parseContentDisposition(headers['content-disposition']);
   return {
     inProgress: parseInProgress(headers['in-progress']),
     md5: parseContentMd5(headers['content-md5'], headers['content_md5']),
@@ -49,7 +45,6 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
       content: parseDigestField('Content-Digest', headers['content-digest']),
       repr: parseDigestField('Repr-Digest', headers['repr-digest']),
     },
-    disposition: parseContentDisposition(headers['content-disposition']),
     slug: parseSlug(headers['slug']),
     declaredLength: declaredLength(headers),
   };
