@@ -8,14 +8,14 @@ import {
 } from '../src/domain/deposit/archive-list.ts';
 import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
-import { type StatusFields, withChange } from './status-changes.ts';
+import { type DepositFields, withChange } from './status-changes.ts';
 
 /**
  * Returns the handlers of the events that change the archives of a deposit. `keptOf` returns what the view contains of
  * an archive, without its number.
  */
 export function archiveChanges<
-  View extends StatusFields & Archives<Kept>,
+  View extends DepositFields & Archives<Kept>,
   Kept extends NumberedArchive = NumberedArchive,
 >(keptOf: (archive: Archive, event: Recorded) => Omit<Kept, 'number'>) {
   const changed = (view: View, event: Recorded, archives: Archives<Kept>): View =>

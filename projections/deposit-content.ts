@@ -3,16 +3,11 @@ import { type Archives, type NumberedArchive, noArchives } from '../src/domain/d
 import type { DepositEvent, MetadataEntry } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
 import { archiveChanges } from './archive-changes.ts';
-import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange } from './status-changes.ts';
 
 /** The content of a deposit, for its receipt, its content document, its Statement and its EM-IRI. */
-export type DepositContentView = StatusFields &
+export type DepositContentView = DepositFields &
   Archives<DepositedArchive> & {
-    readonly depositId: number;
-    readonly uuid: string;
-    readonly client: string;
-    readonly collection: string;
-    readonly createdAt: string;
     readonly title: string | null;
     /** The objects of the current metadata entries, in the order in which they were added. */
     readonly entries: readonly EntryObject[];
@@ -32,11 +27,7 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
   version: 5,
   source: deposits,
   when: {
-    DepositCreated: (_, event) => {
-      const { depositId, uuid, client, collection, createdAt } = event.data;
-      const known = { depositId, uuid, client, collection, createdAt, title: null, entries: [] };
-      return { ...initialStatus(event), ...known, ...noArchives };
-    },
+    DepositCreated: (_, event) => ({ ...newDeposit(event), title: null, entries: [], ...noArchives }),
     ...archiveChanges<DepositContentView, DepositedArchive>((archive, { occurredAt, revision }) => {
       return { ...archive, depositedOn: occurredAt, revision };
     }),

@@ -3,16 +3,11 @@ import { type Archives, noArchives } from '../src/domain/deposit/archive-list.ts
 import type { DepositEvent, EntryFacts, Reason } from '../src/domain/deposit/events.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
 import { archiveChanges } from './archive-changes.ts';
-import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange } from './status-changes.ts';
 
 /** A row in the list of all deposits, and the texts by which it is found. */
-export type DepositSearchView = StatusFields &
+export type DepositSearchView = DepositFields &
   Archives & {
-    readonly depositId: number;
-    readonly uuid: string;
-    readonly client: string;
-    readonly collection: string;
-    readonly createdAt: string;
     readonly slug: string | null;
     readonly title: string | null;
     readonly authors: readonly string[];
@@ -61,13 +56,12 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   when: withSources({
     ...statusChanges<DepositSearchView>(),
     DepositCreated: (_, event) => {
-      const { depositId, uuid, client, collection, createdAt, slug } = event.data;
-      const known = { depositId, uuid, client, collection, createdAt, slug };
+      const { uuid, slug } = event.data;
       const later = { title: null, authors: [], externalIdentifier: null, reasonCodes: [] };
       const loaded = { directory: null, revisionId: null, snapshot: null, origin: null };
       const labels = slug === null ? [] : [labelOf('slug', slug)];
       const lookups = { changed: '', words: '', terms: '', labels, ids: withIds('', [uuid]) };
-      return { ...initialStatus(event), ...known, ...noArchives, ...later, ...loaded, ...lookups };
+      return { ...newDeposit(event), slug, ...noArchives, ...later, ...loaded, ...lookups };
     },
     ...archiveChanges<DepositSearchView>((archive) => archive),
     MetadataAdded: (view, event) => view && withChange(view, event, withFacts(view, event.data.entry.facts)),

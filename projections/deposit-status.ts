@@ -1,15 +1,10 @@
 import { deposits } from '../src/domain/aggregates.ts';
 import type { DepositEvent, EntryFacts } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
-import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange } from './status-changes.ts';
 
 /** The data of the State-IRI and of the list of a collection. */
-export type DepositStatusView = StatusFields & {
-  readonly depositId: number;
-  readonly uuid: string;
-  readonly client: string;
-  readonly collection: string;
-  readonly createdAt: string;
+export type DepositStatusView = DepositFields & {
   readonly title: string | null;
   readonly slug: string | null;
   /** Taken from the metadata. */
@@ -53,10 +48,8 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   countedBy: ['client', 'collection', 'status'],
   when: {
     DepositCreated: (_, event) => {
-      const { depositId, uuid, client, collection, createdAt, slug } = event.data;
-      const known = { depositId, uuid, client, collection, createdAt, slug };
       const later = { title: null, externalIdentifier: null, completedAt: null, origin: null, loaded: null };
-      return { ...initialStatus(event), ...known, ...later };
+      return { ...newDeposit(event), slug: event.data.slug, ...later };
     },
     ArchiveAdded: (view, event) => view && withChange(view, event, {}),
     ArchivesReplaced: (view, event) => view && withChange(view, event, {}),

@@ -7,8 +7,13 @@ import {
 } from '../src/domain/deposit/status-detail.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
 
-/** The fields about the status that every view of a deposit has. */
-export type StatusFields = {
+/** The fields that every view of a deposit has. */
+export type DepositFields = {
+  readonly depositId: number;
+  readonly uuid: string;
+  readonly client: string;
+  readonly collection: string;
+  readonly createdAt: string;
   /** Revision of the last event of the deposit. */
   readonly revision: number;
   readonly updatedAt: string;
@@ -18,13 +23,18 @@ export type StatusFields = {
   readonly warnings?: readonly Reason[];
 };
 
-/** Returns the status of a new deposit. */
-export function initialStatus({ revision, occurredAt }: Recorded): StatusFields {
-  return { revision, updatedAt: occurredAt, status: 'partial', statusDetail: statusDetail('partial', []) };
+/** Returns the fields of a new deposit. */
+export function newDeposit({
+  data: { depositId, uuid, client, collection, createdAt },
+  revision,
+  occurredAt,
+}: Extract<DepositEvent, { type: 'DepositCreated' }> & Recorded): DepositFields {
+  const status = { status: 'partial', statusDetail: statusDetail('partial', []) } as const;
+  return { revision, updatedAt: occurredAt, ...status, depositId, uuid, client, collection, createdAt };
 }
 
 /** Returns the handlers of the events by which a deposit gets another status, or another detail. */
-export function statusChanges<View extends StatusFields>() {
+export function statusChanges<View extends DepositFields>() {
   return {
     DepositCompleted: (view, event) => view && withStatus(view, event, 'deposited'),
     DepositVerified: (view, event) =>
@@ -47,7 +57,7 @@ export function statusChanges<View extends StatusFields>() {
 }
 
 /** Returns the view with a change that leaves the status as it is. */
-export function withChange<View extends StatusFields>(
+export function withChange<View extends DepositFields>(
   view: View,
   { revision, occurredAt }: Recorded,
   change: Partial<View>,
@@ -55,11 +65,11 @@ export function withChange<View extends StatusFields>(
   return { ...view, ...change, revision, updatedAt: occurredAt };
 }
 
-function withWarnings<View extends StatusFields>(view: View, warnings: readonly Reason[]): View {
+function withWarnings<View extends DepositFields>(view: View, warnings: readonly Reason[]): View {
   return warnings.length > 0 ? { ...view, warnings } : view;
 }
 
-function withStatus<View extends StatusFields>(
+function withStatus<View extends DepositFields>(
   view: View,
   { revision, occurredAt }: Recorded,
   status: Status,
