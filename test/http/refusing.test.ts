@@ -678,6 +678,14 @@ refuses('a slug is percent-encoded UTF-8 without control characters', () => [
   ['broken', createArchive({ Slug: '%E0%A4' }), 400, 'ErrorBadRequest'],
 ]);
 
+test('an entry that is sent as the file of a form is refused with the types of archives alone', async (t) => {
+  const { alice } = t.context;
+  const mistaken = archivePart(Buffer.from('<entry/>'), 'atom.xml', 'application/atom+xml');
+  const answer = await alice.post('/1/software/', formOf([mistaken]), formType);
+  t.is(answer.status, 415);
+  t.regex(await answer.text(), /Accepted: application\/zip, application\/x-tar; compressed/);
+});
+
 test('a part of a form that is no file is named in its refusal', async (t) => {
   const { alice } = t.context;
   const button = { headers: { 'Content-Disposition': 'form-data; name="submit"' }, body: 'Send' };

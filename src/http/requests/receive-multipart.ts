@@ -86,10 +86,14 @@ async function* typedParts(
 function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
   const { name } = parseContentDisposition(headers.get('content-disposition'), 'part');
   if (name === 'atom' && accepted.entry) return true;
-  if (name === 'file' || name === 'payload') return false;
+  if (isArchiveName(name)) return false;
   return (
     accepted.entry && headers.has('content-type') && isEntryType(parseMediaType(headers.get('content-type')))
   );
+}
+
+function isArchiveName(name: string | null): boolean {
+  return name === 'file' || name === 'payload';
 }
 
 function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
@@ -97,7 +101,7 @@ function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted):
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
   const mediaType = parseMediaType(headers.get('content-type') ?? 'application/octet-stream', part);
   if (!isArchiveType(mediaType.type, accepted.archives))
-    throw unaccepted(mediaType.type, partTypes(accepted));
+    throw unaccepted(mediaType.type, isArchiveName(name) ? accepted.archives : partTypes(accepted));
   assertPackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'), part);
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
