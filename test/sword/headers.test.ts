@@ -351,6 +351,8 @@ test('a slug is percent-decoded as UTF-8', (t) => {
   t.is(parseSlug(Buffer.from('café').toString('latin1')), 'café');
   t.is(parseSlug(undefined), null);
   t.is(parseSlug(' %20 '), null);
+  const longest = '\u{1f3a8}'.repeat(255);
+  t.is(parseSlug(encodeURIComponent(longest)), longest, 'a character beyond the first plane is one');
   for (const header of [
     '100%',
     '%E9',
@@ -361,6 +363,7 @@ test('a slug is percent-decoded as UTF-8', (t) => {
     ' %2e%2E',
     '.',
     'x'.repeat(256),
+    encodeURIComponent(`${longest}x`),
   ]) {
     refused(t, 'ErrorBadRequest', () => parseSlug(header), header);
   }

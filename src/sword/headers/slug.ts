@@ -1,7 +1,7 @@
 import { badRequest, quoted } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-const MAX_LENGTH = 255;
+const MAX_LENGTH = 255; // in characters, not in units of UTF-16
 
 /** Returns the text of a `Slug` (RFC 5023, 9.7), percent-decoded as UTF-8; `null` without the header. */
 export function parseSlug(raw: RawHeader): string | null {
@@ -11,9 +11,9 @@ export function parseSlug(raw: RawHeader): string | null {
   // At the end of a URL they would name a parent.
   if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is not a name.`);
   if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
-  if (slug.length > MAX_LENGTH) {
-    throw badRequest(`The Slug is ${slug.length} characters long; at most ${MAX_LENGTH} are allowed.`);
-  }
+  const { length } = [...slug];
+  if (length > MAX_LENGTH)
+    throw badRequest(`The Slug is ${length} characters long; at most ${MAX_LENGTH} are allowed.`);
   return slug;
 }
 
