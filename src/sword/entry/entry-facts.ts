@@ -7,7 +7,7 @@ import { entryFaults } from './entry-lint.ts';
 import { namedOrigin, namedProvenance, namedReference } from './entry-subject.ts';
 import { normalizeSpace, truncate } from './entry-text.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
-import type { XmlElement } from './xml-tree.ts';
+import { childrenOf, type XmlElement } from './xml-tree.ts';
 
 /** Facts of an entry for checks and views: plain JSON, below 7 kB for any entry. */
 export type EntryFacts = StoredFacts &
@@ -126,14 +126,6 @@ function givenAndFamilyName(author: XmlElement): string | null {
 function firstText(parent: XmlElement, namespaces: readonly string[], ...locals: string[]): string | null {
   const found = childrenOf(parent, namespaces, ...locals).find(({ text }) => /\S/.test(text));
   return found ? normalizeSpace(found.text, MAX_CHARACTERS.title) : null;
-}
-
-function childrenOf(
-  parent: XmlElement,
-  namespaces: readonly string[],
-  ...locals: string[]
-): readonly XmlElement[] {
-  return parent.children.filter(({ ns, local }) => locals.includes(local) && namespaces.includes(ns));
 }
 
 function namesWithinLimit(names: readonly string[], bytes: number): string[] {

@@ -12,7 +12,7 @@ import {
   VOCABULARIES,
   type Vocabulary,
 } from './metadata-terms.ts';
-import { descendants, type XmlElement } from './xml-tree.ts';
+import { childrenOf, descendants, type XmlElement } from './xml-tree.ts';
 
 export type EntryFaults = {
   readonly fieldFaults: readonly FieldFault[];
@@ -103,7 +103,7 @@ function* affiliationFaults(field: XmlElement): Generator<FieldFault> {
   for (const affiliation of field.children) {
     if (affiliation.local !== 'affiliation' || !CODEMETA.includes(affiliation.ns)) continue;
     const { children, text } = affiliation;
-    const names = children.filter(({ ns, local }) => local === 'name' && CODEMETA.includes(ns));
+    const names = childrenOf(affiliation, CODEMETA, 'name');
     const named = children.length === 0 ? /\S/.test(text) : names.some((name) => name.text !== '');
     if (!named) yield faultOf('affiliation', field, affiliation, normalizeSpace(text, MAX_VALUE));
   }

@@ -1,7 +1,7 @@
 import type { EntryFacts, Reference } from '../../domain/deposit/events.ts';
 import { SCHEMA_ORG } from '../namespaces.ts';
 import { badRequest } from '../sword-error.ts';
-import type { XmlElement } from './xml-tree.ts';
+import { childrenOf, type XmlElement } from './xml-tree.ts';
 
 /** Origin of the deposited software: a new one, or a known one that gets a further version. */
 type NamedOrigin = NonNullable<EntryFacts['origin']>;
@@ -38,7 +38,7 @@ function originsIn(
   relation: NamedOrigin['relation'],
   depositNamespace: string,
 ): NamedOrigin[] {
-  const urls = childrenNamed(holder, depositNamespace, 'origin').map(
+  const urls = childrenOf(holder, [depositNamespace], 'origin').map(
     (origin) => origin.attributes.get('url')?.trim() ?? '',
   );
   if (urls.length === 0 || urls.includes('')) {
@@ -59,12 +59,10 @@ export function namedReference(root: XmlElement, depositNamespace: string): Refe
   const [holder, ...others] = elementsNamed(root, depositNamespace, 'reference');
   if (!holder) return null;
   const references = [
-    ...childrenNamed(holder, depositNamespace, 'object').map((object) =>
+    ...childrenOf(holder, [depositNamespace], 'object').map((object) =>
       referenceTo('object', object, 'swhid'),
     ),
-    ...childrenNamed(holder, depositNamespace, 'origin').map((origin) =>
-      referenceTo('origin', origin, 'url'),
-    ),
+    ...childrenOf(holder, [depositNamespace], 'origin').map((origin) => referenceTo('origin', origin, 'url')),
   ];
   const [reference] = references;
   if (others.length > 0 || references.length !== 1 || !reference) {
@@ -77,8 +75,8 @@ export function namedReference(root: XmlElement, depositNamespace: string): Refe
 
 /** Returns the URL in `metadata-provenance`, the source of the metadata; `null` if the entry names none. */
 export function namedProvenance(root: XmlElement, depositNamespace: string): string | null {
-  const urls = elementsNamed(root, depositNamespace, 'metadata-provenance').flatMap(({ children }) =>
-    children.filter(({ ns, local }) => local === 'url' && SCHEMA_ORG.includes(ns)),
+  const urls = elementsNamed(root, depositNamespace, 'metadata-provenance').flatMap((element) =>
+    childrenOf(element, SCHEMA_ORG, 'url'),
   );
   return urls.map(({ text }) => text.trim()).find((text) => text !== '') ?? null;
 }
@@ -96,10 +94,6 @@ function referenceTo(kind: Reference['kind'], { attributes }: XmlElement, attrib
 
 /** Returns the elements with this name, directly in the entry or in its `deposit` elements. */
 function elementsNamed(root: XmlElement, namespace: string, name: string): readonly XmlElement[] {
-  const places = [root, ...childrenNamed(root, namespace, 'deposit')];
-  return places.flatMap((place) => childrenNamed(place, namespace, name));
-}
-
-function childrenNamed({ children }: XmlElement, namespace: string, name: string): readonly XmlElement[] {
-  return children.filter(({ ns, local }) => local === name && ns === namespace);
+  const places = [root, ...childrenOf(root, [namespace], 'deposit')];
+  return places.flatMap((place) => childrenOf(place, [namespace], name));
 }

@@ -57,6 +57,15 @@ export function* descendants({ children }: XmlElement): Generator<XmlElement> {
   }
 }
 
+/** Returns the children with one of these names in one of these namespaces. */
+export function childrenOf(
+  parent: XmlElement,
+  namespaces: readonly string[],
+  ...locals: string[]
+): readonly XmlElement[] {
+  return parent.children.filter(({ ns, local }) => locals.includes(local) && namespaces.includes(ns));
+}
+
 /** Number of characters parsed in one step. */
 const SLICE = 8192;
 
