@@ -1,8 +1,11 @@
 import { scryptSync } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
 import { LoginAttempts } from '../../src/http/middleware/login-attempts.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import { withTimeout } from '../../src/tools/concurrency/with-timeout.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
@@ -190,37 +193,50 @@ async function soon(
   t.true(found, 'within fifteen seconds');
 }
 
-test('an address is allowed 20 consecutive failed logins, then one per second', (t) => {
-  let now = 1_000_000;
-  const attempts = new LoginAttempts(() => now);
-  for (let count = 0; count < 20; count += 1) {
+/** Runs a test with a clock that only the test moves. */
+function atTime(body: (t: ExecutionContext, time: { now: number }) => void) {
+  return (t: ExecutionContext) => {
+    const time = { now: 1_000_000 };
+    runInWorld({ clock: { ...CLOCK_OF_NODE, monotonic: () => time.now } }, () => body(t, time));
+  };
+}
+
+test(
+  'an address is allowed 20 consecutive failed logins, then one per second',
+  atTime((t, time) => {
+    const attempts = new LoginAttempts();
+    for (let count = 0; count < 20; count += 1) {
+      t.is(attempts.waitOf('10.0.0.1'), 0);
+      attempts.failed('10.0.0.1');
+    }
+    t.is(attempts.waitOf('10.0.0.1'), 1);
+    t.is(attempts.waitOf('10.0.0.2'), 0, 'other clients are not refused');
+    time.now += 999;
+    t.is(attempts.waitOf('10.0.0.1'), 1);
+    time.now += 1;
     t.is(attempts.waitOf('10.0.0.1'), 0);
     attempts.failed('10.0.0.1');
-  }
-  t.is(attempts.waitOf('10.0.0.1'), 1);
-  t.is(attempts.waitOf('10.0.0.2'), 0, 'other clients are not refused');
-  now += 999;
-  t.is(attempts.waitOf('10.0.0.1'), 1);
-  now += 1;
-  t.is(attempts.waitOf('10.0.0.1'), 0);
-  attempts.failed('10.0.0.1');
-  t.is(attempts.waitOf('10.0.0.1'), 1);
-  now += 3_600_000;
-  for (let count = 0; count < 20; count += 1) attempts.failed('10.0.0.1');
-  t.is(attempts.waitOf('10.0.0.1'), 1, 'an hour of silence gives no more than 20');
-});
+    t.is(attempts.waitOf('10.0.0.1'), 1);
+    time.now += 3_600_000;
+    for (let count = 0; count < 20; count += 1) attempts.failed('10.0.0.1');
+    t.is(attempts.waitOf('10.0.0.1'), 1, 'an hour of silence gives no more than 20');
+  }),
+);
 
-test('an address has no more concurrent login attempts than allowed failures', (t) => {
-  const attempts = new LoginAttempts(() => 0);
-  for (let count = 0; count < 20; count += 1) t.true(attempts.begin('10.0.0.1'));
-  t.false(attempts.begin('10.0.0.1'));
-  t.true(attempts.begin('10.0.0.2'));
-  attempts.end('10.0.0.1');
-  t.true(attempts.begin('10.0.0.1'), 'a successful login uses no token');
-  attempts.end('10.0.0.1');
-  attempts.failed('10.0.0.1');
-  t.false(attempts.begin('10.0.0.1'));
-});
+test(
+  'an address has no more concurrent login attempts than allowed failures',
+  atTime((t) => {
+    const attempts = new LoginAttempts();
+    for (let count = 0; count < 20; count += 1) t.true(attempts.begin('10.0.0.1'));
+    t.false(attempts.begin('10.0.0.1'));
+    t.true(attempts.begin('10.0.0.2'));
+    attempts.end('10.0.0.1');
+    t.true(attempts.begin('10.0.0.1'), 'a successful login uses no token');
+    attempts.end('10.0.0.1');
+    attempts.failed('10.0.0.1');
+    t.false(attempts.begin('10.0.0.1'));
+  }),
+);
 
 const QUICK = { cost: QUICK_COST };
 
@@ -332,42 +348,51 @@ test('a verified login is known on every connection of its address, also if a pr
   }
 });
 
-test('an IPv6 network counts as one address, an IPv4 address as itself', (t) => {
-  const attempts = new LoginAttempts(() => 0);
-  for (let count = 0; count < 20; count += 1) {
-    attempts.failed(`2001:db8:0:1::${count.toString(16)}`);
-    attempts.failed('::ffff:192.0.2.1');
-    attempts.failed('fe80::1%eth0');
-  }
-  for (const same of [
-    '2001:db8:0:1::99',
-    '2001:0DB8::1:ffff:0:0:1',
-    '2001:db8:0:1:a:b:c:d',
-    '192.0.2.1',
-    'fe80::2',
-  ]) {
-    t.is(attempts.waitOf(same), 1, same);
-  }
-  for (const other of ['2001:db8:0:2::1', '2001:db8::1', '::ffff:192.0.2.2', '::1', '192.0.2.2']) {
-    t.is(attempts.waitOf(other), 0, other);
-  }
-});
+test(
+  'an IPv6 network counts as one address, an IPv4 address as itself',
+  atTime((t) => {
+    const attempts = new LoginAttempts();
+    for (let count = 0; count < 20; count += 1) {
+      attempts.failed(`2001:db8:0:1::${count.toString(16)}`);
+      attempts.failed('::ffff:192.0.2.1');
+      attempts.failed('fe80::1%eth0');
+    }
+    for (const same of [
+      '2001:db8:0:1::99',
+      '2001:0DB8::1:ffff:0:0:1',
+      '2001:db8:0:1:a:b:c:d',
+      '192.0.2.1',
+      'fe80::2',
+    ]) {
+      t.is(attempts.waitOf(same), 1, same);
+    }
+    for (const other of ['2001:db8:0:2::1', '2001:db8::1', '::ffff:192.0.2.2', '::1', '192.0.2.2']) {
+      t.is(attempts.waitOf(other), 0, other);
+    }
+  }),
+);
 
-test('the port that a proxy appends is not part of an address', (t) => {
-  const attempts = new LoginAttempts(() => 0);
-  for (let port = 1; port <= 20; port += 1) {
-    attempts.failed(`192.0.2.1:${port}`);
-    attempts.failed(`[2001:db8::1]:${port}`);
-  }
-  for (const same of ['192.0.2.1:99', '192.0.2.1', '[2001:db8::2]:99', '[2001:db8::1]', '2001:db8::1'])
-    t.is(attempts.waitOf(same), 1, same);
-  for (const other of ['192.0.2.2:1', '[2001:db8:0:1::1]:1', 'unknown'])
-    t.is(attempts.waitOf(other), 0, other);
-});
+test(
+  'the port that a proxy appends is not part of an address',
+  atTime((t) => {
+    const attempts = new LoginAttempts();
+    for (let port = 1; port <= 20; port += 1) {
+      attempts.failed(`192.0.2.1:${port}`);
+      attempts.failed(`[2001:db8::1]:${port}`);
+    }
+    for (const same of ['192.0.2.1:99', '192.0.2.1', '[2001:db8::2]:99', '[2001:db8::1]', '2001:db8::1'])
+      t.is(attempts.waitOf(same), 1, same);
+    for (const other of ['192.0.2.2:1', '[2001:db8:0:1::1]:1', 'unknown'])
+      t.is(attempts.waitOf(other), 0, other);
+  }),
+);
 
-test('the oldest failed addresses are evicted in favour of new ones', (t) => {
-  const attempts = new LoginAttempts(() => 0);
-  for (let count = 0; count < 20; count += 1) attempts.failed('first');
-  for (let count = 0; count < 10_000; count += 1) attempts.failed(`other-${count}`);
-  t.is(attempts.waitOf('first'), 0);
-});
+test(
+  'the oldest failed addresses are evicted in favour of new ones',
+  atTime((t) => {
+    const attempts = new LoginAttempts();
+    for (let count = 0; count < 20; count += 1) attempts.failed('first');
+    for (let count = 0; count < 10_000; count += 1) attempts.failed(`other-${count}`);
+    t.is(attempts.waitOf('first'), 0);
+  }),
+);

@@ -1,23 +1,15 @@
 import { isIPv6 } from 'node:net';
 import { clock } from '../../tools/clock.ts';
 
-/** Monotonic clock, in milliseconds since an arbitrary moment. */
-export type Clock = () => number;
-
 const BURST = 20;
 const TOKENS_PER_SECOND = 1;
 const MAX_ADDRESSES = 10_000;
 
 /** Counts failed logins by address in a token bucket that refills over time. */
 export class LoginAttempts {
-  readonly #now: Clock;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
   /** Number of attempts in progress, by network. */
   readonly #inProgress = new Map<string, number>();
-
-  constructor(now: Clock = () => clock.monotonic()) {
-    this.#now = now;
-  }
 
   /** Seconds until the address may try again; 0 when it may now. */
   waitOf(address: string): number {
@@ -49,7 +41,7 @@ export class LoginAttempts {
     const tokens = this.#tokens(address) - 1;
     const network = networkOf(address);
     this.#buckets.delete(network);
-    this.#buckets.set(network, { tokens: Math.max(tokens, 0), at: this.#now() });
+    this.#buckets.set(network, { tokens: Math.max(tokens, 0), at: clock.monotonic() });
     const [oldest] = this.#buckets.keys();
     if (this.#buckets.size > MAX_ADDRESSES && oldest !== undefined) this.#buckets.delete(oldest);
   }
@@ -57,7 +49,7 @@ export class LoginAttempts {
   #tokens(address: string): number {
     const bucket = this.#buckets.get(networkOf(address));
     if (!bucket) return BURST;
-    return Math.min(BURST, bucket.tokens + ((this.#now() - bucket.at) / 1000) * TOKENS_PER_SECOND);
+    return Math.min(BURST, bucket.tokens + ((clock.monotonic() - bucket.at) / 1000) * TOKENS_PER_SECOND);
   }
 }
 

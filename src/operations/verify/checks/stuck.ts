@@ -23,7 +23,8 @@ const ENDS = new Set([
 ]);
 
 /** Notes the deposits whose checks or loading have waited for longer than `stuckAfter` milliseconds. */
-export function stuckCheck(report: Report, stuckAfter: number, now = clock.now()): LogCheck {
+export function stuckCheck(report: Report, stuckAfter: number): LogCheck {
+  const now = clock.now();
   const waiting = new Map<string, number>();
   return {
     see(event) {
