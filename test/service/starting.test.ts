@@ -185,7 +185,7 @@ test('a start waits for a command that holds the data folder for a moment', asyn
   }
   const lock = lockDataFolder(folder);
   const { child, ended, out } = started(t, [], { DEPOSIT_DATA_DIR: folder });
-  child.stdout.once('data', () => setTimeout(500).then(() => lock[Symbol.dispose]()));
+  child.stdout.once('data', () => void setTimeout(500).then(() => lock[Symbol.dispose]()));
   while ((await stat(path.join(folder, 'operator.json')).catch(() => undefined)) === undefined) {
     t.is(child.exitCode, null);
     await setTimeout(20);

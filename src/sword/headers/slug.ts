@@ -11,7 +11,7 @@ export function parseSlug(raw: RawHeader): string | null {
   // At the end of a URL they would name a parent.
   if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is not a name.`);
   if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
-  const { length } = [...slug];
+  const { length } = Array.from(slug);
   if (length > MAX_LENGTH)
     throw badRequest(`The Slug is ${length} characters long; at most ${MAX_LENGTH} are allowed.`);
   return slug;
