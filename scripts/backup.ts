@@ -99,7 +99,8 @@ await runCommand(HELP, async (args) => {
   const complete = isComplete(objects) && altered === undefined;
   if (complete) {
     await finishBackup(folder, { events: total, objects: objects.objects });
-    await recordSuccess(config.dataDir, 'backup');
+    const problem = await recordSuccess(config.dataDir, 'backup');
+    if (problem !== undefined) warn(problem);
   }
   const facts = {
     folder,

@@ -7,6 +7,7 @@ import { assertEnginesOfService } from '../src/operations/command/service-engine
 import { statusFacts } from '../src/operations/status/status-facts.ts';
 import { withRates } from '../src/operations/status/status-rates.ts';
 import { statusScreen } from '../src/operations/status/status-screen.ts';
+import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { askLogServer, openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
 import { clock } from '../src/tools/clock.ts';
@@ -37,6 +38,7 @@ await runCommand(
     const config = readConfig();
     await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
     await using log = await openLog(config, { readOnly: true, mustExist: true });
+    assertExists('data folder', config.dataDir);
     await using opened = new AsyncDisposableStack();
     let store: ObjectStore | undefined;
     const storeOnce = async () => (store ??= opened.use(await openStore(config, { mustExist: true })));

@@ -5,7 +5,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine } from '../src/operations/command/output.ts';
+import { jsonLine, warn } from '../src/operations/command/output.ts';
 import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
 import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
@@ -94,7 +94,10 @@ await runCommand(
       );
     }
     say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
-    if (what === 'all' && report.findings === 0) await recordSuccess(config.dataDir, 'verification');
+    if (what === 'all' && report.findings === 0) {
+      const problem = await recordSuccess(config.dataDir, 'verification');
+      if (problem !== undefined) warn(problem);
+    }
     return report.findings > 0 ? 1 : 0;
   },
   { onlyPrints: true },

@@ -487,6 +487,8 @@ test('rates are of one run of a service, and the widest status fits into 100 col
   t.regex(screen, /^undelivered-notifications +0000001fffffff00-0000001fffffff00 +≥ 1,000 +3 h +250\.5\/s$/m);
   t.regex(screen, /^ {2}EventStoreDB 24\.10\.13 may lose deliveries: upgrade to 24\.10\.14/m);
   for (const line of screen.split('\n')) t.true(line.length <= 100, line);
+  const withoutViews = statusScreen({ ...running, log: { ...running.log, engine: 'sqlite' } });
+  t.regex(withoutViews, /^Deposits: not counted yet\. The service builds the views when it starts\.$/m);
   const setBack = statusScreen({ ...running, lastBackup: '2026-03-02T00:00:03.000Z' });
   t.regex(
     setBack,

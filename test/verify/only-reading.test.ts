@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
@@ -184,6 +184,15 @@ test('a verification replaces and removes only a file of its own progress', asyn
   t.false(existsSync(state));
 });
 
+test('a verification that cannot be recorded has the exit code of what it found', async (t) => {
+  const folder = await service.copy(t);
+  await mkdir(path.join(folder, 'last-verification', 'in-the-way'), { recursive: true });
+  const { code, out, err } = await runScript(folder, 'verify', ['--all']);
+  t.is(code, 0, err);
+  t.regex(out, /^All proven: /m);
+  t.regex(err, /last-verification.* So "deposit-service status" does not show this verification\.$/m);
+});
+
 test('a mistyped folder gets neither views nor a key', async (t) => {
   const nowhere = path.join(await service.copy(t), 'nowhere');
   t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), { code: 'NO_VIEW' });
@@ -193,6 +202,9 @@ test('a mistyped folder gets neither views nor a key', async (t) => {
   const verified = await runScript(nowhere, 'verify', ['--all']);
   t.deepEqual([verified.code, verified.out], [1, '']);
   t.regex(verified.err, /^No event log at .*nowhere\/event-log\.sqlite\. A service creates it /);
+  const env = { DEPOSIT_EVENT_LOG: `sqlite:${path.dirname(nowhere)}/event-log.sqlite` };
+  const status = await runScript(nowhere, 'status', [], { env });
+  t.regex(status.err, /^No data folder at .*nowhere\. A service creates it /);
   const restored = await runScript(path.dirname(nowhere), 'restore', [nowhere]);
   t.deepEqual([restored.code, restored.err], [1, `${nowhere} not found.\n`]);
   t.false(existsSync(nowhere));

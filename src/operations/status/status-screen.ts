@@ -67,8 +67,10 @@ function serverLine({ log: { server } }: Status): string[] {
   return server ? [`  ${server.warning ?? `server ${server.version}`}`] : [];
 }
 
-function depositLines({ deposits, damagedViews }: Status): string[] {
+function depositLines({ deposits, damagedViews, log }: Status): string[] {
   if (!deposits && damagedViews.length > 0) return ['Deposits: unknown while a view is corrupt'];
+  if (!deposits && log.engine === 'sqlite')
+    return ['Deposits: not counted yet. The service builds the views when it starts.'];
   if (!deposits)
     return ['This node stores no views: ask a node that serves clients for the number of deposits.'];
   const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);
@@ -124,7 +126,7 @@ function storeLine({ store: { engine, objects, bytes, isWhole }, diskFreeBytes }
 function choresLine({ at, lastBackup, lastVerification }: Status): string {
   const age = (time: string | null): string => {
     if (time === null) return 'never on this node';
-    const seconds = (Date.parse(at) - Date.parse(time)) / 1000;
+    const seconds = Math.round((Date.parse(at) - Date.parse(time)) / 1000);
     return seconds >= 0
       ? `${spanText(seconds)} ago`
       : `${time}, which is in the future for the clock of this node`;

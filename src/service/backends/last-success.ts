@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { clock } from '../../tools/clock.ts';
 import { ignoreNotWritable } from '../../tools/files/access.ts';
+import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 
@@ -10,11 +11,18 @@ export const CHORES: readonly Chore[] = ['backup', 'verification'];
 
 /**
  * Records in the data folder that a backup was complete, or that a verification of everything found nothing. Does
- * nothing where the user may not write, as an auditor.
+ * nothing where the user may not write, as an auditor. Resolves to the reason if it could not be recorded, for example
+ * on a full disk: the outcome of the work is the same.
  */
-export async function recordSuccess(dataDir: string, chore: Chore): Promise<void> {
-  const text = `${clock.date().toISOString()}\n`;
-  await writeFileAtomic(fileOf(dataDir, chore), text, { durable: true }).catch(ignoreNotWritable);
+export async function recordSuccess(dataDir: string, chore: Chore): Promise<string | undefined> {
+  try {
+    const text = `${clock.date().toISOString()}\n`;
+    await writeFileAtomic(fileOf(dataDir, chore), text, { durable: true }).catch(ignoreNotWritable);
+    return undefined;
+  } catch (error) {
+    const reason = describeFsError(error) ?? (error as Error).message;
+    return `${reason} So "deposit-service status" does not show this ${chore}.`;
+  }
 }
 
 /** Returns the time of the last success on this node, RFC 3339; `null` if none is recorded. */
