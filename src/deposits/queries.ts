@@ -4,7 +4,7 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
 import type { DepositFilter } from '../contents/deposit-filter.ts';
 import { isLoadedObject, isLoadedOrigin } from '../contents/loaded-lookup.ts';
-import { deposits } from '../domain/aggregates.ts';
+import { depositOfStream, deposits } from '../domain/aggregates.ts';
 import type { Archive, DepositEvent } from '../domain/deposit/events.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
 import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
@@ -169,7 +169,7 @@ export class DepositQueries {
     const isKnown = after !== undefined && (await this.#projector.knows(after));
     const query = { after: isKnown ? after.position : undefined, streamPrefixes: [deposits.prefix] };
     for await (const { stream, metadata } of this.#log.readAll(query)) {
-      if (metadata['$correlationId'] === requestId) return Number(stream.slice(deposits.prefix.length));
+      if (metadata['$correlationId'] === requestId) return depositOfStream(stream) ?? undefined;
     }
     return undefined;
   }

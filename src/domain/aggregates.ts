@@ -55,6 +55,11 @@ export const deposits: Aggregate<Deposit, DepositCommand, DepositEvent> = {
   }),
 };
 
+/** Returns the id of the deposit of a stream; `null` if it is a stream of something else. */
+export function depositOfStream(stream: string): number | null {
+  return stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : null;
+}
+
 export const clients: Aggregate<Client, ClientCommand, ClientEvent> = {
   prefix: 'client-',
   decider: clientDecider,

@@ -1,6 +1,7 @@
+import { depositOfStream } from '../../domain/aggregates.ts';
 import type { JsonObject } from '../../event-log/event-log.ts';
 import { jsonLine } from '../command/output.ts';
-import { correlationOf, depositIdOf, timeOf } from './history-metadata.ts';
+import { correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
 /** Formats one event as a line of JSON: nothing is shortened, credentials are omitted. */
@@ -10,7 +11,7 @@ export function stepJson(
 ): string {
   const { stream, revision, position, id, type, data, metadata } = stored;
   return jsonLine({
-    depositId: depositIdOf(stored),
+    depositId: depositOfStream(stream),
     stream,
     revision,
     position,
@@ -34,7 +35,7 @@ export function stepJson(
 export function stateJson({ stored, fault, unknown, state }: Step): string {
   const { stream, revision, metadata } = stored;
   return jsonLine({
-    depositId: depositIdOf(stored),
+    depositId: depositOfStream(stream),
     stream,
     revision,
     occurredAt: timeOf(stored),

@@ -1,14 +1,8 @@
-import { deposits } from '../../domain/aggregates.ts';
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 
 /** Returns the time that the event states. */
 export function timeOf({ metadata }: RecordedEvent): string {
   return text(metadata['occurredAt']) || 'at an unknown time';
-}
-
-/** Returns the id of the deposit that an event belongs to; `null` for events of other streams. */
-export function depositIdOf({ stream }: RecordedEvent): number | null {
-  return stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : null;
 }
 
 /** Returns the actor, as in "client alice". */

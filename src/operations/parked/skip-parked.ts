@@ -1,6 +1,6 @@
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
 import { load } from '../../deposits/command-handler.ts';
-import { deposits } from '../../domain/aggregates.ts';
+import { depositOfStream, deposits } from '../../domain/aggregates.ts';
 import type { Reason } from '../../domain/deposit/events.ts';
 import type { ParkedEvent } from '../../domain/parking/parking.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
@@ -16,7 +16,7 @@ export async function skipParked(
   { reactor, eventId, stream }: Pick<ParkedEvent, 'reactor' | 'eventId' | 'stream'>,
   reason: string,
 ): Promise<{ readonly depositId: number; readonly status: string } | undefined> {
-  const depositId = stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : 0;
+  const depositId = depositOfStream(stream) ?? 0;
   const awaited = depositId > 0 ? await awaitedEvent(log, depositId) : undefined;
   const waits = awaited?.reactor === reactor && awaited.event.id === eventId;
   if (waits) await endDeposit(log, administration, depositId, reason);

@@ -1,9 +1,9 @@
 import { findEntry } from '../../archives/tree/manifest-reads.ts';
-import { clients } from '../../domain/aggregates.ts';
+import { clients, depositOfStream } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import { actorOf, depositIdOf, timeOf } from '../history/history-metadata.ts';
+import { actorOf, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
 /** Conditions on events; all of them must hold. */
@@ -63,7 +63,8 @@ export async function* searchLog(
       const path = await pathInside(store, event, term);
       if (path !== undefined) fields.push(`path /${path}`);
     }
-    if (term === undefined || fields.length > 0) yield { event, depositId: depositIdOf(event), fields };
+    if (term === undefined || fields.length > 0)
+      yield { event, depositId: depositOfStream(event.stream), fields };
   }
 }
 

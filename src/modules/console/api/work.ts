@@ -1,5 +1,5 @@
 import { AdminCommands } from '../../../deposits/admin-commands.ts';
-import { deposits } from '../../../domain/aggregates.ts';
+import { depositOfStream } from '../../../domain/aggregates.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
 import { type ParkedFacts, parkedFacts } from '../../../operations/parked/parked-facts.ts';
 import { skipParked } from '../../../operations/parked/skip-parked.ts';
@@ -75,6 +75,6 @@ function reactorIn(name: unknown): string {
 
 function rowOf({ parkedAt: since, timesParked: times, ...parked }: ParkedFacts): ParkedRow {
   const { reactor, eventId, stream, revision, reason, object = null } = parked;
-  const depositId = stream.startsWith(deposits.prefix) ? Number(stream.slice(deposits.prefix.length)) : null;
+  const depositId = depositOfStream(stream);
   return { reactor, eventId, stream, depositId, revision, reason, object, since, times };
 }
