@@ -24,7 +24,7 @@ const TIME_LIMIT_MS = 120_000;
 const UNREADABLE =
   'The service cannot read its copy of the archive at the moment; nothing is needed from you.';
 const WRITERS = 2;
-const REACTORS = ['checker', 'loader'] as const;
+const DEPOSIT_REACTORS = ['checker', 'loader'] as const;
 
 /** Nodes on a store whose objects a drill damages or loses: those of one client, while the others deposit. */
 export class ObjectFaultSite implements AsyncDisposable {
@@ -83,7 +83,7 @@ export class ObjectFaultSite implements AsyncDisposable {
 
   /** Resolves to what the reactors have parked. */
   async parked() {
-    return (await Promise.all(REACTORS.map((reactor) => parkedEvents(this.log, reactor)))).flat();
+    return (await Promise.all(DEPOSIT_REACTORS.map((reactor) => parkedEvents(this.log, reactor)))).flat();
   }
 
   /** Resolves to a sentence for each way in which the service does not show deposits that wait for these objects. */

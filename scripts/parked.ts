@@ -13,7 +13,7 @@ import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { type ParkedFacts, parkedFacts } from '../src/operations/parked/parked-facts.ts';
 import { skipParked } from '../src/operations/parked/skip-parked.ts';
-import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
+import { ALL_REACTORS } from '../src/reactors/reactor-names.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
 import { spanText } from '../src/tools/terminal/span-text.ts';
 
@@ -24,7 +24,7 @@ Usage: deposit-service parked list [--reactor NAME] [--json]
        deposit-service parked retry EVENT_ID… | --all [--reactor NAME]
        deposit-service parked skip EVENT_ID [--reactor NAME] --reason TEXT
 
---reactor  ${REACTORS_WITH_PARKING.join(', ')}; required if several of them have parked the event
+--reactor  ${ALL_REACTORS.join(', ')}; required if several of them have parked the event
 
 list shows when each was parked, after how many tries, and why. retry lets the running service handle them again. skip
 gives one up for ever: a deposit that waits for its checks is rejected, one that waits for its loading fails, with TEXT as
@@ -90,7 +90,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
 });
 
 function reactorsNamed(name: string | undefined): readonly string[] {
-  const reactors: readonly string[] = REACTORS_WITH_PARKING;
+  const reactors: readonly string[] = ALL_REACTORS;
   if (name === undefined) return reactors;
   if (reactors.includes(name)) return [name];
   throw new UsageError(`--reactor must be one of ${reactors.join(', ')}, not ${name}.`);

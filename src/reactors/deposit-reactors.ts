@@ -12,7 +12,7 @@ import { failLoading, type LoadParts, loadDeposit, loadingCommands, type ToLoad 
 import type { StreamState } from '../deposits/stream-state.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
-import type { DepositEvent, UnreadableCopy } from '../domain/deposit/events.ts';
+import type { UnreadableCopy } from '../domain/deposit/events.ts';
 import type { Deposit, Waiting } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { eventId } from '../event-log/integrity/hash-chain.ts';
@@ -22,6 +22,7 @@ import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
 import { type CausingEvent, commandContext, depositIdOf } from './command-context.ts';
 import type { Reactor } from './reactor.ts';
+import { AWAITED } from './reactor-names.ts';
 
 type CheckerParts = Omit<CheckParts, 'domainOf'> &
   DepositLog & {
@@ -49,7 +50,7 @@ export function checker({ log, kept, logins, views, identity, ...rest }: Checker
     {
       name: 'checker',
       work: 'check',
-      causes: ['DepositCompleted', 'ChecksRetried'],
+      causes: AWAITED.deposited.begins,
       statuses: ['deposited'],
       attemptOf: ({ checkAttempt }) => checkAttempt,
       run: (deposit, record, { position }) =>
@@ -85,7 +86,7 @@ export function loader({ log, kept, ...parts }: LoadParts & DepositLog): Reactor
     {
       name: 'loader',
       work: 'load',
-      causes: ['DepositVerified', 'LoadingRetried'],
+      causes: AWAITED.verified.begins,
       statuses: ['verified', 'loading'],
       attemptOf: ({ loadAttempt }) => loadAttempt,
       run: (deposit, record) => loadDeposit(parts, deposit, record),
@@ -102,7 +103,7 @@ type Task<State extends Waiting> = {
   readonly name: string;
   readonly work: UnreadableCopy['work'];
   /** Events after which a deposit waits for the task. */
-  readonly causes: readonly DepositEvent['type'][];
+  readonly causes: ReadonlySet<string>;
   /** States of a deposit that waits for the task. */
   readonly statuses: readonly State['status'][];
   /** Returns the number of the attempt. */
@@ -138,7 +139,7 @@ class DepositReactor<State extends Waiting> implements Reactor {
 
   /** Returns whether the deposit may wait for the task: what is kept may prove that it does not. */
   reactsTo(event: RecordedEvent): boolean {
-    if (!this.#task.causes.some((cause) => cause === event.type)) return false;
+    if (!this.#task.causes.has(event.type)) return false;
     const proven = this.#from.kept?.provenBy(event);
     return proven === undefined || this.#waiting(proven.state) !== undefined;
   }

@@ -14,7 +14,7 @@ import { type EventLog, type RecordedEvent, staleRead } from '../event-log/event
 import { ObjectError } from '../object-store/object-store.ts';
 import { random } from '../tools/random.ts';
 import { commandContext } from './command-context.ts';
-import { REACTORS_WITH_PARKING } from './reactor-names.ts';
+import { ALL_REACTORS } from './reactor-names.ts';
 
 /**
  * Stores in the log the events that failed permanently: for an operator, or until the object that they need can be
@@ -86,7 +86,7 @@ export class EventLogParking {
 
   /** Returns how many events of all reactors wait for an operator. */
   async count(): Promise<number> {
-    const waiting = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => this.waiting(reactor)));
+    const waiting = await Promise.all(ALL_REACTORS.map((reactor) => this.waiting(reactor)));
     return waiting.flat().length;
   }
 

@@ -1,10 +1,17 @@
-/** The names of all reactors. */
-export const REACTORS = ['checker', 'loader'] as const;
-/** All consumers that may have events waiting for an operator: the reactors, and the notifier. */
-export const REACTORS_WITH_PARKING = [...REACTORS, 'notifier'] as const;
+/** The reactors that deposits wait for. */
+export const DEPOSIT_REACTORS = ['checker', 'loader'] as const;
+/** All reactors: of each, events may wait for an operator. */
+export const ALL_REACTORS = [...DEPOSIT_REACTORS, 'notifier'] as const;
+
+/** The statuses that a reactor must end, with the name of the reactor and the events that start its work. */
+export const AWAITED = {
+  deposited: { reactor: 'checker', begins: new Set<string>(['DepositCompleted', 'ChecksRetried']) },
+  verified: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
+  loading: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
+} as const;
 
 /** Consumer groups: one per name for the log, and one for the decisions about its parked events. */
-export const RECEIVERS = REACTORS_WITH_PARKING.flatMap((name) => [name, retriesOf(name)]);
+export const RECEIVERS = ALL_REACTORS.flatMap((name) => [name, retriesOf(name)]);
 
 /** Returns the consumer group in which a reactor receives the events that operators retry. */
 export function retriesOf(reactor: string): string {

@@ -5,7 +5,7 @@ import type { Command } from '../../domain/deposit/commands.ts';
 import { DepositRefusal } from '../../domain/deposit/errors.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
-import { REACTORS } from '../../reactors/reactor-names.ts';
+import { DEPOSIT_REACTORS } from '../../reactors/reactor-names.ts';
 
 /** The event that starts a deposit again, and the number of the check or load. */
 export type Retried = {
@@ -21,7 +21,7 @@ type Retry = (depositId: number, how: 'retry' | 'recheck' | 'check') => Promise<
 
 /** Returns the function that starts deposits again for an operator: each by the command that fits its status. */
 export async function depositRetries(log: EventLog, administration: AdminCommands): Promise<Retry> {
-  const parked = (await Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
+  const parked = (await Promise.all(DEPOSIT_REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
   const unreadable = new Map(parked.filter(({ object }) => object).map((event) => [event.stream, event]));
   return async (depositId, how) => {
     const { state } = await load(log, deposits, depositId);

@@ -4,7 +4,7 @@ import { load } from '../../deposits/command-handler.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { Deposit } from '../../domain/deposit/state.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import { AWAITED } from '../../reactors/sweep/stuck-deposits.ts';
+import { AWAITED } from '../../reactors/reactor-names.ts';
 import { openView } from '../../service/backends/open-view.ts';
 import { clock } from '../../tools/clock.ts';
 import { depositsOfView } from './deposits-of-view.ts';

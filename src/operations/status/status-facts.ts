@@ -8,7 +8,7 @@ import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { type ObjectStore, ObjectStoreUnavailable, StoreDamaged } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
-import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
+import { ALL_REACTORS, DEPOSIT_REACTORS } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import { BackendNotFound } from '../../service/backends/backend-not-found.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
@@ -46,7 +46,7 @@ export async function statusFacts(
   const at = clock.date().toISOString(); // the counts are of this time
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
-    Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedEvents(log, reactor))),
+    Promise.all(ALL_REACTORS.map((reactor) => parkedEvents(log, reactor))),
     objectFacts(openStore),
     files.statfs(config.dataDir),
   ]);
@@ -116,7 +116,7 @@ async function reactorFacts(config: Config, log: EventLog, state?: NodeState) {
   const deliveries = await openDeliveries(config, log, { readOnly: true });
   try {
     return await Promise.all(
-      REACTORS.map(async (name) => {
+      DEPOSIT_REACTORS.map(async (name) => {
         const { position = null, waiting, oldest } = await deliveries.status(name, deposits.prefix);
         return {
           name,

@@ -2,15 +2,9 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { View } from '../../views/view.ts';
+import { AWAITED } from '../reactor-names.ts';
 import { pagedByTime } from './paged-view.ts';
 import { type OnUnreadable, unlessUnreadable } from './unless-unreadable.ts';
-
-/** The statuses that a reactor must end, with the name of the reactor and the events that start its work. */
-export const AWAITED = {
-  deposited: { reactor: 'checker', begins: new Set<string>(['DepositCompleted', 'ChecksRetried']) },
-  verified: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
-  loading: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
-} as const;
 
 type AwaitedStatus = keyof typeof AWAITED;
 type StuckDeposit = { readonly reactor: 'checker' | 'loader'; readonly event: RecordedEvent };

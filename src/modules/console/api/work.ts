@@ -3,7 +3,7 @@ import { depositOfStream } from '../../../domain/aggregates.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
 import { type ParkedFacts, parkedFacts } from '../../../operations/parked/parked-facts.ts';
 import { skipParked } from '../../../operations/parked/skip-parked.ts';
-import { REACTORS_WITH_PARKING } from '../../../reactors/reactor-names.ts';
+import { ALL_REACTORS } from '../../../reactors/reactor-names.ts';
 import type { Viewer } from '../access/sessions.ts';
 import type { ParkedRow, ParkedWork } from '../protocol/parked-work.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
@@ -27,7 +27,7 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
   ];
 
   async function list(): Promise<ParkedWork> {
-    const parked = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedFacts(log, reactor)));
+    const parked = await Promise.all(ALL_REACTORS.map((reactor) => parkedFacts(log, reactor)));
     return { parked: parked.flat().map(rowOf) };
   }
 
@@ -68,7 +68,7 @@ function commandsOf(log: EventLog, { kind, name }: Viewer): AdminCommands {
 }
 
 function reactorIn(name: unknown): string {
-  const found = REACTORS_WITH_PARKING.find((reactor) => reactor === name);
+  const found = ALL_REACTORS.find((reactor) => reactor === name);
   if (found === undefined) throw new ConsoleRefusal(400, 'BAD_REACTOR', 'Unknown reactor.');
   return found;
 }
