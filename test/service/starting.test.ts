@@ -272,6 +272,9 @@ test('a folder with files of other programs is refused, and keeps its access and
     t.deepEqual(await ended, [2, null], await err);
     t.regex(await err, message);
   }
+  const restored = await runScript(folder, 'restore', [data, '--latest']);
+  t.is(restored.code, 1);
+  t.regex(restored.err, /is no data folder: it has other files, such as data\./);
   t.is((await stat(folder)).mode & 0o777, 0o755);
   t.is((await stat(path.join(folder, 'letters.txt'))).mode & 0o777, 0o644);
   const made = (await readdir(folder)).filter((name) => name !== 'compile-cache');

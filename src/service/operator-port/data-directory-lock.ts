@@ -2,14 +2,17 @@ import path from 'node:path';
 import { clock } from '../../tools/clock.ts';
 import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
 import { files } from '../../tools/files.ts';
+import { assertOwnFolder } from '../backends/own-folder.ts';
 import { controlFile } from './control-file.ts';
 
 /**
  * Locks the data folder for one service.
  * @throws {DataFolderInUse}
+ * @throws {FolderNotOwn} such as `/tmp`, into which a command would restore: it would pass for a data folder then.
  * @throws {NotPermitted}
  */
 export function lockDataFolder(folder: string): Disposable {
+  assertOwnFolder('data folder', folder);
   return lockFile(path.join(folder, 'service.lock'), inUse(folder));
 }
 
