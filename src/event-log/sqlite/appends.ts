@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
+import { LIMIT } from '../../tools/sqlite/limit.ts';
 import { rollback } from '../../tools/sqlite/transaction.ts';
 import type { NewEventRow } from '../new-event-row.ts';
 import { inTransaction, openForWriting } from './connection.ts';
@@ -42,7 +43,7 @@ export class SqliteAppends {
       'INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#eventsFrom = db.prepare(
-      'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
+      `SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision ${LIMIT}`,
     );
     this.#lastEvent = lastEventOf(db);
   }

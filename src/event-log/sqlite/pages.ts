@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
+import { LIMIT } from '../../tools/sqlite/limit.ts';
 import {
   EventLogUnusable,
   type Json,
@@ -67,8 +68,8 @@ export class SqlitePages {
     this.#db = db;
     this.#head = db.prepare('SELECT max(position) AS position FROM events');
     this.#dataVersion = db.prepare('PRAGMA data_version');
-    this.#forwards = rows(db, `${STREAM} AND e.revision >= ? ORDER BY e.revision LIMIT ?`);
-    this.#backwards = rows(db, `${STREAM} AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`);
+    this.#forwards = rows(db, `${STREAM} AND e.revision >= ? ORDER BY e.revision ${LIMIT}`);
+    this.#backwards = rows(db, `${STREAM} AND e.revision <= ? ORDER BY e.revision DESC ${LIMIT}`);
   }
 
   /**
@@ -129,7 +130,7 @@ export class SqlitePages {
     // The plus disables the index of names, which would read every event of these streams.
     const ranges = Array.from({ length: Math.max(prefixes, 0) }, () => '(+s.name >= ? AND +s.name < ?)');
     const filter = prefixes < 0 ? '' : `AND (${ranges.join(' OR ') || 'FALSE'})`;
-    const sql = `${EVENTS} WHERE e.position > ? AND e.position <= ? ${filter} ORDER BY e.position LIMIT ?`;
+    const sql = `${EVENTS} WHERE e.position > ? AND e.position <= ? ${filter} ORDER BY e.position ${LIMIT}`;
     return rows(this.#db, sql);
   }
 

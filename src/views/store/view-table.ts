@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LIMIT } from '../../tools/sqlite/limit.ts';
 import type { CountQuery, View, ViewQuery } from '../view.ts';
 import { candidateQuery, ordering, selection } from './view-query.ts';
 import { countedFields, countsOf, quoted } from './view-schema.ts';
@@ -65,7 +66,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     const { sql, values } = selection(this.#name, asked);
     const by = orderBy && ordering(this.#name, orderBy, asked);
     const order = by ? `ORDER BY ${by} ${descending ? 'DESC' : 'ASC'}` : '';
-    const rows = this.#statement(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
+    const rows = this.#statement(`SELECT view FROM ${sql} ${order} ${LIMIT} OFFSET ?`).all(
       ...values,
       limit,
       offset,
@@ -83,7 +84,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     const { sql, values } = selection(this.#name, asked);
     if (limit === undefined)
       return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
-    const counted = this.#statement(`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql} LIMIT ?)`);
+    const counted = this.#statement(`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql} ${LIMIT})`);
     return Number(counted.get(...values, limit)?.['count']);
   }
 
