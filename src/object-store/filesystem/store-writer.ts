@@ -12,6 +12,8 @@ export class StoreWriter implements AsyncDisposable {
   readonly #calls: WorkerClient<StoreChange, boolean>;
   /** Rows that were not sent yet. */
   #group: RowGroup | undefined;
+  /** Resolves when the rows before are stored, or refused. */
+  #before: Promise<unknown> = Promise.resolve();
 
   /** Resolves when the database exists and can be read. */
   static async open(database: string): Promise<StoreWriter> {
@@ -28,7 +30,10 @@ export class StoreWriter implements AsyncDisposable {
     this.#calls = storeThread('store-writer', PROGRAM, 'write', data);
   }
 
-  /** Resolves after the commit. All rows of one turn of the event loop are sent in one message. */
+  /**
+   * Resolves after the commit. Rows wait for the answer to those before and for the end of the turn of the event loop:
+   * they share a message and a transaction.
+   */
   putRow(sha256: string, bytes: Uint8Array): Promise<unknown> {
     this.#group ??= this.#newGroup();
     this.#group.rows.push({ sha256, bytes });
@@ -51,11 +56,14 @@ export class StoreWriter implements AsyncDisposable {
 
   #newGroup(): RowGroup {
     const rows: NewRow[] = [];
-    const put = clock.nextTurn().then(() => {
-      this.#group = undefined;
-      const packed = packRows(rows);
-      return this.#calls.call({ kind: 'put-rows', rows: packed }, [packed.bytes]);
-    });
+    const put = this.#before
+      .then(() => clock.nextTurn())
+      .then(() => {
+        this.#group = undefined;
+        const packed = packRows(rows);
+        return this.#calls.call({ kind: 'put-rows', rows: packed }, [packed.bytes]);
+      });
+    this.#before = put.catch(() => undefined);
     return { rows, put };
   }
 }
