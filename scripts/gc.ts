@@ -51,7 +51,9 @@ await runCommand(
     using bars = new ProgressBars();
     const storedBefore = new Date(clock.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
-    const signal = stopSignal('Stopped. Run the same command again to remove the rest.');
+    const signal = stopSignal(
+      `Stopped. Run the same command again${values.remove ? ' to remove the rest' : ''}.`,
+    );
     const search = { log, store, storedBefore, progress, signal };
     using orphans = await Orphans.find(search);
     const { objects, bytes, listed } = orphans.totals;

@@ -124,7 +124,7 @@ test.serial('an invalid metadata update is refused, and nothing is recorded', as
       reasons,
       /fields are missing \(title, name\); "soon" is not a date.* \(codemeta:dateModified\)\.$/,
     );
-    await is400(await put(`${open}metadata/`, better, checking(swhid)), 'no identifier yet');
+    await is400(await put(`${open}metadata/`, better, checking(swhid)), 'has no identifier');
     await is400(await put(edit, '<entry/>', checking(swhid)), 'no entry');
     await is400(await put(edit, about, checking(swhid)), 'a reference');
     await assertSwordError(t, await put(edit, foreign, checking(swhid)), 403, 'Forbidden');

@@ -152,7 +152,7 @@ test('orphans are reported, and removed only on request; objects named by events
   gc.kill('SIGINT');
   const stopped = await ended;
   t.is(stopped.code, 1);
-  t.regex(stopped.err, /^Stopped\. Run the same command again to remove the rest\.\n$/m);
+  t.regex(stopped.err, /^Stopped\. Run the same command again\.\n$/m);
   t.deepEqual(await readdir(temporary), []);
   const note = await runScript(service.folder, 'gc', ['--older-than', '0s']);
   t.regex(note.out, new RegExp(`${orphan.sha256}  19 bytes`));

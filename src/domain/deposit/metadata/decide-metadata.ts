@@ -50,7 +50,7 @@ export function assertIdentifiedBy(swhid: string, depositId: number, identifier:
   if (swhid === identifier) return;
   const text =
     identifier === null
-      ? `Deposit ${depositId} has no identifier yet, so it is not ${swhid}.`
+      ? `Deposit ${depositId} has no identifier, so it is not ${swhid}.`
       : `The identifier of deposit ${depositId} is ${identifier}, not ${swhid}.`;
   throw new DepositRefusal('SWHID_MISMATCH', text);
 }
@@ -71,7 +71,7 @@ export function assertMetadataUpdate(facts: EntryFacts, providerUrl: string | nu
 /** Refuses a reference in an entry: references are valid only in metadata without software. */
 export function assertNoReference({ reference }: Pick<EntryFacts, 'reference'>): void {
   if (!reference) return;
-  const text = `The entry is about ${reference.value}: an entry with a reference is deposited alone, by a POST to the collection.`;
+  const text = `The entry is about ${reference.value}: an entry with a reference is deposited alone, as the body of a POST to the collection.`;
   throw new DepositRefusal('REFERENCE_OUT_OF_PLACE', text);
 }
 
