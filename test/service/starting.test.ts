@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
@@ -10,6 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
+import { assertOwnFolder } from '../../src/service/backends/own-folder.ts';
 import { lockDataFolder } from '../../src/service/operator-port/data-directory-lock.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
 import { startService } from '../../src/service/service.ts';
@@ -281,6 +283,23 @@ test('a folder with files of other programs is refused, and keeps its access and
   t.deepEqual(made.toSorted(), ['data', 'letters.txt']);
 });
 
+test('an open folder with what commands made in it, or with places for volumes, is one of the service', async (t) => {
+  for (const names of [
+    ['anchor-state.json', 'anchoring.lock'],
+    ['views', 'uploads', 'lost+found'],
+  ]) {
+    const folder = await temporaryFolder(t);
+    for (const name of names) await mkdir(path.join(folder, name));
+    await chmod(folder, 0o755);
+    assertOwnFolder('data folder', folder);
+  }
+  const apt = await temporaryFolder(t);
+  await mkdir(path.join(apt, 'archives'));
+  await writeFile(path.join(apt, 'pkgcache.bin'), '');
+  await chmod(apt, 0o755);
+  t.throws(() => assertOwnFolder('data folder', apt), { code: 'FOLDER_NOT_OWN' });
+});
+
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 asRoot('what another user owns is refused by services and by commands that write', async (t) => {
   const folder = await temporaryFolder(t);
@@ -301,6 +320,9 @@ asRoot('what another user owns is refused by services and by commands that write
   const command = await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' });
   t.is(command.code, 1);
   t.regex(command.err, /cannot write to .*event-log\.sqlite\. Run the command as the service user/);
+  await rm(path.join(folder, 'event-log.sqlite.head'));
+  t.is((await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' })).code, 1);
+  t.false(existsSync(path.join(folder, 'event-log.sqlite.head')), 'its owner could not read a new one');
 });
 
 test('a service that gets SIGTERM while its program is loaded exits with 0', async (t) => {

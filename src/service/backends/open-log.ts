@@ -4,7 +4,7 @@ import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-gr
 import type { EventLog } from '../../event-log/event-log.ts';
 import { RECEIVERS } from '../../reactors/reactor-names.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
-import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
+import { assertOwned, databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { type Logger, silentLogger } from '../../tools/logger.ts';
 import { assertExists } from './backend-not-found.ts';
 
@@ -27,7 +27,10 @@ export async function openLog(
   if (eventLog.kind === 'sqlite') {
     const { file } = eventLog;
     if (mustExist) assertExists('event log', file);
-    if (!readOnly) assertAccessible(file);
+    if (!readOnly) {
+      assertAccessible(file);
+      assertOwned(...databaseFiles(file));
+    }
     const { SqliteEventLog } = await import('../../event-log/sqlite/sqlite-event-log.ts');
     await using opened = new AsyncDisposableStack();
     const log = opened.use(await SqliteEventLog.open({ file, readOnly }));

@@ -4,7 +4,7 @@ import type { FilesystemStoreOptions } from '../../object-store/filesystem/files
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { MinioArchiveStoreOptions } from '../../object-store/s3/s3-object-store.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
-import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
+import { assertOwned, databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { assertExists } from './backend-not-found.ts';
 import { assertOwnFolder } from './own-folder.ts';
 
@@ -29,9 +29,10 @@ export async function openStore(
   if (archiveStore.kind === 'file') {
     const { folder } = archiveStore;
     if (mustExist) assertExists('archive store', folder);
-    assertOwnFolder('archive store', folder);
     const database = path.join(folder, 'small.sqlite');
     assertAccessible(folder, database);
+    assertOwned(folder, ...databaseFiles(database));
+    assertOwnFolder('archive store', folder);
     const { FilesystemObjectStore } = await import(
       '../../object-store/filesystem/filesystem-object-store.ts'
     );

@@ -9,29 +9,58 @@ const SETTINGS = {
   'archive store': 'DEPOSIT_DATA_DIR or DEPOSIT_ARCHIVE_STORE',
 } as const;
 
-/** Names of which a folder in use has at least one. */
-const NAMES: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
-  'data folder': ['archives', 'event-log.sqlite', 'keys', 'operator.json', 'service.lock'],
-  'archive store': ['incoming', 'small.sqlite', 'store-id', 'v1'],
+type Names = Readonly<Record<keyof typeof SETTINGS, readonly string[]>>;
+
+/** Names that no other program gives: a folder with one of them is in use by the service, whatever else is in it. */
+const MARKS: Names = {
+  'data folder': ['event-log.sqlite', 'operator.json', 'service.lock'],
+  'archive store': ['small.sqlite', 'store-id', 'v1'],
 };
 
-/** A new file system has the first, and a start makes the second before it reads the settings. */
-const NOT_COUNTED: ReadonlySet<string> = new Set(['lost+found', 'compile-cache']);
+/** Other names that a start or a command makes, or that a volume is mounted on, before there is such a mark. */
+const OTHERS: Names = {
+  'data folder': [
+    'archives',
+    'checkpoints',
+    'compile-cache',
+    'dry-runs',
+    'incoming',
+    'keys',
+    'uploads',
+    'views',
+    'anchor-state.json',
+    'anchoring.lock',
+    'last-backup',
+    'last-verification',
+    'verify-state.json',
+  ],
+  'archive store': ['incoming'],
+};
 
 /**
  * Verifies that a folder which other users may access is empty or one of the service: a start takes that access away.
  * @throws {FolderNotOwn} such as `/tmp` or `/var/lib`, named by mistake.
  */
-export function assertOwnFolder(what: keyof typeof NAMES, folder: string): void {
-  const mode = files.statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & 0o077) === 0 || process.getuid === undefined) return;
+export function assertOwnFolder(what: keyof typeof SETTINGS, folder: string): void {
+  if (!isOpenToOthers(folder)) return;
   const found = namesIn(folder);
-  if (NAMES[what].some((name) => found.includes(name))) return;
-  const other = found.find((name) => !name.startsWith('.') && !NOT_COUNTED.has(name));
+  if (MARKS[what].some((name) => found.includes(name))) return;
+  // A new file system has `lost+found`.
+  const own = [...MARKS[what], ...OTHERS[what], '.', 'lost+found'];
+  const other = found.find((name) => !own.some((beginning) => name.startsWith(beginning)));
   if (other === undefined) return;
   throw new FolderNotOwn(
     `${folder} is no ${what}: it has other files, such as ${other}. Give the service a folder of its own: ${SETTINGS[what]} says where.`,
   );
+}
+
+/** Returns false as well for a folder that opening it will report as unusable. */
+function isOpenToOthers(folder: string): boolean {
+  try {
+    return process.getuid !== undefined && (files.statSync(folder).mode & 0o077) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the names in a folder; none of one that opening it will report as unusable. */

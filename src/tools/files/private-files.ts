@@ -14,12 +14,25 @@ export function createPrivately(): void {
  * @throws {NotPermitted} another user owns one of them.
  */
 export function makePrivate(...places: readonly string[]): void {
+  assertOwned(...places);
+  const own = process.getuid?.(); // systems without such owners have no such modes either
+  for (const place of places) {
+    const found = files.statSync(place, { throwIfNoEntry: false });
+    if (found && found.uid === own) removeAccess(place, found.mode);
+  }
+}
+
+/**
+ * Verifies that this user, or root, owns those of these files and folders that exist. Root could write to those of other
+ * users, and would leave them files that they cannot read.
+ * @throws {NotPermitted}
+ */
+export function assertOwned(...places: readonly string[]): void {
   const own = process.getuid?.();
   for (const place of places) {
     const found = files.statSync(place, { throwIfNoEntry: false });
-    if (!found || own === undefined) continue; // systems without such owners have no such modes either
-    if (found.uid === own) removeAccess(place, found.mode);
-    else if (found.uid !== 0) throw notPermitted(place, 'write to');
+    if (found && own !== undefined && found.uid !== own && found.uid !== 0)
+      throw notPermitted(place, 'write to');
   }
 }
 
