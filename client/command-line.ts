@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** Commands that only print, so that they end once their reader has closed the pipe. The others finish their work. */
-const ONLY_PRINT: ReadonlySet<string> = new Set(['list', 'history', 'fetch']);
+const ONLY_PRINT: ReadonlySet<string> = new Set(['list', 'history']);
 
 const HELP = `Deposits software source code on a SWORD 2.0 server.
 

@@ -92,7 +92,8 @@ function assertFree(target: string, force: boolean): void {
 
 /** Copies the file to the target, which keeps its mode if it exists. A part of the file never has that name. */
 async function place(file: string, target: string, force: boolean): Promise<void> {
-  if (target === '-') return pipeline(createReadStream(file), process.stdout, { end: false });
+  if (target === '-')
+    return pipeline(createReadStream(file), process.stdout, { end: false }).catch(unlessReaderGone);
   assertFree(target, force);
   try {
     const existing = existsSync(target) ? statSync(target) : undefined;
@@ -112,6 +113,11 @@ async function place(file: string, target: string, force: boolean): Promise<void
   } catch (error) {
     throw new Fault(`${target} cannot be written: ${reasonOf(error)}.`);
   }
+}
+
+/** A reader that closes the pipe, as `head` does, wants no more. */
+function unlessReaderGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 type Identifiers = { readonly swhid: string | null; readonly swhidAgrees: boolean | null };

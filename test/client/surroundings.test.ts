@@ -73,6 +73,12 @@ test('a command whose reader closes the pipe finishes its work, and its exit cod
   list.stdout?.destroy();
   await once(list, 'close');
   t.is(list.exitCode, 0);
+  const { deposit } = await depositor.facts([...upload, '--partial']);
+  const download = depositor.start(['fetch', String(deposit), '--output', '-']);
+  download.stdout?.destroy();
+  const [told] = await Promise.all([text(download.stderr!), once(download, 'close')]);
+  t.is(download.exitCode, 0, told);
+  t.regex(told, /^Downloaded \d+ bytes/m);
 });
 
 test('a user without a home folder can deposit, and a message says that nothing is stored', async (t) => {
