@@ -100,6 +100,7 @@ test('surplus bytes are refused after their request even if the client has half-
     [upload(alice), [201, 400]],
     [`${upload(alice)}${ask(alice)}`, [201, 200, 400]],
     [upload(alice, { Connection: 'close' }), [201]],
+    ['GET /1/servicedocument/ HTTP/2.0\r\nHost: deposit.example\r\n\r\n', [505]], // announces that it is the last
   ] as const) {
     using connection = await RawConnection.to(service.url);
     await connection.send(`${requests}xxxx`);
@@ -107,6 +108,7 @@ test('surplus bytes are refused after their request even if the client has half-
     for (const [index, status] of statuses.entries())
       t.is((await connection.answers(index + 1)).status, status);
     await connection.untilEnded();
+    t.is(connection.text.match(/HTTP\/1\.1 \d{3} /g)?.length, statuses.length);
   }
 });
 

@@ -80,7 +80,7 @@ function answerAfterPending(socket: ParsedSocket, answer: () => void): void {
   if (first?.req.complete || first?.headersSent) {
     // When the client half-closes, Node marks a response as the last one: its parser does not repeat an error.
     first.prependOnceListener('finish', () => {
-      if (first.shouldKeepAlive) first._last = false;
+      if (first.shouldKeepAlive && first.getHeader('connection') !== 'close') first._last = false;
     });
     first.once('close', () => answerAfterPending(socket, answer));
     return;
