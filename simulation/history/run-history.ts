@@ -51,8 +51,10 @@ const MOST_STEPS = 600_000;
 const STEPS_A_TURN = 64;
 
 export type RunOptions = { readonly isTraced?: boolean };
-/** Milliseconds after which a supervisor starts a node again, and for which a node may run on after its disk refused a write. */
-const [RESTART_MS, DISK_AFTERMATH_MS] = [500, 1000];
+/** Milliseconds after which a supervisor starts a node again. */
+const RESTART_MS = 500;
+/** Milliseconds for which a node may run on after a fault of its disk: its stop waits three seconds for deliveries. */
+const DISK_AFTERMATH_MS = 3500;
 
 /** Runs a history to its end and judges it. Only one runs in a process at a time. */
 export async function runHistory(plan: Plan, { isTraced = false }: RunOptions = {}): Promise<HistoryResult> {
