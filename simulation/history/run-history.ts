@@ -51,8 +51,7 @@ const MOST_STEPS = 600_000;
 const STEPS_A_TURN = 64;
 
 export type RunOptions = { readonly isTraced?: boolean };
-/** Milliseconds after which a supervisor starts a node again. */
-const RESTART_MS = 500;
+const RESTART_MS = 500; // after which a supervisor starts a node again
 /** Milliseconds for which a node may run on after a fault of its disk: its stop waits three seconds for deliveries. */
 const DISK_AFTERMATH_MS = 3500;
 
