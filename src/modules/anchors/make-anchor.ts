@@ -4,7 +4,7 @@ import { appendAfter, untilAppended } from '../../event-log/append-after.ts';
 import { type EventLog, lastEvent, type RecordedEvent } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
-import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
+import { lockFile, lockWithin } from '../../tools/files/lock-file.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signAnchor } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
@@ -37,17 +37,23 @@ export class NothingToAnchor extends errorsOfCode('NOTHING_TO_ANCHOR') {}
 
 /** Maximum number of conflicting appends before an anchoring fails. */
 const MAX_LOST = 5;
+const LOCK_TIMEOUT_MS = 60_000;
+const IN_USE = 'Another process is creating an anchor: try again when it has finished.';
 
 /**
  * Makes an anchor over the whole log if there are events after the last one: a signed statement of the content of the
  * log, stored in its stream `anchors` and in a file.
+ * @throws {DataFolderInUse} another process has been making an anchor for a minute.
  */
 export async function makeAnchor(
   log: EventLog,
   { dataDir, anchorKeyFile, anchorFile }: AnchorOptions,
   signal?: AbortSignal,
 ): Promise<Anchored> {
-  using _lock = await lockAnchoring(path.join(dataDir, 'anchoring.lock'));
+  // So that the end of the file cannot change between reading and appending.
+  using _lock = await lockWithin(LOCK_TIMEOUT_MS, () =>
+    lockFile(path.join(dataDir, 'anchoring.lock'), IN_USE),
+  );
   const key = await anchorKey(anchorKeyFile);
   const stateFile = path.join(dataDir, 'anchor-state.json');
   const overtaken = () =>
@@ -103,24 +109,5 @@ function anchorOf({ data, revision }: RecordedEvent): Anchor {
       `The event at revision ${revision} of the stream ${ANCHORS} is not an anchor: another program has appended it. ${(cause as Error).message} Run "deposit-service verify --all".`,
       { cause },
     );
-  }
-}
-
-const LOCK_TIMEOUT_MS = 60_000;
-const RETRY_INTERVAL_MS = 50;
-
-/**
- * Locks anchoring on this machine, so that the end of the file cannot change between reading and appending.
- * @throws {DataFolderInUse} another process has been making an anchor for a minute.
- */
-async function lockAnchoring(file: string): Promise<Disposable> {
-  const deadline = clock.monotonic() + LOCK_TIMEOUT_MS;
-  for (;;) {
-    try {
-      return lockFile(file, 'Another process is creating an anchor: try again when it has finished.');
-    } catch (error) {
-      if (!(error instanceof DataFolderInUse) || clock.monotonic() > deadline) throw error;
-      await clock.sleep(RETRY_INTERVAL_MS);
-    }
   }
 }

@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { clock } from '../../tools/clock.ts';
-import { DataFolderInUse, lockFile } from '../../tools/files/lock-file.ts';
+import { lockFile, lockWithin } from '../../tools/files/lock-file.ts';
 import { files } from '../../tools/files.ts';
 import { assertOwnFolder } from '../backends/own-folder.ts';
 import { controlFile } from './control-file.ts';
@@ -16,20 +15,12 @@ export function lockDataFolder(folder: string): Disposable {
   return lockFile(path.join(folder, 'service.lock'), inUse(folder));
 }
 
-/** Time for which a start waits for the lock of a command, or of a service that has not ended yet. */
-const [WAIT_MS, RETRY_MS] = [3000, 100];
+/** Milliseconds for which a start waits for the lock of a command, or of a service that has not ended yet. */
+const WAIT_MS = 3000;
 
 /** Acquires the lock like {@link lockDataFolder}, and waits a moment while it is held: no supervisor repeats the start. */
-export async function lockDataFolderSoon(folder: string): Promise<Disposable> {
-  const until = clock.monotonic() + WAIT_MS;
-  for (;;) {
-    try {
-      return lockDataFolder(folder);
-    } catch (error) {
-      if (!(error instanceof DataFolderInUse) || clock.monotonic() >= until) throw error;
-    }
-    await clock.sleep(RETRY_MS);
-  }
+export function lockDataFolderSoon(folder: string): Promise<Disposable> {
+  return lockWithin(WAIT_MS, () => lockDataFolder(folder));
 }
 
 function inUse(folder: string): string {

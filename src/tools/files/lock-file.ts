@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { clock } from '../clock.ts';
 import { errorsOfCode } from '../coded-error.ts';
 import { isBusy, isDamage } from '../sqlite/codes.ts';
 import { openTwice } from '../sqlite/found-twice.ts';
@@ -8,13 +9,15 @@ import { isNotAccessible, isPermissionError, notPermitted } from './access.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Another process holds the lock. */
-export class DataFolderInUse extends errorsOfCode('DATA_FOLDER_IN_USE') {}
+class DataFolderInUse extends errorsOfCode('DATA_FOLDER_IN_USE') {}
 
 /** The lock file cannot be used at present, for example because the disk is full: a later attempt may succeed. */
 class CannotLock extends errorsOfCode('CANNOT_LOCK') {}
 
 /** The content of the lock file is not that of a lock. */
 class LockDamaged extends errorsOfCode('LOCK_DAMAGED') {}
+
+const RETRY_MS = 50;
 
 /**
  * Acquires a lock that is held until it is disposed of. It is a SQLite lock on a separate file, which the system
@@ -32,6 +35,22 @@ export function lockFile(file: string, inUse: string): Disposable {
     throw whyNotLocked(cause, file, inUse);
   }
   return { [Symbol.dispose]: () => database.close() };
+}
+
+/**
+ * Resolves to what `lock` returns. While another process holds the lock, it is called again for these milliseconds.
+ * @throws {DataFolderInUse}
+ */
+export async function lockWithin(milliseconds: number, lock: () => Disposable): Promise<Disposable> {
+  const until = clock.monotonic() + milliseconds;
+  for (;;) {
+    try {
+      return lock();
+    } catch (error) {
+      if (!(error instanceof DataFolderInUse) || clock.monotonic() >= until) throw error;
+    }
+    await clock.sleep(RETRY_MS);
+  }
 }
 
 function locked(file: string): DatabaseSync {
