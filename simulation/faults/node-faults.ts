@@ -49,7 +49,7 @@ export const crashPoint = defineFault<
 export const reactorsAway = defineFault<Outage>({
   draw: (random) => ({ down: random.between(1000, 15_000) }),
   begin: ({ down }, scene) => {
-    const killed = [2, 3].map((host) => scene.kill(host, { down, seen: 1 }));
+    const killed = scene.reactorHosts.map((host) => scene.kill(host, { down, seen: 1 }));
     return killed.includes(true);
   },
   duration: ({ down }) => down,

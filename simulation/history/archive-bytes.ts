@@ -4,13 +4,14 @@ import { PART_BYTES } from '../nodes/site-settings.ts';
 import type { Plan } from '../plan/plan.ts';
 
 /** More than an object that an embedded store has in its table, and than a part of an upload to S3. */
-const LARGE_BYTES = { embedded: 70_000, cluster: 3 * PART_BYTES - 1000 } as const;
+const [LARGE_EMBEDDED_BYTES, LARGE_BYTES] = [70_000, 3 * PART_BYTES - 1000];
 
 /** Returns the bytes of an archive: others in each history and for each request. Every second one is large. */
 export function archiveOf(kind: ArchiveKind, { seed, composition }: Site, name: string): Buffer {
   const text = `${kind} archive ${name} of history ${seed}`;
   const isLarge = name.length % 2 === 0;
-  return isLarge ? Buffer.alloc(LARGE_BYTES[composition], text) : Buffer.from(text);
+  const largeSize = composition === 'embedded' ? LARGE_EMBEDDED_BYTES : LARGE_BYTES;
+  return isLarge ? Buffer.alloc(largeSize, text) : Buffer.from(text);
 }
 
 type Site = Pick<Plan, 'seed' | 'composition'>;

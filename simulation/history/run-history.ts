@@ -5,8 +5,9 @@ import type { SimulatedDisk } from '../disk/disk.ts';
 import { faultsOfEmbedded, mirrorOf } from '../disk/embedded-log.ts';
 import { FAULTS } from '../faults/faults.ts';
 import { judge, type Violation } from '../invariants/invariants.ts';
-import { asEmbeddedOperator } from '../nodes/embedded-operator.ts';
-import { asOperator, boot, type SimulatedNode } from '../nodes/simulated-node.ts';
+import { asOperator } from '../nodes/cluster-engines.ts';
+import { asEmbeddedOperator } from '../nodes/embedded-engines.ts';
+import { boot, type SimulatedNode } from '../nodes/simulated-node.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Host, running } from '../world/host.ts';
 import { realImmediate } from '../world/real-immediate.ts';
@@ -175,7 +176,7 @@ class History {
 
   #nodeOptions() {
     return {
-      stuckAfter: this.#plan.stuckAfter,
+      plan: this.#plan,
       onError: (text: string) => void this.#errors.push(text),
       onFailure: (host: Host, error: unknown) => this.#onFailure(host, error),
       onReady: (node: SimulatedNode) => {
@@ -273,7 +274,6 @@ class History {
 }
 
 function countOf(names: readonly string[]): Counts {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
+  const all = Map.groupBy(names, (name) => name).entries();
+  return Object.fromEntries(all.map(([name, { length }]) => [name, length]));
 }

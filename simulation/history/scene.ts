@@ -8,7 +8,7 @@ import type { NetworkServer } from '../network/network-server.ts';
 import { S3Server } from '../network/s3-server.ts';
 import { WebhookReceiver } from '../network/webhook-receiver.ts';
 import { RECEIVER_HOST, STORE_HOST } from '../nodes/site-settings.ts';
-import { HTTP_NODES, type Plan, REACTOR_NODES } from '../plan/plan.ts';
+import { NODES, type Plan } from '../plan/plan.ts';
 import { Host, type Incarnation, running } from '../world/host.ts';
 import { newProcess } from '../world/outside-world.ts';
 import type { CallMoment, CallName, World } from '../world/world.ts';
@@ -67,16 +67,8 @@ export class Scene {
     const lossOf = (process: Incarnation): number =>
       process === this.operator || this.losses.size === 0 ? 0 : Math.max(...this.losses);
     this.site = new Site(servers, lossOf);
-    this.hosts =
-      composition === 'embedded'
-        ? [new Host('embedded', 'embedded')]
-        : [
-            ...Array.from({ length: HTTP_NODES }, (_, index) => new Host(`http-${index + 1}`, 'http')),
-            ...Array.from(
-              { length: REACTOR_NODES },
-              (_, index) => new Host(`reactors-${index + 1}`, 'reactors'),
-            ),
-          ];
+    const roles = NODES[composition];
+    this.hosts = roles.map((role, number) => new Host(`${role}-${number - roles.indexOf(role) + 1}`, role));
     this.disk = composition === 'embedded' ? new SimulatedDisk(world.seed, 'files') : undefined;
     const operator = new Host('operator', 'operator');
     for (const host of [...this.hosts, operator]) host.storage = this.disk;
@@ -100,6 +92,11 @@ export class Scene {
   /** Number of nodes that serve HTTP. */
   get httpNodes(): number {
     return this.hosts.filter(({ role }) => role !== 'reactors').length;
+  }
+
+  /** Numbers of the nodes that run reactors. */
+  get reactorHosts(): readonly number[] {
+    return this.hosts.flatMap(({ role }, number) => (role === 'http' ? [] : [number]));
   }
 
   get cluster(): Cluster {

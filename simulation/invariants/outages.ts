@@ -28,7 +28,7 @@ export function* earlyOutages(history: EndedHistory): Generator<string> {
 
 /** An embedded log is not asked again: its disk refuses writes. */
 function isOfEmbedded({ begunAt, endedAt }: Answer, { faults, plan }: EndedHistory): boolean {
-  if (plan.composition === 'cluster') return false;
+  if (plan.composition !== 'embedded') return false;
   return faults.some(
     ({ kind, from, until }) =>
       ['full-disk', 'refused-writes', 'failed-read'].includes(kind) && from <= endedAt && until >= begunAt,

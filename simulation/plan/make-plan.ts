@@ -1,13 +1,20 @@
 import { FAULTS, type FaultName, faultNames } from '../faults/faults.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
 import { makeDeposit } from './make-deposit.ts';
-import { type Composition, commandsOf, type Plan, type PlannedDeposit, type PlannedFault } from './plan.ts';
+import {
+  type Composition,
+  commandsOf,
+  NODES,
+  type Plan,
+  type PlannedDeposit,
+  type PlannedFault,
+} from './plan.ts';
 
 /** The least that every history has. */
 export const LEAST = { commands: 20, deposits: 5, faults: 5, faultKinds: 3 };
 
-/** Every history with such a seed is of an embedded node. */
-const EMBEDDED_EVERY = 4;
+/** By the remainder of the seed. */
+const COMPOSITIONS: readonly Composition[] = ['embedded', 'cluster', 'small-cluster', 'cluster'];
 const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];
 const FIRST_REQUEST_MS = 700;
 /** The sweep in histories that have one, and in those that have none. */
@@ -22,7 +29,7 @@ const NEAR_FAULT_MS = [-1500, 4500] as const;
 /** Makes the plan of a seed. Each history has some of the kinds of faults only, so that none hides another. */
 export function makePlan(seed: number): Plan {
   const random = new SeededRandom(seed, 'plan');
-  const composition = seed % EMBEDDED_EVERY === 0 ? 'embedded' : 'cluster';
+  const composition = COMPOSITIONS[seed % COMPOSITIONS.length] as Composition;
   const faults = makeFaults(random, composition);
   const deposits: PlannedDeposit[] = [];
   while (deposits.length < LEAST.deposits || commandsOf({ deposits }) < LEAST.commands) {
@@ -50,22 +57,21 @@ function makeFaults(random: SeededRandom, composition: Composition): PlannedFaul
     return {
       kind,
       at: random.between(FIRST_FAULT_MS, LAST_FAULT_MS),
-      parameters: ofOneHost(FAULTS[kind].draw(random), composition),
+      parameters: ofHosts(FAULTS[kind].draw(random), composition),
     };
   });
 }
 
-/** An embedded site has one host. No other one delivers what waits until its clock is again where it was. */
-function ofOneHost(
+/** Faults are drawn for four hosts. Where there is one only, no other delivers what waits until its clock is again where it was. */
+function ofHosts(
   parameters: PlannedFault['parameters'],
   composition: Composition,
 ): PlannedFault['parameters'] {
-  if (composition === 'cluster') return parameters;
   const { host, by } = parameters;
   return {
     ...parameters,
-    ...(host !== undefined && { host: 0 }),
-    ...(typeof by === 'number' && { by: Math.max(by, -LARGEST_SETBACK_MS) }),
+    ...(typeof host === 'number' && { host: host % NODES[composition].length }),
+    ...(typeof by === 'number' && composition === 'embedded' && { by: Math.max(by, -LARGEST_SETBACK_MS) }),
   };
 }
 

@@ -8,7 +8,6 @@ import type { FaultName } from '../faults/faults.ts';
 export type Plan = {
   /** Seeds what the plan leaves open: latencies, losses, ids, pauses. */
   readonly seed: number;
-  /** `cluster`: EventStoreDB, S3 and four nodes. `embedded`: one node with the log and the store on its disk. */
   readonly composition: Composition;
   /** Milliseconds after which the sweep looks at work; a day in histories without it. */
   readonly stuckAfter: number;
@@ -28,7 +27,20 @@ export type StepCrash = {
   readonly isPowerCut?: boolean;
 };
 
-export type Composition = 'cluster' | 'embedded';
+/**
+ * `cluster`: EventStoreDB, S3, two nodes that serve HTTP and two that run reactors. `small-cluster`: the same with two
+ * nodes that do both. `embedded`: one node that does both, with the log and the store on its disk.
+ */
+export type Composition = 'cluster' | 'small-cluster' | 'embedded';
+
+export type NodeRole = 'http' | 'reactors' | 'both';
+
+/** The role of each node, in the order in which plans number them. */
+export const NODES: Readonly<Record<Composition, readonly NodeRole[]>> = {
+  cluster: ['http', 'http', 'reactors', 'reactors'],
+  'small-cluster': ['both', 'both'],
+  embedded: ['both'],
+};
 
 export type PlannedFault = {
   readonly kind: FaultName;
@@ -69,8 +81,8 @@ export type PlannedStep = {
   readonly isParallel: boolean;
 };
 
-/** How many nodes serve HTTP, and how many run reactors. */
-export const [HTTP_NODES, REACTOR_NODES] = [2, 2];
+/** Nodes of a cluster that serve HTTP. */
+export const HTTP_NODES = 2;
 /** Clients, of which the last has no webhook. */
 export const CLIENTS = ['alice', 'bob', 'carol'] as const;
 

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type OutsideWorld, runInWorld } from '../../src/tools/outside-world.ts';
 import type { SimulatedDisk } from '../disk/disk.ts';
+import type { NodeRole } from '../plan/plan.ts';
 import type { Task } from './task-queue.ts';
 
-/** An embedded node has all roles. */
-export type Role = 'http' | 'reactors' | 'embedded' | 'operator';
+/** `operator`: a machine on which commands run. */
+export type Role = NodeRole | 'operator';
 
 /** A simulated machine: its clock, its disk and the process that runs on it. */
 export class Host {

@@ -254,7 +254,7 @@ test.serial('a node that crashes at the end of a history is awaited', async (t) 
   const stepCrash = { host: 0, step: hostSteps[0] ?? 0, down: 300, isPowerCut: true };
   const { violations, notes = [] } = await simulators.run({ ...plan, stepCrash });
   t.deepEqual(violations, []);
-  t.is(notes.filter(({ text }) => text === 'embedded is ready').length, 2);
+  t.is(notes.filter(({ text }) => text === 'both-1 is ready').length, 2);
 });
 
 test.serial('a pause ends when the paused process crashes', async (t) => {

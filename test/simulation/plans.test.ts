@@ -3,12 +3,12 @@ import { FAULTS, faultNames } from '../../simulation/faults/faults.ts';
 import { countOfSteps, everyStep } from '../../simulation/plan/every-step.ts';
 import { LEAST, makePlan } from '../../simulation/plan/make-plan.ts';
 import { parsePlan } from '../../simulation/plan/parse-plan.ts';
-import { CLIENTS, commandsOf, HTTP_NODES, type Plan, REACTOR_NODES } from '../../simulation/plan/plan.ts';
+import { CLIENTS, commandsOf, NODES, type Plan } from '../../simulation/plan/plan.ts';
 
 const PLANS = Array.from({ length: 300 }, (_, seed) => makePlan(seed + 1));
 
 test('a history has at least 2 nodes, 3 clients, 20 commands on 5 deposits and 5 faults of 3 kinds', (t) => {
-  t.true(HTTP_NODES + REACTOR_NODES >= 2);
+  t.true(NODES.cluster.length >= 2 && NODES['small-cluster'].length >= 2);
   t.true(CLIENTS.length >= 3);
   t.deepEqual(LEAST, { commands: 20, deposits: 5, faults: 5, faultKinds: 3 });
   for (const plan of PLANS) {
@@ -26,9 +26,16 @@ test('plans have every kind of fault and every client', (t) => {
   t.is(clients.size, CLIENTS.length);
 });
 
-test('every fourth history has an embedded node with its own faults', (t) => {
+test('faults name only nodes that there are', (t) => {
+  for (const { composition, faults, seed } of PLANS)
+    for (const { parameters } of faults)
+      t.true(Number(parameters['host'] ?? 0) < NODES[composition].length, `seed ${seed}`);
+});
+
+test('every fourth history has two nodes with both roles, every fourth an embedded node with its own faults', (t) => {
   const embedded = PLANS.filter(({ composition }) => composition === 'embedded');
   t.is(embedded.length, PLANS.length / 4);
+  t.is(PLANS.filter(({ composition }) => composition === 'small-cluster').length, PLANS.length / 4);
   const kinds = new Set(embedded.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
   t.deepEqual([...kinds].toSorted(), [...faultNames('embedded')].toSorted());
 });
