@@ -51,7 +51,10 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   }
 
   function showEntering({ ctx }: RouteRequest): Promise<void> {
-    const content = outsidePage(html`<p id="entering" role="status">Signing in …</p>`);
+    const content = outsidePage(html`
+      <p id="entering" role="status"></p>
+      <noscript><p class="problem">The console needs JavaScript: switch it on, and open the link again.</p></noscript>
+    `);
     return answerPage(ctx, assets, { title: 'Sign in', scripts: ['enter.ts'], content });
   }
 

@@ -28,7 +28,8 @@ export function pageRoutes({ assets, baseUrl }: ConsoleParts): readonly Route[] 
           <main>
             <h1>${[title, ...Object.values(params)].join(' ')}</h1>
             <noscript>
-              <p>The console needs JavaScript. The pages of a deposit do not.</p>
+              <p>The console needs JavaScript: switch it on, and load this page again.</p>
+              ${scope && html`<p>The <a href=${`${baseUrl}/1/servicedocument/`}>pages of your collections and deposits</a> work without it.</p>`}
               ${signOutForm(viewer)}
             </noscript>
           </main>

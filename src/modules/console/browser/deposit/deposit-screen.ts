@@ -40,7 +40,7 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
   const tab = tabs.find(({ name }) => name === place.query.get('tab')) ?? tabs[0];
   return html`
     <${Pending} of=${loaded} />
-    <${Head} summary=${data} viewer=${boot.viewer} />
+    <${Head} summary=${data} boot=${boot} />
     <${Tabs} label="Parts of the deposit" tabs=${tabs.map(({ name, title }) => ({
       href: `${place.path}?tab=${name}`,
       text: title,
@@ -54,13 +54,14 @@ export function DepositScreen({ boot, place, params }: ScreenProps): VNode {
 
 function Head({
   summary: { row, context, depositId },
-  viewer: { client: ownClient, permissions },
+  boot: { service, viewer },
 }: {
   readonly summary: DepositSummary;
-  readonly viewer: Boot['viewer'];
+  readonly boot: Boot;
 }): VNode {
   if (!row) return html`<p class="quiet">Deposit ${depositId} was deleted. Its history remains.</p>`;
   const { client, collection, status, statusDetail } = row;
+  const iri = `${service.url}/1/${encodeURIComponent(collection)}/${depositId}`;
   return html`<section class="deposit-head">
     <p class="deposit-title">
       <${Title} title=${row.title} /> <${StatusMark} status=${status} /> <span class="quiet">${client} / ${collection}</span>
@@ -69,12 +70,11 @@ function Head({
     ${context !== null && html`<p><${Copyable} text=${context} /></p>`}
     <p class="actions">
       ${
-        ownClient !== null &&
-        html`<a href=${`/1/${encodeURIComponent(collection)}/${depositId}/status/`}>Status page</a>
-          <a href=${`/1/${encodeURIComponent(collection)}/${depositId}/metadata/`}>Receipt</a>`
+        viewer.client !== null &&
+        html`<a href=${`${iri}/status/`}>Status page</a> <a href=${`${iri}/metadata/`}>Receipt</a>`
       }
-      ${permissions.includes('service:read') && html`<${Copyable} text=${`npx deposit-service history ${depositId}`} />`}
-      ${permissions.includes('deposits:act') && html`<${Acts} depositId=${depositId} status=${status} />`}
+      ${viewer.permissions.includes('service:read') && html`<${Copyable} text=${`npx deposit-service history ${depositId}`} />`}
+      ${viewer.permissions.includes('deposits:act') && html`<${Acts} depositId=${depositId} status=${status} />`}
     </p>
   </section>`;
 }

@@ -1,0 +1,39 @@
+import { depositOf } from '../../../../testing/browser/console-deposits.ts';
+import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { linkFor } from '../../../../testing/browser/sign-in.ts';
+import { RunningService } from '../../../../testing/service/running-service.ts';
+
+const test = consoleTests({ alice: { collections: ['software'] } });
+
+test('without scripts, a link to sign in and each page say what is missing, and what works', async (t, open) => {
+  const { page } = await open({ javaScriptEnabled: false });
+  await page.goto(await linkFor(t.context.service, 'operator'));
+  const shown = page.getByRole('main');
+  t.is(
+    await shown.innerText(),
+    'Deposits\n\nThe console needs JavaScript: switch it on, and open the link again.',
+  );
+  await page.goto('/console/');
+  await page.getByLabel('Client').fill('alice');
+  await page.getByLabel('Password').fill('secret');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/console\/$/);
+  t.regex(await shown.innerText(), /The console needs JavaScript: switch it on, and load this page again\./);
+  const link = page.locator('a', { hasText: 'pages of your collections and deposits' });
+  t.is(await link.getAttribute('href'), `${t.context.service.url}/1/servicedocument/`);
+});
+
+test('the pages of a deposit are linked at the base URL, which may have a path', async (t, open) => {
+  const baseUrl = 'https://deposit.example/sword';
+  await using service = await RunningService.start({ baseUrl });
+  const id = await depositOf(await service.register('alice', { collections: ['software'] }));
+  const { page } = await open({ url: service.url });
+  await page.goto((await linkFor(service, 'depositor', 'alice')).replace(/^.*(?=\/console)/, service.url));
+  await page.waitForURL(/\/console\/$/);
+  await page.goto(`${service.url}/console/deposits/${id}`);
+  const links = { 'Status page': 'status', Receipt: 'metadata' };
+  for (const [name, end] of Object.entries(links)) {
+    const link = page.getByRole('link', { name });
+    t.is(await link.getAttribute('href'), `${baseUrl}/1/software/${id}/${end}/`);
+  }
+});
