@@ -7,6 +7,7 @@ import { SCREENS, type ScreenPath } from '../protocol/screens.ts';
 import { live } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { Frame } from './parts/frame.ts';
+import { keepFocus } from './parts/kept-focus.ts';
 import { Pending } from './parts/pending.ts';
 import { Shown } from './parts/shown.ts';
 import { followLinks, type Place, presentPlace, withQuery } from './router.ts';
@@ -31,7 +32,8 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
   const place = useStore(presentPlace);
   useEffect(() => {
     live.start();
-    return followLinks();
+    const ends = [followLinks(), keepFocus()];
+    return () => ends.forEach((end) => end());
   }, []);
   const found = SCREENS.flatMap((screen) => {
     const match = pathPattern(screen.path).exec(place.path);

@@ -221,7 +221,7 @@ test('a change that arrives before the answer with the rows is shown in its row'
     t.is((await alice.send('POST', edit, { headers: { 'In-Progress': 'false' } })).status, 200);
     await alice.waitFor(`/1/software/${id}/status/`, 'done');
     await depositOf(alice, { title: 'Greengage', status: 'partial' });
-    await page.getByRole('button', { name: /^\d+ new$/ }).waitFor(); // after the changes of the other deposit
+    await page.getByRole('button', { name: /^Show \d+ new$/ }).waitFor(); // after the changes of the other deposit
     await route.fulfill({ response });
   });
   await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'partial' }).click();

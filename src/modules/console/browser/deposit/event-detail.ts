@@ -66,7 +66,7 @@ function Links({ steps, step }: Props): VNode {
       cause &&
       html`<div>
         <dt>caused by</dt>
-        <dd><a href=${withQuery({ at: String(cause.event.revision) })}>#${cause.event.revision} ${cause.event.type}</a></dd>
+        <dd><a href=${`${withQuery({ at: String(cause.event.revision) })}#event`}>#${cause.event.revision} ${cause.event.type}</a></dd>
       </div>`
     }
     <div><dt>correlation</dt><dd><${Copyable} text=${correlationId} /></dd></div>

@@ -32,6 +32,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
   }
   const start = (event: Event): void => {
     event.preventDefault();
+    if (isRunning) return;
     const savedAt = new Date().toISOString();
     setRequest({ deposit: depositId, service: boot.service.url, savedAt, keys: publicKeysIn(pem) });
   };
@@ -44,7 +45,7 @@ export function ProofTab({ summary, boot }: Props): VNode {
       <textarea id="pem" rows="4" spellcheck=${false} value=${pem} onInput=${(event: Event) =>
         setPem(valueOf(event))}></textarea>
       <${Fingerprints} pem=${pem} />
-      <button class="primary" disabled=${isRunning}>Prove deposit ${depositId}</button>
+      <button class="primary" aria-disabled=${isRunning}>Prove deposit ${depositId}</button>
     </form>
     <p role="status">${statusText(run, request !== undefined, isRunning)}</p>
     ${isRunning && html`<progress aria-label="Events of the log" max=${Math.max(1, run.progress.of)} value=${run.progress.events}></progress>`}

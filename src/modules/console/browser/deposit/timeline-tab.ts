@@ -44,11 +44,13 @@ export function TimelineTab({ id, place, version }: Props): VNode {
     <${AsOf} steps=${steps} index=${index} at=${at} />
     <div class="timeline">
       <${Events} steps=${steps} chosen=${index} query=${place.query} />
-      ${
-        step
-          ? html`<${EventDetail} key=${index} steps=${steps} step=${step} />`
-          : html`<p>The deposit did not exist yet.</p>`
-      }
+      <div id="event" tabindex="-1">
+        ${
+          step
+            ? html`<${EventDetail} key=${index} steps=${steps} step=${step} />`
+            : html`<p>The deposit did not exist yet.</p>`
+        }
+      </div>
     </div>
   `;
 }
@@ -65,7 +67,12 @@ function AsOf({
 }): VNode {
   const choose = (value: string): void => navigate(withQuery({ at: value }), { replace: true });
   const step = steps[index];
-  return html`<form class="as-of" onSubmit=${(event: SubmitEvent) => choose(submittedText(event, 'time'))}>
+  const chooseTime = (event: SubmitEvent): void => {
+    const time = submittedText(event, 'time');
+    (event.currentTarget as HTMLFormElement).reset(); // it shows the time of the address again, as it will be
+    choose(time);
+  };
+  return html`<form class="as-of" onSubmit=${chooseTime}>
     <label for="as-of">As of</label>
     <input
       id="as-of"
@@ -77,7 +84,7 @@ function AsOf({
       onInput=${(event: Event) => choose(valueOf(event))}
     />
     <output>${step ? html`#${index} · <${Time} at=${step.occurredAt} /> · <${StatusMark} status=${step.after.status} />` : 'before the first event'}</output>
-    <input name="time" aria-label="Time" placeholder="2026-01-31T12:00:00Z" value=${/\D/.test(at ?? '') ? at : ''} />
+    <input name="time" aria-label="Time" placeholder="2026-01-31T12:00:00Z" defaultValue=${/\D/.test(at ?? '') ? at : ''} />
     <button>Show</button>
     ${at !== null && html`<a href=${withQuery({ at: null })}>Now</a>`}
   </form>`;
@@ -118,7 +125,7 @@ function EventItem({ step, isChosen }: EventItemProps): VNode {
   const { revision } = event;
   return html`<li id=${`e${revision}`} class=${step.isNewRequest ? 'new-request' : ''}>
     ${gapMs >= MIN_GAP_MS && html`<p class="gap">${gapText(step)}</p>`}
-    <a href=${withQuery({ at: String(revision) })} aria-current=${isChosen ? 'true' : undefined}>
+    <a href=${`${withQuery({ at: String(revision) })}#event`} aria-current=${isChosen ? 'true' : undefined}>
       <span class="event-line">
         <b>#${revision}</b> <${Time} at=${occurredAt} isShort /> <${Shown} text=${actor} />
         ${after.status !== before.status && html` → <${StatusMark} status=${after.status} />`}

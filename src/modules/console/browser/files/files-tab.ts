@@ -35,8 +35,8 @@ export function FilesTab({ summary, boot, place }: Props): VNode {
   const shared = { depositId, context, mayRead, place };
   return html`
     ${!node && html`<${Problem} text="The deposit has nothing at this path." />`}
-    ${node?.mode === '40000' && html`<${DirectoryTable} node=${node} ...${shared} />`}
-    ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} ...${shared} />`}
+    <div>${node?.mode === '40000' && html`<${DirectoryTable} key=${path} node=${node} ...${shared} />`}
+    ${node && node.mode !== '40000' && html`<${FileView} key=${node.path} node=${node} ...${shared} />`}</div>
     <${Versions} depositId=${depositId} root=${root} place=${place} mayRead=${mayRead} />
   `;
 }

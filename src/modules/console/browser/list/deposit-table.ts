@@ -32,9 +32,9 @@ export function DepositTable({ rows, selected, onSelect, columns }: TableProps):
       html`<input type="checkbox" aria-label=${`Select deposit ${id}`} checked=${selected?.has(id)} onChange=${() => toggle(id)} />`,
   };
   const shown = columns.map(({ name, title }) => ({ title, cell: CELLS[name] }));
-  const attributesOf = ({ depositId }: DepositRow, index: number) => ({
+  const attributesOf = ({ depositId }: DepositRow) => ({
     key: depositId,
-    class: index === current ? 'current' : undefined,
+    class: depositId === current ? 'current' : undefined,
     'aria-selected': selected?.has(depositId),
   });
   return html`<div class="wide">
@@ -71,19 +71,20 @@ function toggled(selected: ReadonlySet<number>, id: number): ReadonlySet<number>
 }
 
 /**
- * Moves a cursor over the rows by keys, and returns its index; the focus is on the link of its row. The cursor is a
- * reference as well: keys may come faster than the page is rendered.
+ * Moves a cursor over the rows by keys, and returns the deposit where it is; the focus is on the link of its row. The cursor
+ * is a reference as well: keys may come faster than the page is rendered.
  */
-function useRowKeys(rows: readonly DepositRow[], toggle: (id: number) => void): number {
-  const [shown, setShown] = useState(-1);
+function useRowKeys(rows: readonly DepositRow[], toggle: (id: number) => void): number | undefined {
+  const [shown, setShown] = useState<number>();
   const current = useRef(shown);
   useKeys(({ key }) => {
-    const row = rows[current.current];
+    const index = rows.findIndex(({ depositId }) => depositId === current.current);
+    const row = rows[index];
     const step = { j: 1, k: -1 }[key];
     if (step !== undefined) {
-      current.current = Math.min(rows.length - 1, Math.max(0, current.current + step));
+      current.current = rows[Math.min(rows.length - 1, Math.max(0, index + step))]?.depositId;
       setShown(current.current);
-      document.getElementById(`row-${rows[current.current]?.depositId}`)?.focus();
+      document.getElementById(`row-${current.current}`)?.focus();
     } else if (key === 'x' && row) toggle(row.depositId);
     else if (key === 'o' && row) navigate(pathOf(row.depositId));
   });

@@ -16,7 +16,7 @@ type TableProps<Row> = {
   /** A further class of the table. */
   readonly kind?: string;
   /** Returns the key of a row, and its attributes. */
-  readonly attributesOf?: (row: Row, index: number) => object;
+  readonly attributesOf?: (row: Row) => object;
 };
 
 /** A table, which becomes a list of rows with labelled cells on narrow pages. */
@@ -29,7 +29,7 @@ export function DataTable<Row>({ columns, rows, kind = '', attributesOf }: Table
     </thead>
     <tbody>
       ${rows.map(
-        (row, index) => html`<tr ...${attributesOf?.(row, index)}>
+        (row) => html`<tr ...${attributesOf?.(row)}>
           ${columns.map(({ title, isNumber, cell }) => html`<td data-label=${title} class=${isNumber && 'number'}>${cell(row)}</td>`)}
         </tr>`,
       )}

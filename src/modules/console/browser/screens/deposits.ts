@@ -1,15 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { columnsIn } from '../../protocol/columns.ts';
-import { type DepositPage, type DepositRow, filterIn } from '../../protocol/deposit-list.ts';
+import { type DepositPage, filterIn } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
-import type { LiveChange } from '../../protocol/live-change.ts';
 import { getJson } from '../api.ts';
 import { ColumnPicker } from '../list/column-picker.ts';
 import { DepositTable } from '../list/deposit-table.ts';
 import { FilterBar } from '../list/filter-bar.ts';
-import { useChanges } from '../live.ts';
+import { useLiveRows } from '../list/live-rows.ts';
 import { useJson } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
@@ -33,7 +32,9 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
   const [version, setVersion] = useState(0);
   const loaded = useJson<DepositPage>(`/console/api/deposits?${asked.toString()}`, version);
   const { value: data } = loaded;
-  const { rows, newer } = useLiveRows(data);
+  const order =
+    filter.since === undefined && filter.until === undefined ? 'Newest first.' : 'Last changed first.';
+  const { rows, newer } = useLiveRows(data, filter);
   const mayAct = boot.viewer.permissions.includes('deposits:act');
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [acting, setActing] = useState<{ readonly act: Act; readonly selected: Selected } | undefined>(
@@ -59,9 +60,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
           html`<a class="button" download href=${`/console/api/deposits/export/${format}?${exported.toString()}`}>${format.toUpperCase()}</a>`,
       )}
     </div>
-    <p class="newer" role="status">
-      ${newer > 0 && html`<button type="button" onClick=${() => setVersion(version + 1)}>${newer} new</button>`}
-    </p>
+    ${before === null && html`<${Newer} count=${newer} order=${rows.length > 0 ? order : ''} onShow=${() => setVersion(version + 1)} />`}
     <${Pending} of=${loaded} />
     ${data && rows.length === 0 && data.searchedTo === null && html`<${NoRows} isFirst=${before === null} isFiltered=${matching !== ''} />`}
     ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
@@ -72,6 +71,16 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     </p>
     ${acting && html`<${ActDialog} ...${acting} onClose=${() => setActing(undefined)} />`}
   `;
+}
+
+type NewerProps = { readonly count: number; readonly order: string; readonly onShow: () => void };
+
+/** Says the order of the list, or that deposits are missing from it. Its number is not announced, since it may grow fast. */
+function Newer({ count, order, onShow }: NewerProps): VNode {
+  return html`<p class="actions newer">
+    <span role="status">${count > 0 ? 'There are new deposits.' : order}</span>
+    ${count > 0 && html`<button type="button" onClick=${onShow}>Show ${numberText(count)} new</button>`}
+  </p>`;
 }
 
 type NoRowsProps = { readonly isFirst: boolean; readonly isFiltered: boolean };
@@ -112,49 +121,4 @@ function Acts({ selected, onSelected, onAll }: ActsProps): VNode {
     <button type="button" onClick=${() => onAll('recheck')}>Check all that match…</button>
     <button type="button" onClick=${() => onAll('retry')}>Retry all that match…</button>
   `;
-}
-
-/**
- * Returns the rows as they are now, and how many deposits were created since the page was read. Rows change in place:
- * none moves while it is read.
- */
-function useLiveRows(data: DepositPage | undefined): {
-  readonly rows: readonly DepositRow[];
-  readonly newer: number;
-} {
-  const [changes, setChanges] = useState<ReadonlyMap<number, LiveChange>>(new Map());
-  const [newer, setNewer] = useState(0);
-  useEffect(() => setNewer(0), [data]);
-  useChanges(
-    (change) => {
-      if (change.type === 'DepositCreated') setNewer((count) => count + 1);
-      else setChanges((known) => withChange(known, change, data?.rows ?? []));
-    },
-    [data],
-  );
-  const rows = (data?.rows ?? []).map((row) => {
-    const changed = changes.get(row.depositId)?.row;
-    return changed && changed.revision > row.revision ? changed : row;
-  });
-  return { rows, newer };
-}
-
-/** Maximum number of changes that are kept of deposits that are not shown: rows that are being read may have them. */
-const MAX_KEPT = 200;
-
-/** Adds the newest change of a deposit, and drops the oldest ones of deposits that are not shown. */
-function withChange(
-  known: ReadonlyMap<number, LiveChange>,
-  change: LiveChange,
-  rows: readonly DepositRow[],
-): ReadonlyMap<number, LiveChange> {
-  const after = new Map(known);
-  after.delete(change.depositId);
-  after.set(change.depositId, change);
-  const shown = new Set(rows.map(({ depositId }) => depositId));
-  for (const id of after.keys()) {
-    if (after.size <= MAX_KEPT) break;
-    if (!shown.has(id)) after.delete(id);
-  }
-  return after;
 }

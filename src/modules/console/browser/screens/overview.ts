@@ -37,7 +37,7 @@ export function Overview({ boot }: ScreenProps): VNode {
     </section>
     <section class="panel" aria-labelledby="feed">
       <h2 id="feed">Now</h2>
-      <${Feed} feed=${feed} />
+      <div class="now"><${Feed} feed=${feed} /></div>
     </section>
     <section class="panel" aria-labelledby="recent">
       <h2 id="recent">Latest changes</h2>

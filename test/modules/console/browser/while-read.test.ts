@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { depositOf } from '../../../../testing/browser/console-deposits.ts';
+import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+
+const test = consoleTests({
+  alice: { collections: ['software'] },
+  carol: { collections: ['papers'], domain: 'carol.example' },
+});
+
+/** Notes the parts of the page that move without an act of the reader. */
+const NOTE_SHIFTS = `new PerformanceObserver((list) => {
+  for (const { sources } of list.getEntries())
+    for (const { node } of sources) (globalThis.moved ??= []).push((node.outerHTML ?? node.textContent).slice(0, 80));
+}).observe({ type: 'layout-shift' })`;
+
+const movedIn = (page: Page): Promise<readonly string[]> => page.evaluate('globalThis.moved ?? []');
+
+const isFocused = (selector: string) => `document.activeElement.matches('${selector}')`;
+
+test('deposits that a list does not show yet are announced above it, and nothing moves', async (t, open) => {
+  const { alice, carol } = t.context;
+  await depositOf(alice, { title: 'Plum' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits');
+  await page.getByRole('row', { name: /Plum/ }).waitFor();
+  await page.getByText('Newest first.').waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  await page.evaluate(NOTE_SHIFTS);
+  await depositOf(alice, { title: 'Peach' });
+  await page.getByRole('status').getByText('There are new deposits.').waitFor();
+  await page.getByRole('button', { name: 'Show 1 new' }).focus();
+  t.deepEqual(await movedIn(page), []);
+  await page.keyboard.press('Enter');
+  await page.getByRole('row', { name: /Peach/ }).waitFor();
+  await page.getByText('Newest first.').waitFor();
+  t.true(await page.evaluate(isFocused('.newer')), 'Tab leads to the list');
+
+  await page.goto('/console/deposits?status=rejected');
+  await page.getByText('No deposit matches.').waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  await depositOf(alice, { title: 'Apricot' });
+  await depositOf(carol, { title: 'Sloe', collection: 'papers', status: 'rejected' });
+  await page.getByRole('button', { name: 'Show 1 new' }).click();
+  await page.getByRole('row', { name: /Sloe/ }).waitFor();
+
+  await page.goto('/console/deposits?before=2');
+  await page.getByRole('row', { name: /Plum/ }).waitFor();
+  t.is(await page.getByText('Newest first.').count(), 0, 'an older page gets no new deposits');
+});
+
+test('the latest changes stay in their place while changes come in', async (t, open) => {
+  const { page } = await open({ role: 'operator' });
+  const latest = page.getByRole('region', { name: 'Latest changes' });
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  const before = (await latest.boundingBox())?.y;
+  await depositOf(t.context.alice, { title: 'Bullace' });
+  await page.getByText('Deposit loaded: ').waitFor();
+  t.is((await latest.boundingBox())?.y, before);
+});
+
+test('the focus stays near a control that was removed', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = await depositOf(alice, { title: 'Fig' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?client=alice');
+  await page.getByRole('link', { name: 'client: alice' }).press('Enter');
+  await page.locator('.filters:focus').waitFor();
+  await page.goto(`/console/deposits/${id}?at=1`);
+  await page.getByRole('link', { name: 'Now' }).press('Enter');
+  await page.locator('.as-of:focus').waitFor();
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  await page.getByRole('link', { name: 'hello/' }).press('Enter');
+  await page.locator('main div:focus').waitFor();
+  await page.keyboard.press('Tab');
+  t.is(await page.evaluate('document.activeElement.textContent'), 'root');
+  const parked = { reactor: 'notifier', stream: `deposit-${id}`, revision: 0, reason: 'It fails.' };
+  for (let count = 0; count < 2; count += 1)
+    await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...parked });
+  await page.goto('/console/work');
+  await page.getByRole('button', { name: 'Retry', exact: true }).first().press('Enter');
+  await page.locator('tbody:focus').waitFor();
+  await page.getByRole('button', { name: 'Retry', exact: true }).press('Enter');
+  await page.getByText('No event is parked.').waitFor();
+  await page.locator('main:focus').waitFor();
+  t.pass();
+});
+
+test('the cursor of a list stays at its deposit when others come before it', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Medlar' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits');
+  await page.getByRole('row', { name: /Medlar/ }).waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  await page.keyboard.press('j');
+  await depositOf(alice, { title: 'Quince' });
+  await page.getByRole('button', { name: 'Show 1 new' }).click();
+  await page.getByRole('row', { name: /Quince/ }).waitFor();
+  await page.keyboard.press('o');
+  await page.waitForURL(new RegExp(`/console/deposits/${id}$`));
+  t.pass();
+});
+
+test('a time that is being typed stays while the deposit changes', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Rose hip', status: 'partial' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  const field = page.getByLabel('Time', { exact: true });
+  await field.fill('2020-01-01T00:00');
+  await alice.send('POST', `/1/software/${id}/metadata/`, { headers: { 'In-Progress': 'false' } });
+  await page.getByText('Deposit completed by the client.').first().waitFor();
+  t.is(await field.inputValue(), '2020-01-01T00:00');
+  await field.fill('2020-01-01T00:00:00Z');
+  await page.keyboard.press('Enter');
+  await page.getByText('The deposit did not exist yet.').waitFor();
+  t.is(await field.inputValue(), '2020-01-01T00:00:00Z');
+  await page.getByRole('link', { name: 'Now' }).click();
+  await page.getByRole('heading', { name: /^Event #/ }).waitFor();
+  t.is(await field.inputValue(), '');
+});
+
+test('on a narrow page, an event that is chosen comes into view', async (t, open) => {
+  const id = await depositOf(t.context.alice, { title: 'Rowan' });
+  const { page } = await open({ role: 'operator', width: 390, height: 600 });
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('link', { name: /^#1 / }).click();
+  const heading = page.getByRole('heading', { name: /^Event #1/ });
+  await heading.waitFor();
+  const { y = 1000 } = (await heading.boundingBox()) ?? {};
+  t.true(y > 0 && y < 300, `it is at ${y}`);
+});
