@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { LiveChange } from '../protocol/live-change.ts';
 import { type LiveMessage, liveMessages } from './live-messages.ts';
+import { serviceTime } from './service-clock.ts';
 import { Listeners, Store } from './store.ts';
 
 /** State of the connection over which the server reports changes. */
@@ -70,7 +71,7 @@ class Live {
   }
 
   #setState(state: LiveState): void {
-    if (this.state.value === 'live' && state !== 'live') this.#staleSince = new Date().toISOString();
+    if (this.state.value === 'live' && state !== 'live') this.#staleSince = serviceTime().toISOString();
     this.state.value = state;
   }
 }

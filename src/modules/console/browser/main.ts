@@ -2,10 +2,12 @@ import { render } from 'preact';
 import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { App } from './app.ts';
+import { setServiceClock } from './service-clock.ts';
 
 const root = document.getElementById('app');
 if (root) {
   const boot = JSON.parse(root.dataset['boot'] ?? '') as Boot; // written by the server
+  setServiceClock(boot.service.time);
   root.replaceChildren();
   render(html`<${App} boot=${boot} />`, root);
 }

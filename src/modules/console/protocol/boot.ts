@@ -14,5 +14,7 @@ export type Boot = {
     readonly name: string;
     readonly version: string;
     readonly url: string;
+    /** When it wrote this: RFC 3339. */
+    readonly time: string;
   };
 };

@@ -1,4 +1,5 @@
 import { packageInfo } from '../../../config/package-info.ts';
+import { clock } from '../../../tools/clock.ts';
 import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { permissionsOf } from '../protocol/permissions.ts';
@@ -21,7 +22,7 @@ export function pageRoutes({ assets, baseUrl }: ConsoleParts): readonly Route[] 
         const { name, role, scope, kind } = viewer;
         const boot: Boot = {
           viewer: { kind, name, role, client: scope?.client ?? null, permissions: permissionsOf(role) },
-          service: { ...packageInfo(), url: baseUrl },
+          service: { ...packageInfo(), url: baseUrl, time: clock.date().toISOString() },
         };
         const content = html`<div id="app" data-boot=${JSON.stringify(boot)}>
           <header><span class="brand">Deposits</span></header>

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { linkFor } from '../../../../testing/browser/sign-in.ts';
@@ -36,4 +37,23 @@ test('the pages of a deposit are linked at the base URL, which may have a path',
     const link = page.getByRole('link', { name });
     t.is(await link.getAttribute('href'), `${baseUrl}/1/software/${id}/${end}/`);
   }
+});
+
+test('a browser with a wrong clock shows the time of the service, and how long ago its times are', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = await depositOf(alice, { title: 'Whitebeam' });
+  const parked = { reactor: 'loader', stream: `deposit-${id}`, revision: 0, reason: 'It fails.' };
+  await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...parked });
+  const { page } = await open({ role: 'operator' });
+  await page.addInitScript(`{
+    const right = Date;
+    globalThis.Date = class extends right {
+      constructor(...parts) { super(...(parts.length === 0 ? [right.now() + 3600_000] : parts)); }
+      static now() { return right.now() + 3600_000; }
+    };
+  }`);
+  await page.goto('/console/work');
+  await page.getByText(/^[\d.]+ s ago$/).waitFor();
+  const shown = await page.locator('.clock time').getAttribute('datetime');
+  t.true(Math.abs(Date.parse(String(shown)) - Date.now()) < 60_000, String(shown));
 });

@@ -2,16 +2,17 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import { preferences, setPreferences } from '../preferences.ts';
+import { serviceTime } from '../service-clock.ts';
 import { useStore } from '../store.ts';
 import { zoneName } from '../texts/times.ts';
 import { Time } from './time.ts';
 
-/** Shows the time, and switches between UTC and the zone of the reader. */
+/** Shows the time of the service, and switches between UTC and the zone of the reader. */
 export function Clock(): VNode {
   const { zone } = useStore(preferences);
-  const [now, setNow] = useState(() => new Date().toISOString());
+  const [now, setNow] = useState(() => serviceTime().toISOString());
   useEffect(() => {
-    const timer = setInterval(() => setNow(new Date().toISOString()), 1000);
+    const timer = setInterval(() => setNow(serviceTime().toISOString()), 1000);
     return () => clearInterval(timer);
   }, []);
   const other = zone === 'utc' ? 'local' : 'utc';

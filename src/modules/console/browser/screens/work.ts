@@ -12,6 +12,7 @@ import { valueOf } from '../parts/fields.ts';
 import { Pending, Problem } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { Time } from '../parts/time.ts';
+import { serviceTime } from '../service-clock.ts';
 import { durationText } from '../texts/times.ts';
 import type { ScreenProps } from './screen-props.ts';
 
@@ -138,5 +139,5 @@ function quoted(text: string): string {
 }
 
 function secondsSince(time: string): number {
-  return Math.max(0, (Date.now() - Date.parse(time)) / 1000);
+  return Math.max(0, (serviceTime().getTime() - Date.parse(time)) / 1000);
 }

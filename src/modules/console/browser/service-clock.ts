@@ -1,0 +1,14 @@
+/** Milliseconds by which the clock of the service is ahead of that of this browser. */
+let ahead = 0;
+
+/** Learns the clock of the service from the time that it wrote into the page. */
+export function setServiceClock(written: string): void {
+  const [page] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  const arrived = Date.now() - performance.now() + (page?.responseStart ?? 0);
+  ahead = Date.parse(written) - arrived;
+}
+
+/** Returns the present time of the service, which the times of its events are compared with. */
+export function serviceTime(): Date {
+  return new Date(Date.now() + ahead);
+}
