@@ -57,3 +57,17 @@ test('a browser with a wrong clock shows the time of the service, and how long a
   const shown = await page.locator('.clock time').getAttribute('datetime');
   t.true(Math.abs(Date.parse(String(shown)) - Date.now()) < 60_000, String(shown));
 });
+
+test('on paper, identifiers are shown in full, dark on light, without the controls', async (t, open) => {
+  const id = await depositOf(t.context.alice, { title: 'Cornel' });
+  const { page } = await open({ role: 'operator', width: 720 });
+  await page.evaluate(`localStorage.setItem('deposit-console', '{"theme":"dark"}')`);
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByText('✔ hash').first().waitFor();
+  await page.emulateMedia({ media: 'print' });
+  t.is(await page.getByRole('button').count(), 0);
+  t.is(await page.getByRole('navigation').count(), 0);
+  t.is(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'light');
+  const cut = `[...document.querySelectorAll('code')].filter((code) => code.scrollWidth > code.clientWidth + 1 && code.clientWidth > 0).length`;
+  t.is(await page.evaluate(cut), 0);
+});
