@@ -10,16 +10,17 @@ import { builtChecker, type Judgement, judged, NotBuilt } from './histories/chec
 import { Clients } from './histories/clients.ts';
 import { lastReads } from './histories/last-reads.ts';
 import type { Operation } from './histories/operation.ts';
-import { ProxiedSite } from './histories/proxied-site.ts';
+import { ProxiedSite, type SiteName } from './histories/proxied-site.ts';
 import { RecordedRequests } from './histories/recorded-requests.ts';
 import { SiteFaults } from './histories/site-faults.ts';
 import { outputFolder } from './kept-output.ts';
 
-const HELP = `Concurrent clients work on the same deposits over two nodes, with two reactor nodes, on three event log servers (the
-double of EventStoreDB) and one S3 server. Meanwhile connections are cut, silent or slow, nodes are killed, and the
-servers of the log lose their leader or their quorum. The history of requests and answers of each deposit is checked for
-linearizability by Porcupine, a Go program in drills/linearizability. While a node does not reach the log, or the log
-takes more than a second to answer, or a leader of it was deposed, a read may show an earlier state of its deposit.
+const HELP = `Concurrent clients work on the same deposits over two nodes, on three event log servers (the double of EventStoreDB) and
+one S3 server. Reactors run on two other nodes or, by an odd seed, on the same ones. Meanwhile connections are cut, silent
+or slow, nodes are killed, and the servers of the log lose their leader or their quorum. The history of requests and answers
+of each deposit is checked for linearizability by Porcupine, a Go program in drills/linearizability. While a node does not
+reach the log, or the log takes more than a second to answer, or a leader of it was deposed, a read may show an earlier
+state of its deposit.
 
   node drills/histories.ts [--seconds 600] [--clients 8] [--seed N] [--keep DIR] [--strict]
 
@@ -92,12 +93,17 @@ function notRun({ message, isGoMissing }: NotBuilt): Finding {
   return { tried: finding.tried, held: '', broken: [message], numbers: {} };
 }
 
+/** Nodes have one role by an even seed, both by an odd one. */
+function siteOf(seed: number): SiteName {
+  return seed % 2 === 0 ? 'two-and-two' : 'two-of-both';
+}
+
 async function recorded({
   seconds,
   clients: number,
   seed,
 }: Pick<Drill, 'seconds' | 'clients' | 'seed'>): Promise<Recorded> {
-  await using site = await ProxiedSite.start();
+  await using site = await ProxiedSite.start(siteOf(seed));
   const requests = new RecordedRequests({
     authorization: AUTHORIZATION,
     collection: 'drill',
@@ -143,7 +149,7 @@ function finding({ seconds, clients, seed, judgement, faults, counts, kept }: Fo
   const happened = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const where = kept === undefined ? '' : ` (the history is in ${kept})`;
   return {
-    tried: `${clients} clients sent ${operations} requests about ${deposits} deposits over two nodes in ${seconds} s, during ${happened} faults of ${counts.size} kinds; ${unknown} were left without an answer (seed ${seed}).`,
+    tried: `${clients} clients sent ${operations} requests about ${deposits} deposits over two nodes${seed % 2 === 0 ? '' : ' with both roles'} in ${seconds} s, during ${happened} faults of ${counts.size} kinds; ${unknown} were left without an answer (seed ${seed}).`,
     held: `The history of each deposit is linearizable; ${stale} answers of nodes that could not read the log showed an earlier state.`,
     broken: [
       ...violations.map(

@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
 import { SERVICE_MAIN, ServiceProcess } from './service-process.ts';
 
-export type NodeRole = 'http' | 'reactors';
+/** The value of DEPOSIT_ROLES. */
+export type NodeRole = 'http' | 'reactors' | 'http,reactors';
 
 /** The environment of a node; a function if nodes differ, by their number in the order of their start. */
 export type NodeSettings = Settings | ((node: number) => Settings);
@@ -147,7 +148,7 @@ export class ServiceCluster implements AsyncDisposable {
   }
 
   #of(wanted: NodeRole): Node[] {
-    return this.#nodes.filter(({ role }) => role === wanted);
+    return this.#nodes.filter(({ role }) => hasRole(role, wanted));
   }
 
   async #add(role: NodeRole): Promise<void> {
@@ -164,4 +165,9 @@ export class ServiceCluster implements AsyncDisposable {
   ): Promise<ServiceProcess> {
     return ServiceProcess.start(folder, await freePort(), { ...settings, DEPOSIT_ROLES: role }, main);
   }
+}
+
+/** Returns whether a node has all roles that are wanted. */
+export function hasRole(role: NodeRole, wanted: NodeRole): boolean {
+  return wanted.split(',').every((one) => role.split(',').includes(one));
 }

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { DRILL_PASSWORD, registerIn, scratchFolder } from '../drilled-service.ts';
 import { EngineProcesses } from '../engine-processes.ts';
-import { ServiceCluster } from '../service-cluster.ts';
+import { hasRole, type NodeRole, ServiceCluster } from '../service-cluster.ts';
 import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
 import type { Target } from './recorded-requests.ts';
 
@@ -13,21 +13,28 @@ export type Link = 'clients' | 'log' | 'store';
 /** A node and the proxies of its connections; only the first two nodes have clients. */
 export type ProxiedNode = {
   readonly name: string;
-  readonly role: 'http' | 'reactors';
+  readonly number: number;
+  readonly role: NodeRole;
   /** Among the nodes of its role. */
   readonly index: number;
   readonly proxies: Readonly<Record<Link, readonly TcpFaultProxy[]>>;
   isDown: boolean;
 };
 
-const ROLES = ['http', 'http', 'reactors', 'reactors'] as const;
+const SITES = {
+  'two-and-two': ['http', 'http', 'reactors', 'reactors'],
+  'two-of-both': ['http,reactors', 'http,reactors'],
+} as const satisfies Record<string, readonly NodeRole[]>;
+
+export type SiteName = keyof typeof SITES;
+
 /** How long a piece takes on a slow connection. */
 const DELAY_MS = 150;
 
 /**
- * Two nodes for clients and two reactor nodes on three event log servers and an S3 server, all of them processes. Each
- * node has proxies of its own on all its connections. The node reaches the log at an address of its own, so that the
- * servers name each other to it by its proxies.
+ * Two nodes for clients and two reactor nodes, or two nodes with both roles, on three event log servers and an S3 server,
+ * all of them processes. Each node has proxies of its own on all its connections. The node reaches the log at an address
+ * of its own, so that the servers name each other to it by its proxies.
  */
 export class ProxiedSite implements AsyncDisposable {
   readonly engines: EngineProcesses;
@@ -35,7 +42,7 @@ export class ProxiedSite implements AsyncDisposable {
   readonly nodes: readonly ProxiedNode[];
   readonly #opened: AsyncDisposableStack;
 
-  static async start(): Promise<ProxiedSite> {
+  static async start(name: SiteName): Promise<ProxiedSite> {
     await using opened = new AsyncDisposableStack();
     const folder = opened.use(await scratchFolder('histories')).path;
     const logArgs = ['--nodes', '3', '--file', path.join(folder, 'log.sqlite')];
@@ -43,11 +50,12 @@ export class ProxiedSite implements AsyncDisposable {
     await using log = await openLog(readConfig(engines.settings));
     await registerIn(log, 'drill', DRILL_PASSWORD);
     const nodes: ProxiedNode[] = [];
-    for (const [number, role] of ROLES.entries())
+    const roles = SITES[name];
+    for (const [number, role] of roles.entries())
       nodes.push(await proxiedNode(number, role, engines, opened));
     const settings = nodes.map((node) => settingsOf(node, engines));
     const cluster = opened.use(
-      await ServiceCluster.start((number) => settings[number] as Record<string, string>, { roles: ROLES }),
+      await ServiceCluster.start((number) => settings[number] as Record<string, string>, { roles }),
     );
     const site = new ProxiedSite(engines, cluster, nodes, opened.move());
     site.#aim();
@@ -69,7 +77,7 @@ export class ProxiedSite implements AsyncDisposable {
   /** The nodes that accept connections of clients now. */
   get targets(): readonly Target[] {
     return this.nodes
-      .filter(({ role, isDown }) => role === 'http' && !isDown)
+      .filter(({ role, isDown }) => hasRole(role, 'http') && !isDown)
       .map(({ name, proxies }) => ({ name, url: `http://127.0.0.1:${proxies.clients[0]?.port}` }));
   }
 
@@ -96,7 +104,7 @@ export class ProxiedSite implements AsyncDisposable {
 
 async function proxiedNode(
   number: number,
-  role: ProxiedNode['role'],
+  role: NodeRole,
   { settings }: EngineProcesses,
   opened: AsyncDisposableStack,
 ): Promise<ProxiedNode> {
@@ -108,10 +116,11 @@ async function proxiedNode(
   const ofStore = portsIn(settings['DEPOSIT_ARCHIVE_STORE']).map((port) => to(port));
   return {
     name: `${role}-${(number % 2) + 1}`,
+    number,
     role,
     index: number % 2,
     proxies: {
-      clients: role === 'http' ? [await to(0)] : [],
+      clients: hasRole(role, 'http') ? [await to(0)] : [],
       log: await Promise.all(ofLog),
       store: await Promise.all(ofStore),
     },
@@ -121,8 +130,8 @@ async function proxiedNode(
 
 /** Returns what the node has in its environment: the addresses of its proxies. */
 function settingsOf(node: ProxiedNode, { settings }: EngineProcesses): Record<string, string> {
-  const number = node.index + (node.role === 'http' ? 0 : 2);
   const [store] = node.proxies.store;
+  const { number } = node;
   return {
     ...settings,
     DEPOSIT_EVENT_LOG: settings['DEPOSIT_EVENT_LOG']?.replaceAll('127.0.0.1', addressOf(number)) ?? '',

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { printProgress } from '../drill.ts';
 import { notReadyBecause } from '../readiness.ts';
+import { hasRole, type NodeRole } from '../service-cluster.ts';
 import type { TcpFault } from '../tcp-fault-proxy.ts';
 import type { Operation } from './operation.ts';
 import type { Link, ProxiedNode, ProxiedSite } from './proxied-site.ts';
@@ -70,7 +71,7 @@ export class SiteFaults {
     }
   }
 
-  #kill(role: ProxiedNode['role']): Fault {
+  #kill(role: NodeRole): Fault {
     const happen = () => this.#site.kill(this.#nodeOf(role), this.#random() * 1000);
     return { name: `${role} node killed`, happen };
   }
@@ -124,13 +125,13 @@ export class SiteFaults {
     logFault.until = performance.now() * 1000;
   }
 
-  #nodeOf(wanted: ProxiedNode['role']): ProxiedNode {
+  #nodeOf(wanted: NodeRole): ProxiedNode {
     const nodes = this.#nodesOf(wanted);
     return nodes[Math.floor(this.#random() * nodes.length)] as ProxiedNode; // there are two of each
   }
 
-  #nodesOf(wanted: ProxiedNode['role']): ProxiedNode[] {
-    return this.#site.nodes.filter(({ role }) => role === wanted);
+  #nodesOf(wanted: NodeRole): ProxiedNode[] {
+    return this.#site.nodes.filter(({ role }) => hasRole(role, wanted));
   }
 }
 
