@@ -304,6 +304,16 @@ test('streams require access to the deposit, and are read-only', async (t) => {
   t.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream;charset=utf-8']);
 });
 
+test('HEAD is answered as GET is, also with an invalid Last-Event-ID', async (t) => {
+  const { alice } = t.context;
+  const id = await deposit(alice, 'software', whole, partial);
+  for (const path of [`/1/software/${id}/events/`, '/1/software/events/']) {
+    t.is((await alice.send('HEAD', path)).status, 200, path);
+    const refused = await alice.send('HEAD', path, { headers: { 'Last-Event-ID': 'x' } });
+    t.is(refused.status, 400, path);
+  }
+});
+
 test('an invalid Last-Event-ID is refused, not ignored', async (t) => {
   const { alice } = t.context;
   const id = await deposit(alice);
@@ -360,6 +370,25 @@ test('the streams of a client end when it is disabled, before they send anything
   await service.administration.client({ type: 'DisableClient', client: 'dora' });
   await service.administration.deposit(id, { type: 'DeleteDeposit', depositId: id, reason: 'Test.' });
   t.deepEqual(await events.rest(), []);
+});
+
+test('the streams of a client end at once when it loses access, also when nothing happens', async (t) => {
+  const { service } = t.context;
+  const emil = await service.register('emil', { collections: ['software'] });
+  const id = await deposit(emil, 'software', whole, partial);
+  const losses = [
+    { type: 'CollectionRevoked', command: { type: 'RevokeCollection', collection: 'software' } },
+    { type: 'ClientDisabled', command: { type: 'DisableClient' } },
+  ] as const;
+  for (const { type, command } of losses) {
+    await using one = await EventSource.open(emil, `/1/software/${id}/events/`);
+    await using all = await EventSource.open(emil, '/1/software/events/');
+    await one.next();
+    await service.administration.client({ ...command, client: 'emil' });
+    const ended = Promise.all([one.rest(), all.rest()]);
+    t.is(await Promise.race([ended.then(() => 'ended'), pause(5000, 'open')]), 'ended', type);
+    await service.administration.client({ type: 'GrantCollection', client: 'emil', collection: 'software' });
+  }
 });
 
 test('a stream with pending events ends where the client loses access', async (t) => {

@@ -1,6 +1,6 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { isStatusChange } from '../../deposits/status-change.ts';
-import { deposits } from '../../domain/aggregates.ts';
+import { clients, deposits } from '../../domain/aggregates.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
@@ -18,10 +18,11 @@ export type EventStreamsOptions = {
 /** Maximum number of open streams on this node, per client and in total. */
 const [MAX_PER_CLIENT, MAX_TOTAL] = [20, 1000];
 
-/** The open event streams of this node. One subscriber of the log wakes those with new changes. */
+/** The open event streams of this node. One subscriber of the log wakes those with new changes, and those of a changed client. */
 export class EventStreams implements Disposable {
   readonly #options: EventStreamsOptions;
-  readonly #streams = new Set<OpenStream>();
+  /** The open streams, with their clients. */
+  readonly #streams = new Map<OpenStream, string>();
   readonly #semaphore = new FairSemaphore({
     limit: MAX_TOTAL,
     ownerLimit: MAX_PER_CLIENT,
@@ -43,7 +44,7 @@ export class EventStreams implements Disposable {
     if (this.#isOver) throw stopping();
     const permit = this.#semaphore.acquireNow(client);
     const stream = new OpenStream(subscription);
-    this.#streams.add(stream);
+    this.#streams.set(stream, client);
     const end = (): void => {
       permit[Symbol.dispose]();
       stream.close();
@@ -56,7 +57,7 @@ export class EventStreams implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#stopListening();
-    for (const stream of this.#streams) stream.close();
+    for (const stream of this.#streams.keys()) stream.close();
   }
 
   /** Log from which streams are read. */
@@ -72,16 +73,24 @@ export class EventStreams implements Disposable {
     if (this.#streams.size === 0) return;
     for (const event of events) {
       if (event.stream.startsWith(deposits.prefix) && isStatusChange(event)) this.#wake(event);
+      if (event.stream.startsWith(clients.prefix)) this.#wakeStreamsOf(event);
     }
     const last = events.at(-1);
-    if (last) for (const stream of this.#streams) stream.skipTo(last.position);
+    if (last) for (const stream of this.#streams.keys()) stream.skipTo(last.position);
   }
 
   #wake(event: RecordedEvent): void {
     const depositId = Number(event.data['depositId']);
     const deposit = this.#options.statuses.get(String(depositId)); // undefined after a deletion
-    for (const stream of this.#streams) {
+    for (const stream of this.#streams.keys()) {
       if (mayConcern(stream.subscription, depositId, deposit)) stream.wake();
+    }
+  }
+
+  /** Wakes the streams of a changed client: each ends if the client may no longer read it. */
+  #wakeStreamsOf({ stream: changed }: RecordedEvent): void {
+    for (const [stream, client] of this.#streams) {
+      if (changed === `${clients.prefix}${client}`) stream.wake();
     }
   }
 }

@@ -59,8 +59,8 @@ export function depositEventsHandler(
           ctx.status = 204; // by which the client does not reconnect
           return;
         }
-        if (ctx.method === 'HEAD') return announceEvents(ctx);
         using stream = streams.open(ctx.state.login.client, { depositId });
+        if (ctx.method === 'HEAD') return announceEvents(ctx);
         const source = new DepositStatusChanges(streams.log, depositId, after);
         await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
       },
@@ -76,10 +76,10 @@ export function collectionEventsHandler(options: EventsHandlerOptions): ServiceM
       GET: async (ctx, collection) => {
         const { client } = ctx.state.login;
         const { log, statuses } = options.streams;
-        if (ctx.method === 'HEAD') return announceEvents(ctx);
-        using stream = options.streams.open(client, { client, collection });
         const owner = { client, collection };
+        using stream = options.streams.open(client, owner);
         const after = await positionIn(ctx, log, (token) => options.positions.open(token, owner));
+        if (ctx.method === 'HEAD') return announceEvents(ctx);
         const toToken = (position: Position) => options.positions.seal(position, owner);
         const source = new CollectionStatusChanges({ ...owner, log, statuses, stream, after, toToken });
         await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
