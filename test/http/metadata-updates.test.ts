@@ -130,6 +130,9 @@ test.serial('an invalid metadata update is refused, and nothing is recorded', as
     await assertSwordError(t, await put(edit, foreign, checking(swhid)), 403, 'Forbidden');
     const archive = await alice.put(edit, helloZip, { ...archiveHeaders(), 'X-Check-SWHID': swhid });
     await assertSwordError(t, archive, 415, 'ErrorContent');
+    const form = await alice.put(edit, formOf([archivePart()]), { ...formType, 'X-Check-SWHID': swhid });
+    t.is(form.status, 415);
+    t.regex(await form.text(), /Accepted: application\/atom\+xml;type=entry\.</);
     const stale = await put(edit, better, { ...checking(swhid), 'If-Match': '"1-0"' });
     await assertSwordError(t, stale, 412, 'ETagNotMatched');
     for (const [iri, headers] of [

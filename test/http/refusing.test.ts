@@ -686,6 +686,24 @@ test('an entry that is sent as the file of a form is refused with the types of a
   t.regex(await answer.text(), /Accepted: application\/zip, application\/x-tar; compressed/);
 });
 
+test('a refused media type is reported as it was sent, with the types that its IRI accepts', async (t) => {
+  const { alice } = t.context;
+  const feed = await alice.post('/1/software/', helloEntry, {
+    'Content-Type': 'application/atom+xml;type=feed',
+  });
+  t.regex(await feed.text(), /The media type "application\/atom\+xml;type=feed" is not accepted/);
+  const begun = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
+  const archive = await alice.put(begun.headers.get('location') ?? '', helloZip, archiveHeaders());
+  t.regex(await archive.text(), /Accepted: application\/atom\+xml;type=entry, multipart[^;]*\./);
+});
+
+test('a text in the place of an entry of a form is reported as such, not as base64 in a wrong encoding', async (t) => {
+  const { alice } = t.context;
+  const answer = await alice.post('/1/software/', formOf([entryPart('hello')]), formType);
+  t.is(answer.status, 400);
+  t.regex(await answer.text(), /Line 1 of the entry is not well-formed XML: text data outside of root node/);
+});
+
 test('a part of a form that is no file is named in its refusal', async (t) => {
   const { alice } = t.context;
   const button = { headers: { 'Content-Disposition': 'form-data; name="submit"' }, body: 'Send' };

@@ -10,6 +10,7 @@ import {
   isMultipart,
   type MediaType,
   parseMediaType,
+  TAR_TYPE,
 } from '../../sword/headers/media-type.ts';
 import { assertPackaging } from '../../sword/headers/packaging.ts';
 import { headerText } from '../../sword/headers/raw-header.ts';
@@ -122,7 +123,8 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
     const filename = requireFilename(headers['content-disposition']);
     return { kind: 'archive', mediaType: mediaType.type, filename };
   }
-  throw unaccepted(mediaType.type, [...partTypes(accepted), 'multipart/form-data', 'multipart/related']);
+  const types = [...partTypes(accepted), 'multipart/form-data', 'multipart/related'];
+  throw unaccepted(headers['content-type'] ?? mediaType.type, types);
 }
 
 /** Returns the accepted media types of the parts of a multipart body. */
@@ -130,9 +132,11 @@ export function partTypes({ archives, entry }: Pick<Accepted, 'archives' | 'entr
   return entry ? [...archives, 'application/atom+xml;type=entry'] : archives;
 }
 
-export function unaccepted(type: string, accepted: readonly string[]): SwordError {
-  return new SwordError('ErrorContent', `The media type ${quoted(type)} is not accepted here.`, {
-    verboseDescription: `Accepted: ${accepted.join(', ')}; compressed tars wherever application/x-tar is.`,
+/** Builds the error for a `Content-Type` that is not among the accepted media types. */
+export function unaccepted(contentType: string, accepted: readonly string[]): SwordError {
+  const tars = accepted.includes(TAR_TYPE) ? '; compressed tars wherever application/x-tar is' : '';
+  return new SwordError('ErrorContent', `The media type ${quoted(contentType)} is not accepted here.`, {
+    verboseDescription: `Accepted: ${accepted.join(', ')}${tars}.`,
   });
 }
 

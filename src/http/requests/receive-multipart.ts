@@ -99,9 +99,12 @@ function isArchiveName(name: string | null): boolean {
 function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
   const { name } = parseContentDisposition(headers.get('content-disposition'), 'part');
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
-  const mediaType = parseMediaType(headers.get('content-type') ?? 'application/octet-stream', part);
-  if (!isArchiveType(mediaType.type, accepted.archives))
-    throw unaccepted(mediaType.type, isArchiveName(name) ? accepted.archives : partTypes(accepted));
+  const contentType = headers.get('content-type') ?? 'application/octet-stream';
+  const mediaType = parseMediaType(contentType, part);
+  if (!isArchiveType(mediaType.type, accepted.archives)) {
+    const isFile = isArchiveName(name) && accepted.archives.length > 0;
+    throw unaccepted(contentType, isFile ? accepted.archives : partTypes(accepted));
+  }
   assertPackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'), part);
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
