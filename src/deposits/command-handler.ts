@@ -77,7 +77,7 @@ export type HandleOptions<State = unknown, Command = unknown> = {
   readonly from?: StreamState<State> | undefined;
   /** Whether the stream is known not to exist, so that no read is needed. */
   readonly fresh?: boolean;
-  /** Revision at which to decide; at any other, throws {@link RevisionNotMatched}. */
+  /** Required revision: at any other, a command that is not refused throws {@link RevisionNotMatched}. */
   readonly atRevision?: number;
   /** The retries of the enclosing request; by default, the command has its own time limit. */
   readonly retries?: OutageRetries;
@@ -123,8 +123,8 @@ export async function handleCommand<State, Command, Event extends { type: string
   let present: Loaded<State, Event> = fresh ? emptyStream(aggregate) : (from ?? (await read(atLeast)));
   if (present.executed) return present.executed;
   for (let lost = 0; ; ) {
-    assertAt(atRevision, present.revision, stream);
     const { events, state, unsealed } = decideAll(aggregate, present.state, command, context, next);
+    assertAt(atRevision, present.revision, stream);
     if (events.length === 0) return { state, events, ...streamHead(present, stream) };
     const sealed = sealAfter(stream, present.revision, present.hash, unsealed);
     try {
@@ -179,8 +179,8 @@ export async function assertPossible<State, Command, Event>(
 ): Promise<void> {
   const { decider, prefix } = aggregate;
   let { state, revision } = await load(log, aggregate, id, { since: retries?.since });
-  assertAt(atRevision, revision, `${prefix}${id}`);
   for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
+  assertAt(atRevision, revision, `${prefix}${id}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { assertPossible, handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency/idempotency-store.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
@@ -151,6 +151,22 @@ test('a command with an expected revision is refused at another one', async (t) 
   const late = handleCommand(log, deposits, 1, complete, anyContext(), { atRevision: 0 });
   await t.throwsAsync(late, { code: 'REVISION_NOT_MATCHED' });
   t.is((await handleCommand(log, deposits, 1, complete, anyContext(), { atRevision: 1 })).revision, 2);
+});
+
+test('a command that is refused anyway is refused for that, whatever revision it expects', async (t) => {
+  const add = changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }, { maxArchives: 32 });
+  const atRevision = 0;
+  const removed = { type: 'DeleteDeposit', depositId: 1, reason: 'Test.' } as const;
+  for (const [end, code] of [
+    [complete, 'DEPOSIT_NOT_PARTIAL'],
+    [removed, 'DEPOSIT_NOT_FOUND'],
+  ] as const) {
+    await using log = new MemoryEventLog();
+    await executeDeposit(log, 1, partial);
+    await executeDeposit(log, 1, end);
+    await t.throwsAsync(handleCommand(log, deposits, 1, add, anyContext(), { atRevision }), { code });
+    await t.throwsAsync(assertPossible(log, deposits, 1, [add], { atRevision }), { code });
+  }
 });
 
 test('the parked event is read once for all retries, and again only after writes of others', async (t) => {
