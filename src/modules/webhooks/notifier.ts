@@ -80,7 +80,8 @@ export class Notifier implements Reactor {
     const { missing, recorded } = due;
     const newest = missing.at(-1);
     if (newest) return this.#hold(event, due, afterInFlight(newest.event));
-    if (recorded.state.held.length > 0) return this.#hold(event, due, retryAnytime(EARLIER_WAITING));
+    const { held: earlier, reason } = recorded.state;
+    if (earlier.length > 0) return this.#hold(event, due, retryAnytime(reason ?? EARLIER_WAITING));
     const held = await this.#deliver(due, signal);
     if (held) return this.#hold(event, due, held);
     const { depositId } = due.change.deposit;
