@@ -1,12 +1,8 @@
 /** A fixture's contents as the release that made it showed them. */
 export type Expected = {
-  readonly commit: string;
-  readonly frozenAt: string;
   readonly baseUrl: string;
   /** Every client has this password. */
   readonly password: string;
-  /** Every webhook has this secret. */
-  readonly webhookSecret: string;
   readonly deposits: readonly (FrozenDeposit & {
     /** `frozen`: when the data was frozen. `finished`: after the old release had finished all open work. */
     readonly frozen: ShownDeposit;

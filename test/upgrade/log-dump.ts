@@ -1,4 +1,4 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 
 /** An event as a server of EventStoreDB has stored it. */
 export type DumpedEvent = {
@@ -32,15 +32,7 @@ export type DumpedGroup = {
   readonly parked: number;
 };
 
-/** Packs events as NDJSON. Data and metadata are text, as all events of the service are JSON. */
-export function packedEvents(events: readonly DumpedEvent[]): Buffer {
-  const lines = events.map(({ position, created, data, metadata, ...others }) => {
-    const numbers = { position: String(position), created: String(created) };
-    return JSON.stringify({ ...others, ...numbers, data: textOf(data), metadata: textOf(metadata) });
-  });
-  return gzipSync(`${lines.join('\n')}\n`, { level: 9 });
-}
-
+/** Unpacks events from NDJSON. Data and metadata are text, as all events of the service are JSON. */
 export function unpackedEvents(packed: Uint8Array): readonly DumpedEvent[] {
   const lines = gunzipSync(packed).toString().trimEnd().split('\n');
   return lines.map((line) => {
@@ -52,8 +44,3 @@ export function unpackedEvents(packed: Uint8Array): readonly DumpedEvent[] {
 
 type Line = Omit<DumpedEvent, 'position' | 'created' | 'data' | 'metadata'> &
   Record<'position' | 'created' | 'data' | 'metadata', string>;
-
-/** @throws if the bytes are no UTF-8, which no event of the service is */
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-}

@@ -2,22 +2,27 @@ import type { ExecutionContext } from 'ava';
 import {
   archivePart,
   entryPart,
+  entryXml,
   final,
   formOf,
   formType,
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
-import { entryOf } from './freezing/depositor.ts';
 import { settled } from './settled.ts';
 import type { Context, Test } from './upgrade-contract.ts';
 import { pathOf } from './upgraded-service.ts';
+
+/** The entry of the frozen request with a key: a repeated request has the same bytes. */
+const KEYED_ENTRY = entryXml(
+  '<title>keyed</title><author><name>Ada Lovelace</name></author><codemeta:version>1.2</codemeta:version><codemeta:datePublished>2025-03-01</codemeta:datePublished>',
+);
 
 /** Tests the commands of operators and auditors, and a request that is repeated. */
 export function testOperators(test: Test): void {
   test.serial('a request with an earlier Idempotency-Key gets the earlier deposit', async (t) => {
     const { upgraded } = t.context;
     const { depositId, key } = upgraded.expected.keyed;
-    const form = formOf([archivePart(Buffer.from(helloZip), 'keyed.zip'), entryPart(entryOf('keyed'))]);
+    const form = formOf([archivePart(Buffer.from(helloZip), 'keyed.zip'), entryPart(KEYED_ENTRY)]);
     const headers = { ...formType, ...final, 'Idempotency-Key': key };
     const repeated = await upgraded.client('alice').post('/1/software/', new Uint8Array(form), headers);
     t.is(repeated.status, 201);
