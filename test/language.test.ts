@@ -45,7 +45,7 @@ function violationsIn(source: string): Found[] {
   }
   const code = withoutTexts(source).replaceAll(comments, (comment) => comment.replaceAll(/[^\n]/g, ' '));
   for (const { 0: name, index } of code.matchAll(/[A-Za-z_$][\w$]*/g))
-    for (const word of name.split(/(?=[A-Z])|_/))
+    for (const word of name.split(/(?<![A-Z])(?=[A-Z])|_/))
       if (FORBIDDEN.has(word.toLowerCase())) found.push({ line: lineOf(index), what: `the name ${name}` });
   return found;
 }
@@ -102,10 +102,16 @@ test('comments and names use the terms of the field', (t) => {
 });
 
 test('forbidden words, phrases and beginnings are found, and strings are ignored', (t) => {
-  const source = "/** Of all. */\nconst isTold = 'nobody'; // so many\nlet keepAlive = `whoever`;\n";
+  const source =
+    "/** Of all. */\nconst isTold = 'nobody'; // so many\nlet keepAlive = `whoever`;\nconst MAX_PATIENCE = 1;\n";
   t.deepEqual(
     violationsIn(source).map(({ what }) => what),
-    ['a docstring that begins “Of all.”', '“so many” in a comment', 'the name isTold'],
+    [
+      'a docstring that begins “Of all.”',
+      '“so many” in a comment',
+      'the name isTold',
+      'the name MAX_PATIENCE',
+    ],
   );
 });
 

@@ -2,7 +2,7 @@ import type { Answer, Failure } from '../history/answer.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 
 /** A request is tried for 20 seconds; the last pause, of two seconds and a quarter at most, is not begun beyond that. */
-const LEAST_PATIENCE_MS = 17_500;
+const SHORTEST_RETRIES_MS = 17_500;
 /** Writes of others without which no request is refused as outrun by them. */
 const LEAST_WRITES = 15;
 
@@ -20,7 +20,7 @@ const EXPECTED_CODES = new Set([
 export function* earlyOutages(history: EndedHistory): Generator<string> {
   for (const answer of failures(history)) {
     const { command, deposit, node, took, wasPaused, outcome } = answer;
-    if (outcome.code !== 'EVENT_LOG_UNAVAILABLE' || wasPaused || took >= LEAST_PATIENCE_MS) continue;
+    if (outcome.code !== 'EVENT_LOG_UNAVAILABLE' || wasPaused || took >= SHORTEST_RETRIES_MS) continue;
     if (isOfEmbedded(answer, history)) continue;
     yield `${command} of ${deposit} by ${node} gave up after ${(took / 1000).toFixed(1)} s: ${outcome.message}`;
   }

@@ -47,8 +47,8 @@ type ServiceOptions = {
   readonly modules?: readonly Module[];
 };
 
-/** How long running requests may take to finish when the service stops, in milliseconds. */
-const DRAIN_PATIENCE = 20_000;
+/** How long running requests may take to finish when the service stops. */
+const DRAIN_TIMEOUT_MS = 20_000;
 
 /** Puts the service together and starts it. @throws the reason of `stop`, when all is closed that was open by then. */
 export async function startService(config: Config, { stop, ...options }: ServiceOptions): Promise<Service> {
@@ -79,7 +79,7 @@ async function start(
   const node = await openNode(config, logger, resources, failure.reject);
   await registerNode(node);
   const server = await Server.listen(config);
-  resources.defer(() => server.close(DRAIN_PATIENCE));
+  resources.defer(() => server.close(DRAIN_TIMEOUT_MS));
   const baseUrl = config.baseUrl ?? server.url;
   const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
   const clients = serves ? await serveClients(node, baseUrl, modules, progress) : undefined;
@@ -176,7 +176,7 @@ function answerRequests(
 async function drain({ store }: NodeResources, parts: Parts): Promise<void> {
   const { server, clients, reactors, anchoring, snapshots } = parts;
   for (const module of clients?.options.modules ?? []) module.stop?.();
-  const drained = server.close(DRAIN_PATIENCE); // before the views that requests under way still read
+  const drained = server.close(DRAIN_TIMEOUT_MS); // before the views that requests under way still read
   const others = [anchoring, snapshots].map((one) => one?.[Symbol.asyncDispose]());
   await Promise.all([drained, reactors?.stop(), ...others]);
   await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it

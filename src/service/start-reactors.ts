@@ -11,8 +11,8 @@ import { Sweep } from '../reactors/sweep/sweep.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import type { NodeResources } from './open-node.ts';
 
-/** For reactors to stop, in milliseconds: each cuts its work off after three seconds, but a silent log may hold it. */
-const STOP_PATIENCE = 5000;
+/** How long reactors may take to stop: each cuts its work off after three seconds, but a silent log may hold it. */
+const STOP_TIMEOUT_MS = 5000;
 
 /** Parts of a node that reactors need. */
 type ReactorNode = Omit<NodeResources, 'metrics' | 'views'>;
@@ -47,7 +47,7 @@ export function startReactors(
       ...runners.map((runner) => runner.stop()),
       ...(notifications ? [notifications[Symbol.asyncDispose]()] : []),
     ];
-    await withTimeout(Promise.all(stopped), STOP_PATIENCE);
+    await withTimeout(Promise.all(stopped), STOP_TIMEOUT_MS);
     await workers[Symbol.asyncDispose]();
   };
   let stopping: Promise<void> | undefined;
