@@ -1,11 +1,9 @@
 import type { ExecutionContext } from 'ava';
-import { child, parsedBody } from '../../testing/documents/parsed-body.ts';
+import { APP, child, parsedBody } from '../../testing/documents/parsed-body.ts';
 import type { RawAnswer } from '../../testing/http/raw-connection.ts';
 import { until } from '../../testing/processes/until.ts';
 import { type Account, basic } from './account.ts';
 import { readUnprefixed } from './swh-deposit.ts';
-
-const APP = '{http://www.w3.org/2007/app}';
 
 export function answered(t: ExecutionContext, answer: RawAnswer, status: number): RawAnswer {
   t.is(answer.status, status, `${answer.head}\n${answer.body}`);

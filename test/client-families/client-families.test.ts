@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
-import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { APP, ATOM, child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { readAtomStatement, readOreStatement } from '../../testing/documents/sword-statement.ts';
 import { entryXml, helloEntry, helloTar, helloZip, md5Of } from '../../testing/http/deposit-bodies.ts';
@@ -23,8 +23,6 @@ import { Tus } from './tus.ts';
 type Context = { service: RunningService; alice: Account; col: string; maxUploadSize: number };
 const test = anyTest as TestFn<Context>;
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const APP = '{http://www.w3.org/2007/app}';
 const SIMPLE_ZIP = 'http://purl.org/net/sword/package/SimpleZip';
 const docsZip = zipOf([{ name: 'docs/readme', data: 'read me\n' }]);
 const docsTar = tarOf([{ name: 'docs/readme', data: 'read me\n' }]);

@@ -1,4 +1,4 @@
-import { parsedBody } from '../../testing/documents/parsed-body.ts';
+import { ATOM, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { md5Of } from '../../testing/http/deposit-bodies.ts';
 import type { RawAnswer } from '../../testing/http/raw-connection.ts';
 import { RawConversation, type RawRequest } from '../../testing/http/raw-conversation.ts';
@@ -12,7 +12,6 @@ const USER_AGENT = ['User-Agent', 'SWORD Client 2.0'] as const;
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 const PACKAGING = 'http://purl.org/net/sword/package/SimpleZip';
 const CONTENT_ID = 'f2d1a2f4-8f5b-4b9a-9d5e-0a3b1c2d4e5f';
-const ATOM = '{http://www.w3.org/2005/Atom}';
 const BOUNDARY = '1322665823214';
 
 /**

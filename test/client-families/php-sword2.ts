@@ -1,4 +1,4 @@
-import { parsedBody } from '../../testing/documents/parsed-body.ts';
+import { ATOM, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { md5Of } from '../../testing/http/deposit-bodies.ts';
 import type { RawAnswer } from '../../testing/http/raw-connection.ts';
 import { askAlone, type RawRequest } from '../../testing/http/raw-conversation.ts';
@@ -11,7 +11,6 @@ export type PhpReceipt = { readonly edit: string; readonly editMedia: string; re
 
 const USER_AGENT = ['User-Agent', 'SWORDAPP PHP v2 library (version 0.1) http://php.swordapp.org/'] as const;
 const ENTRY = ['Content-Type', 'application/atom+xml;type=entry'] as const;
-const ATOM = '{http://www.w3.org/2005/Atom}';
 
 /**
  * swordappv2-php-library 1.0 from its source, over libcurl before 7.66: a POST has the length that the library sets,

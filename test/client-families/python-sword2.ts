@@ -1,4 +1,4 @@
-import { type Parsed, parsedBody } from '../../testing/documents/parsed-body.ts';
+import { ATOM, type Parsed, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { md5Of } from '../../testing/http/deposit-bodies.ts';
 import type { RawAnswer } from '../../testing/http/raw-connection.ts';
 import { type RelatedBody, swordClients } from '../../testing/http/sword-clients.ts';
@@ -16,7 +16,6 @@ export type PythonReceipt = {
 
 export type File = { readonly filename: string; readonly mimetype: string; readonly payload: Buffer };
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
 const FEED = 'application/atom+xml;type=feed';
 
 /** python-client-sword2 0.2.1 over httplib2, from its source. */

@@ -1,6 +1,6 @@
 import anyTest, { type TestFn } from 'ava';
 import { entriesOf, type ReadList, readList } from '../../testing/documents/listed-deposits.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, DEPOSIT, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
@@ -27,8 +27,6 @@ type Context = {
 };
 const test = anyTest as TestFn<Context>;
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const FEED = 'application/atom+xml;type=feed';
 const PROVIDER = 'https://alice.example/code';
 const paint = entryXml(

@@ -5,7 +5,15 @@ import { MAX_CHANGES } from '../../src/domain/deposit/limits.ts';
 import type { JsonObject, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import {
+  ATOM,
+  child,
+  DEPOSIT,
+  type Parsed,
+  parsedBody,
+  SWORD,
+  texts,
+} from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   ATOM_TYPE,
@@ -30,10 +38,6 @@ import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService; alice: TestClient; acme: TestClient };
 const test = anyTest as TestFn<Context>;
-
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
-const SWORD = '{http://purl.org/net/sword/terms/}';
 
 test.before(async (t) => {
   const service = await RunningService.start({ maxArchives: 3 });

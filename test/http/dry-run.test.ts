@@ -4,7 +4,7 @@ import http from 'node:http';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
-import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, DEPOSIT, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -32,8 +32,6 @@ const test = testOfService(
   { maxUploadSize: 1_000_000 },
 );
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const IRI = '/1/software/?dry-run=true';
 
 const url = '<codemeta:url>https://alice.example/paint</codemeta:url>';

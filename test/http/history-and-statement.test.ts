@@ -4,7 +4,7 @@ import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { readAtomStatement, readOreStatement } from '../../testing/documents/sword-statement.ts';
 import {
@@ -33,7 +33,6 @@ type Context = {
 };
 const test = anyTest as TestFn<Context>;
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
 const FEED = 'application/atom+xml;type=feed';
 const RDF = 'application/rdf+xml';
 const STATE = 'https://www.softwareheritage.org/schema/2018/deposit/state/';

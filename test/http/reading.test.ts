@@ -4,7 +4,7 @@ import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import StreamZip from 'node-stream-zip';
 import { BINARY, SIMPLE_ZIP } from '../../src/sword/namespaces.ts';
-import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { APP, ATOM, child, DEPOSIT, parsedBody, SWORD, texts } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -31,11 +31,6 @@ type Context = {
   doneId: number;
 };
 const test = anyTest as TestFn<Context>;
-
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
-const APP = '{http://www.w3.org/2007/app}';
-const SWORD = '{http://purl.org/net/sword/terms/}';
 
 test.before(async (t) => {
   const service = await RunningService.start();

@@ -8,7 +8,7 @@ import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryBody, directoryId, type Leaf } from '../../src/swhid/directory.ts';
 import { gitObjectId } from '../../src/swhid/git-object.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
-import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, DEPOSIT, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -36,8 +36,6 @@ const test = anyTest as TestFn<Context>;
 /** Ids of a deposit; those of its directory, revision and snapshot are SWHIDs. */
 type Ids = { id: number; dir: string; rev: string; snp: string; origin: string; tail: string };
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const BYTES = 'application/octet-stream';
 const TAR = 'application/x-tar';
 

@@ -14,7 +14,7 @@ import {
 } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
-import { child, parsedBody } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, DEPOSIT, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -36,8 +36,6 @@ import { RunningService } from '../../testing/service/running-service.ts';
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; uploads: TusUploads };
 const test = anyTest as TestFn<Context>;
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const MAX = 3 * 1024 ** 2;
 const LIMITS: UploadLimits = { maxSize: MAX, perClient: 100, totalSize: 100 * MAX, expiry: 3_600_000 };
 

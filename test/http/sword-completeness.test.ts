@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import {
+  APP,
+  ATOM,
+  child,
+  type Parsed,
+  parsedBody,
+  SWORD,
+  texts,
+} from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -29,9 +37,6 @@ const test = testOfService({
   bob: { collections: ['software'] },
 });
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const APP = '{http://www.w3.org/2007/app}';
-const SWORD = '{http://purl.org/net/sword/terms/}';
 const DCTERMS = '{http://purl.org/dc/terms/}';
 const FEED = 'application/atom+xml;type=feed';
 const ORIGINAL = 'http://purl.org/net/sword/terms/originalDeposit';

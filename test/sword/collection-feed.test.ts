@@ -9,10 +9,9 @@ import { xmlBody } from '../../src/sword/xml/xml-builder.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
 import { LruCache } from '../../src/tools/lru-cache.ts';
 import { entriesOf } from '../../testing/documents/listed-deposits.ts';
-import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { anyCharacter } from '../properties/odd-texts.ts';
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
 const DEPOSIT = '{https://deposit.example/schema}';
 const language = {
   iris: new Iris('https://deposit.example/base/'),

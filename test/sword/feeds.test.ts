@@ -6,10 +6,9 @@ import type { Statement } from '../../src/sword/documents/statement.ts';
 import { mediaFeed, statementFeed } from '../../src/sword/documents/statement.ts';
 import { statementRdf } from '../../src/sword/documents/statement-rdf.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { ATOM, child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { readAtomStatement, readOreStatement } from '../../testing/documents/sword-statement.ts';
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
 const language = {
   iris: new Iris('https://deposit.example/base/'),
   depositNamespace: 'https://deposit.example/schema/',

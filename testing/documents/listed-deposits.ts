@@ -1,4 +1,4 @@
-import { child, type Parsed, parsedBody, texts } from './parsed-body.ts';
+import { ATOM, child, DEPOSIT, type Parsed, parsedBody, texts } from './parsed-body.ts';
 
 /** A page of a collection as the Python client of the best-known service reads it: these names, and no others. */
 export type ReadList = {
@@ -8,8 +8,6 @@ export type ReadList = {
   readonly links: Readonly<Record<string, string>>;
 };
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const KEYS = [
   'id',
   'reception_date',

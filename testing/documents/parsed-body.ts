@@ -1,5 +1,11 @@
 import { SaxesParser } from 'saxes';
 
+/** Namespaces as the names of elements begin with them. */
+export const ATOM = '{http://www.w3.org/2005/Atom}';
+export const APP = '{http://www.w3.org/2007/app}';
+export const SWORD = '{http://purl.org/net/sword/terms/}';
+export const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
+
 export type Parsed = {
   /** `{namespace}local` */
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Parsed } from './parsed-body.ts';
+import { ATOM, type Parsed, SWORD } from './parsed-body.ts';
 
 /**
  * A Statement as the Python client library of SWORD 2.0 reads it: by these names, in these namespaces, with dates in
@@ -17,8 +17,6 @@ type ReadResource = {
   readonly depositedBy: string | undefined;
 };
 
-const ATOM = '{http://www.w3.org/2005/Atom}';
-const SWORD = '{http://purl.org/net/sword/terms/}';
 const ORE = '{http://www.openarchives.org/ore/terms/}';
 const RDF = '{http://www.w3.org/1999/02/22-rdf-syntax-ns#}';
 
