@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -17,6 +17,7 @@ import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { inspect } from './reading.ts';
 
 const demo = zipOf([{ name: 'demo/README.md', data: 'A small project.\n' }]);
@@ -56,11 +57,10 @@ test('a worker returns the same result as the reader in this thread', async (t) 
 });
 
 test('an archive in a file is read by its path', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'workers-test-'));
-  await writeFile(join(folder, 'a'), demo);
+  const file = join(await temporaryFolder(t), 'a');
+  await writeFile(file, demo);
   await using workers = new ArchiveWorkers();
-  const inspection = await workers.inspect({ kind: 'file', path: join(folder, 'a') }, demoSha256, limits);
-  await rm(folder, { recursive: true });
+  const inspection = await workers.inspect({ kind: 'file', path: file }, demoSha256, limits);
   const { tree: _tree, ...found } = accepted(inspection);
   t.deepEqual<unknown, unknown>(found, await inspect(demo));
 });
@@ -388,8 +388,7 @@ onLinux('a worker has a lower priority than the other threads', async (t) => {
 });
 
 test('an idle worker does not keep the process alive', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'workers-test-'));
-  const script = join(folder, 'script.ts');
+  const script = join(await temporaryFolder(t), 'script.ts');
   const room = new URL('../../src/archives/', import.meta.url).href;
   await writeFile(
     script,
@@ -398,6 +397,5 @@ test('an idle worker does not keep the process alive', async (t) => {
      console.log((await workers.merge([])).outcome);`,
   );
   const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 20_000 });
-  await rm(folder, { recursive: true });
   t.is(stdout, 'accepted\n');
 });

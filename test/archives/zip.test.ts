@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import StreamZip from 'node-stream-zip';
@@ -11,6 +10,7 @@ import { readBatch } from '../../src/archives/zip/zip-batch.ts';
 import type { Assistant } from '../../src/archives/zip/zip-batches.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { type ZipSpec, zipOf } from '../../testing/archives/archive-builders.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const readme: ZipSpec = { name: 'demo/README.md', data: 'A small project.\n' };
@@ -26,9 +26,9 @@ test('the members of a zip are those of an independent reader, with the same byt
     { name: 'empty/' },
   ]);
   const found = [...decodeListing((await accepted(t, bytes)).listing)];
-  const folder = await mkdtemp(join(tmpdir(), 'zip-test-'));
-  await writeFile(join(folder, 'a.zip'), bytes);
-  const independent = new StreamZip.async({ file: join(folder, 'a.zip') });
+  const file = join(await temporaryFolder(t), 'a.zip');
+  await writeFile(file, bytes);
+  const independent = new StreamZip.async({ file });
   try {
     const entries = Object.values(await independent.entries());
     t.deepEqual(
@@ -40,7 +40,6 @@ test('the members of a zip are those of an independent reader, with the same byt
     }
   } finally {
     await independent.close();
-    await rm(folder, { recursive: true });
   }
 });
 

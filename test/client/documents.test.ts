@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { folderIdentifier } from '../../client/archives/folder-identifier.ts';
@@ -23,6 +22,7 @@ import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
 import { printable } from '../../src/tools/terminal/printable.ts';
 import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { entryFacts, readEntry } from '../../testing/documents/read-entry.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const xml = (text: string) => readXml(Buffer.from(text), 'The answer');
 
@@ -193,8 +193,7 @@ test('metadata from options are readable by the service, with any characters', (
 });
 
 test('metadata from a file are read byte for byte', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'entry-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'entry.xml');
   await writeFile(file, Buffer.from([0xff, 0xfe, 0x3c, 0]));
   t.deepEqual(Buffer.from(entryFrom({ metadata: file })?.bytes ?? []), readFileSync(file));
@@ -213,8 +212,7 @@ test('file names are converted to ASCII that servers accept', (t) => {
 });
 
 test('a file that changes while its folder is packed aborts the packing', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'changing-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const options = { mtime: new Date(0), onRead: () => undefined };
   for (const [name, change] of [
     ['shorter', 'x'],
@@ -232,8 +230,7 @@ test('a file that changes while its folder is packed aborts the packing', async 
 });
 
 test('a folder that changes while it is read has no identifier', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'changing-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'file');
   for (const size of [1000, 2 ** 20, 2 ** 20 + 32, 3_000_000]) {
     await writeFile(file, Buffer.alloc(size, 'x'));
@@ -255,8 +252,7 @@ test('a folder that changes while it is read has no identifier', async (t) => {
 });
 
 test('an archive that differs from its folder is refused', async (t) => {
-  const source = await mkdtemp(path.join(tmpdir(), 'source-'));
-  t.teardown(() => rm(source, { recursive: true }));
+  const source = await temporaryFolder(t);
   using folder = new TemporaryFolder();
   using progress = new ProgressBars();
   await writeFile(path.join(source, 'file'), 'before');

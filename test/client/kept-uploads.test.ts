@@ -9,6 +9,7 @@ import { KeptUploads } from '../../client/tus/kept-uploads.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { type AlteringOptions, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import type { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
@@ -486,8 +487,7 @@ function authorization({ user }: CommandLineDepositor) {
 }
 
 test('an upload is abandoned when its process has ended, only for its user, and expires after a month', async (t) => {
-  const home = await mkdtemp(path.join(tmpdir(), 'kept-'));
-  t.teardown(() => rm(home, { recursive: true, force: true }));
+  const home = await temporaryFolder(t);
   process.env['XDG_CONFIG_HOME'] = home;
   const folder = path.join(home, 'sword-deposit', 'uploads');
   const of = (user: string, sha256: string) => {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import test from 'ava';
@@ -45,8 +44,7 @@ test('a password is requested at the terminal, and an empty one is refused', asy
 });
 
 test('a stored password is sent only to its server, as its user', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'login-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   for (const name of Object.keys(process.env)) if (name.startsWith('SWORD_')) delete process.env[name];
   process.env['XDG_CONFIG_HOME'] = folder;
   const server = 'https://deposit.example/';

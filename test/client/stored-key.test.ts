@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoredKey } from '../../client/deposit/stored-key.ts';
 import type { Collection } from '../../client/documents/service-document.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const COLLECTION = { iri: 'https://deposit.example/', recognisesRepeats: true } as Collection;
 
@@ -39,8 +39,7 @@ function storedKey(t: ExecutionContext, slug?: string): StoredKey {
 
 /** Resolves to the folder of the keys, which is new. */
 async function keysFolder(t: ExecutionContext): Promise<string> {
-  const home = await mkdtemp(path.join(tmpdir(), 'keys-'));
-  t.teardown(() => rm(home, { recursive: true, force: true }));
+  const home = await temporaryFolder(t);
   process.env['XDG_CONFIG_HOME'] = home;
   return path.join(home, 'sword-deposit', 'requests');
 }

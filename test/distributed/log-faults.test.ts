@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
@@ -10,6 +7,7 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import type { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import type { RunningService } from '../../testing/service/running-service.ts';
@@ -106,10 +104,9 @@ test('a deposit whose loading node was killed is loaded by another node, once', 
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const depositor = nodes.depositorOver(await nodes.register(node), node);
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-killed-'));
   const settings = { ...nodes.settings, DEPOSIT_ROLES: 'reactors' };
-  const killed = await ServiceProcess.start(folder, await freePort(), settings);
-  t.teardown(() => killed.end('SIGKILL').then(() => rm(folder, { recursive: true, force: true })));
+  const killed = await ServiceProcess.start(await temporaryFolder(t), await freePort(), settings);
+  t.teardown(() => killed.end('SIGKILL'));
   const types = () => nodes.double.log.stream('deposit-1').map(({ type }) => type);
   const death = Promise.withResolvers<void>();
   nodes.double.log.onAppended(() => {

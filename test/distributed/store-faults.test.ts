@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -151,9 +151,9 @@ test('a service whose store is unusable does not start: it prints the reason and
 
 /** Resolves to the output of a service that does not start on this store. */
 async function starting({ at, accessKey, secretKey }: Record<'at' | 'accessKey' | 'secretKey', string>) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-refused-'));
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'deposit-refused-'));
   try {
-    await using service = await ServiceProcess.start(folder, await freePort(), {
+    await using service = await ServiceProcess.start(folder.path, await freePort(), {
       DEPOSIT_ARCHIVE_STORE: `s3://${at}/deposits?tls=false`,
       DEPOSIT_S3_ACCESS_KEY: accessKey,
       DEPOSIT_S3_SECRET_KEY: secretKey,
@@ -161,7 +161,5 @@ async function starting({ at, accessKey, secretKey }: Record<'at' | 'accessKey' 
     return `It runs at ${service.url}.`;
   } catch (error) {
     return (error as Error).message.replaceAll(/\{.*\}\n/g, ''); // lines of the log are for programs
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,3 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import test from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import {
@@ -28,9 +25,8 @@ function described(lines: readonly Line[]): string {
 }
 
 test('the log lines of a start, a deposit, a rejection and a stop have the fields of the transcript', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
   const { logger, lines } = keptLines();
-  await using service = await RunningService.startIn(folder, {}, logger);
+  await using service = await RunningService.start({}, logger);
   const alice = await service.register('alice', { collections: ['software'] });
   const wrong = new TestClient(service.url, 'alice', 'wrong');
   await wrong.get('/1/servicedocument/');
@@ -41,7 +37,7 @@ test('the log lines of a start, a deposit, a rejection and a stop have the field
   await alice.waitFor('/1/software/2/status/', 'rejected');
   await service.stop();
   const settings = { DEPOSIT_LOG_LEVEL: 'info' };
-  await using alone = await ServiceProcess.start(folder, await freePort(), settings);
+  await using alone = await ServiceProcess.start(service.folder, await freePort(), settings);
   await alone.end('SIGTERM');
   const printed = alone.said.split('\n').filter((line) => line.startsWith('{'));
   const ofProcess = printed.map((line) => JSON.parse(line) as Line);

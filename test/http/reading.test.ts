@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
@@ -273,14 +273,13 @@ test('a conditional read of a receipt gets the new one after the settings of its
 });
 
 async function membersOf(zip: Buffer): Promise<Map<string, Buffer>> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'media-'));
-  const file = path.join(folder, 'media.zip');
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'media-'));
+  const file = path.join(folder.path, 'media.zip');
   await writeFile(file, zip);
   const reader = new StreamZip.async({ file });
   const members = new Map<string, Buffer>();
   for (const name of Object.keys(await reader.entries())) members.set(name, await reader.entryData(name));
   await reader.close();
-  await rm(folder, { recursive: true });
   return members;
 }
 

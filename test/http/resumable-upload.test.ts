@@ -1,6 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
@@ -30,6 +29,7 @@ import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -623,8 +623,7 @@ test('the number of open uploads is limited, per client and in total', async (t)
 });
 
 test('a client finds its last used uploads, at any total number and independently of other clients', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'uploads-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const options = { folder, limits: LIMITS, logger: silentLogger, remembered: 2 };
   await using uploads = await ResumableUploads.open(options);
   const owned = async (client: string, isUsed: boolean) => {
@@ -799,8 +798,7 @@ test("the protocol's client creates with the first chunk, sends small ones, over
 });
 
 test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-uploads-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   await registerDrill(folder);
   const killed = await startedOn(folder);
   t.teardown(() => killed[Symbol.asyncDispose]());

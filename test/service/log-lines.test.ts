@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
@@ -28,9 +27,8 @@ import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 /** Starts a service whose log lines are recorded. */
 async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
   const { logger, lines } = keptLines();
-  const service = await RunningService.startIn(folder, overrides, logger);
+  const service = await RunningService.start(overrides, logger);
   t.teardown(() => service[Symbol.asyncDispose]());
   const line = async (message: string): Promise<Line> => {
     await until(async () => lines.some(({ msg }) => msg === message));

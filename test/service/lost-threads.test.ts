@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
@@ -43,10 +40,7 @@ class Threads {
 async function serviceWithThreads(t: ExecutionContext) {
   const threads = new Threads();
   const { logger, lines } = keptLines();
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  const service = await runInWorld({ workers: threads.world }, () =>
-    RunningService.startIn(folder, {}, logger),
-  );
+  const service = await runInWorld({ workers: threads.world }, () => RunningService.start({}, logger));
   t.teardown(() => service[Symbol.asyncDispose]());
   const alice = await service.register('alice', { collections: ['software'] });
   let clients = 0;

@@ -1,23 +1,18 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 /** A plan in which nodes start, and nothing is deposited. */
 const PLAN = { seed: 7, stuckAfter: 86_400_000, faults: [], deposits: [] };
-
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'simulation-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test.serial(
   '--every-step runs a history once for each step of each node, and crashes after it',
   async (t) => {
     t.timeout(300_000);
-    const folder = await folderOf(t);
+    const folder = await temporaryFolder(t);
     const file = path.join(folder, 'plan.json');
     await writeFile(file, JSON.stringify(PLAN));
     const { code, out, err } = await runScript(folder, 'simulate', [
@@ -36,7 +31,7 @@ test.serial(
 
 test.serial('--record adds the totals of each run to a file', async (t) => {
   t.timeout(300_000);
-  const folder = await folderOf(t);
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'runs.md');
   for (const seed of ['1', '2']) {
     const { code, err } = await runScript(folder, 'simulate', [

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { MUTATIONS, MutatedCopy, type Mutation } from '../../simulation/mutation
 import type { Plan, PlannedDeposit } from '../../simulation/plan/plan.ts';
 import { Simulators, startSimulator } from '../../simulation/simulators.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 /** Histories of clusters, the last with views in SQLite, and, divisible by four, of embedded nodes. */
 const SEEDS = [2, 3, 4, 12, 21];
@@ -118,8 +119,7 @@ test.serial('the code without that defect finishes the work of a crashed node', 
 
 test.serial('npm run simulate saves a plan and replays it', async (t) => {
   t.timeout(300_000);
-  const folder = await mkdtemp(path.join(tmpdir(), 'simulation-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'plan.json');
   await writeFile(file, JSON.stringify(PLAN));
   const ran = await runScript(folder, 'simulate', ['--plan', file, '--json', '--save', `${file}.again`]);

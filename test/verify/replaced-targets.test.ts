@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import test from 'ava';
 import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { verified } from './audited-service.ts';
 
@@ -16,8 +14,7 @@ const tar = tarOf([
 const body = new Uint8Array(formOf([archivePart(tar, 'a.tar', 'application/x-tar'), entryPart()]));
 
 test('a deposit that an older release accepted with a replaced target of a hard link verifies', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const archiveLimits = { ...defaultArchiveLimits, rejectReplacedTargets: false };
   const older = await RunningService.startIn(folder, { archiveLimits });
   const alice = await older.register('alice', { collections: ['software'] });

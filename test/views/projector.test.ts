@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
@@ -18,13 +17,8 @@ import type { ViewJob } from '../../src/views/store/view-writer-messages.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit, loadedData, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { logOnDouble } from '../event-log/log-on-double.ts';
-
-async function viewsFolder(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'views-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Follows the log until it has caught up, then calls `look` with the views, then stops. */
 async function following(
@@ -55,7 +49,7 @@ async function depositOf(log: EventLog, depositId: number): Promise<void> {
 
 test('views match the log, before and after a restart, with each event applied once', async (t) => {
   await using log = new MemoryEventLog();
-  const folder = await viewsFolder(t);
+  const folder = await temporaryFolder(t);
   await depositOf(log, 1);
   t.is(await following(log, folder, ({ status }) => t.is(status(1)?.status, 'deposited')), 4);
   await executeDeposit(log, 1, {
@@ -80,7 +74,7 @@ test('views match the log, before and after a restart, with each event applied o
 
 test('a deleted views file, a file that is no database, and a new version only cause a rebuild', async (t) => {
   await using log = new MemoryEventLog();
-  const folder = await viewsFolder(t);
+  const folder = await temporaryFolder(t);
   for (const id of [1, 2, 3]) await depositOf(log, id);
   await following(log, folder, () => undefined);
   const file = path.join(folder, 'views.1.sqlite');
@@ -97,7 +91,7 @@ for (const [how, ids] of [
   ['longer', [4, 5, 6]],
 ] as const) {
   test(`views of another log are rebuilt if that is ${how}`, async (t) => {
-    const folder = await viewsFolder(t);
+    const folder = await temporaryFolder(t);
     await using old = new MemoryEventLog();
     for (const id of [1, 2]) await depositOf(old, id);
     await following(old, folder, () => undefined);
@@ -115,7 +109,7 @@ for (const [how, ids] of [
 }
 
 test('views are rebuilt for a restored log with the same events at other positions', async (t) => {
-  const folder = await viewsFolder(t);
+  const folder = await temporaryFolder(t);
   const { double, log } = await logOnDouble(t);
   for (let event = 0; event < 6; event += 1) double.log.appendSystemEvent();
   await depositOf(log, 1);
@@ -134,7 +128,7 @@ test('views are rebuilt for a restored log with the same events at other positio
 
 test('waiting for a position returns true once the views have passed it, and false at the timeout', async (t) => {
   await using log = new MemoryEventLog();
-  await following(log, await viewsFolder(t), async ({ status, projector }) => {
+  await following(log, await temporaryFolder(t), async ({ status, projector }) => {
     const { position } = await executeDeposit(log, 1, createDeposit());
     t.true(await projector.passed(position, 5000));
     t.is(status(1)?.status, 'deposited');
@@ -154,7 +148,7 @@ test('a view folded from its stream is the view of the projector', async (t) => 
   });
   const folded = await foldStream(depositStatus, log.readStream('deposit-2'));
   t.deepEqual((await foldByKey(depositStatus, log.readAll())).get('2'), folded);
-  await following(log, await viewsFolder(t), ({ status }) => t.deepEqual(status(2), folded));
+  await following(log, await temporaryFolder(t), ({ status }) => t.deepEqual(status(2), folded));
 });
 
 test('an unknown event type stops the projector and is not skipped', async (t) => {
@@ -164,7 +158,7 @@ test('an unknown event type stops the projector and is not skipped', async (t) =
     { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 99 } },
   ]);
   await t.throwsAsync(
-    following(log, await viewsFolder(t), () => undefined),
+    following(log, await temporaryFolder(t), () => undefined),
     { code: 'UNREADABLE_EVENT', message: /schema version 99/ },
   );
 });
@@ -172,7 +166,7 @@ test('an unknown event type stops the projector and is not skipped', async (t) =
 /** Returns a log, and a folder with the large file of a view of it. */
 async function largeFile(t: ExecutionContext) {
   const log = new MemoryEventLog();
-  const folder = await viewsFolder(t);
+  const folder = await temporaryFolder(t);
   const { DepositCreated: created } = depositStatus.when;
   const when: typeof depositStatus.when = {
     ...depositStatus.when,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
@@ -33,12 +32,12 @@ import {
 } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { seeded } from '../../testing/processes/seeded-random.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const [SEED, STEPS] = [5, 200];
 
 test('views that followed the log through crashes and rebuilds equal rebuilt ones', async (t) => {
-  const root = await mkdtemp(path.join(tmpdir(), 'same-'));
-  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const root = await temporaryFolder(t);
   const random = seeded(SEED);
   await using log = new MemoryEventLog();
   let folder = path.join(root, '0');
@@ -77,8 +76,7 @@ test('views that followed the log through crashes and rebuilds equal rebuilt one
 });
 
 test('a rebuilt file has the tables, indexes and triggers of the one in use', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'same-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   await using log = new MemoryEventLog();
   const random = seeded(SEED);
   const following = await follow(log, folder);

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
@@ -24,18 +22,15 @@ import {
 } from '../../testing/domain/example-deposits.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { seeded } from '../../testing/processes/seeded-random.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { openOneView } from '../../testing/service/one-view.ts';
 
 const shape = { name: 'things', version: 1, countedBy: ['owner', 'kind'] };
 
 async function viewFile(t: ExecutionContext, schema: ViewSchema = shape) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'view-'));
-  const view = openOneView(path.join(folder, 'views.1.sqlite'), schema);
+  const view = openOneView(path.join(await temporaryFolder(t), 'views.1.sqlite'), schema);
   view.file.addLookups();
-  t.teardown(async () => {
-    view[Symbol.dispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.teardown(() => view[Symbol.dispose]());
   return view;
 }
 

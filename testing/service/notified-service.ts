@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -7,6 +7,7 @@ import type { NotificationSettings } from '../../src/modules/webhooks/notificati
 import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../http/deposit-bodies.ts';
 import type { TestClient } from '../http/test-client.ts';
+import { temporaryFolder } from '../processes/temporary-folder.ts';
 import { RunningService } from './running-service.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
@@ -30,9 +31,7 @@ export async function notifiedService(
 
 /** Resolves to a file for a key of webhooks during the test. */
 export async function temporaryKey(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'webhook-key-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return path.join(folder, 'webhook.key');
+  return path.join(await temporaryFolder(t), 'webhook.key');
 }
 
 /** Sets the webhook of a client to a receiver. */

@@ -18,9 +18,9 @@ export class RunningService implements AsyncDisposable {
   readonly #overrides: Partial<Config>;
   readonly #logger: Logger;
 
-  static async start(overrides: Partial<Config> = {}): Promise<RunningService> {
+  static async start(overrides: Partial<Config> = {}, logger?: Logger): Promise<RunningService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-    return RunningService.startIn(folder, overrides);
+    return RunningService.startIn(folder, overrides, logger);
   }
 
   /** Starts on a folder that may have been used before. */

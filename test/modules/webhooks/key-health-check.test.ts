@@ -1,6 +1,4 @@
-import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
@@ -22,8 +20,7 @@ async function notifying(t: ExecutionContext, receiver: WebhookReceiver) {
     longestPause: 100,
   };
   const { logger, lines } = keptLines();
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  const service = await RunningService.startIn(folder, { webhooks }, logger);
+  const service = await RunningService.start({ webhooks }, logger);
   t.teardown(() => service[Symbol.asyncDispose]());
   const alice = await service.register('alice', { collections: ['software'] });
   await notify(service, 'alice', receiver, keyFile);
