@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments } from '../src/operations/command/arguments.ts';
@@ -35,12 +35,9 @@ await runCommand(HELP, async (args) => {
   const engine = MEASURED_ENGINES.find((name) => name === values.engine);
   if (engine === undefined)
     throw new UsageError(`There is no engine ${values.engine}: ${MEASURED_ENGINES.join(', ')}.`);
-  const folder = mkdtempSync(path.join(tmpdir(), 'deposit-bench-'));
-  try {
-    const options = { pairs: pairsIn(values.pairs), folder, cache: folder, offline: true };
-    const goals = values.clients.split(',').map((clients) => depositsAgainst(other, engine, Number(clients)));
-    return await measureGoals(goals, describeMachine(folder), options, values.json);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-bench-'));
+  const folder = temporary.path;
+  const options = { pairs: pairsIn(values.pairs), folder, cache: folder, offline: true };
+  const goals = values.clients.split(',').map((clients) => depositsAgainst(other, engine, Number(clients)));
+  return await measureGoals(goals, describeMachine(folder), options, values.json);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments } from '../src/operations/command/arguments.ts';
@@ -47,21 +47,18 @@ await runCommand(HELP, async (args) => {
   });
   const goals = goalsIn(positionals);
   const pairs = pairsIn(values.pairs);
-  const folder = mkdtempSync(path.join(tmpdir(), 'deposit-bench-'));
-  try {
-    const slower = values['slow-fsync'] === undefined ? 0 : parseDuration(values['slow-fsync']);
-    if (slower > 0 && addedSyncTime() === 0) return await runWithSlowSyncs(slower, folder);
-    const machine = describeMachine(folder);
-    if (machine.syncTime < addedSyncTime())
-      throw refused(
-        'SYNCS_NOT_SLOWER',
-        `A sync takes ${machine.syncTime.toFixed(2)} ms: it was not made slower.`,
-      );
-    const options = { pairs, folder, cache: cacheFolder(), offline: values.offline };
-    return await measureGoals(goals, machine, options, values.json);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-bench-'));
+  const folder = temporary.path;
+  const slower = values['slow-fsync'] === undefined ? 0 : parseDuration(values['slow-fsync']);
+  if (slower > 0 && addedSyncTime() === 0) return await runWithSlowSyncs(slower, folder);
+  const machine = describeMachine(folder);
+  if (machine.syncTime < addedSyncTime())
+    throw refused(
+      'SYNCS_NOT_SLOWER',
+      `A sync takes ${machine.syncTime.toFixed(2)} ms: it was not made slower.`,
+    );
+  const options = { pairs, folder, cache: cacheFolder(), offline: values.offline };
+  return await measureGoals(goals, machine, options, values.json);
 });
 
 function goalsIn(names: readonly string[]): readonly Goal[] {

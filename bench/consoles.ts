@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -44,27 +44,24 @@ await runCommand(HELP, async (args) => {
   const [minutes, consoles] = [Number(values.minutes), Number(values.consoles)];
   if (!(minutes > 0)) throw new UsageError('--minutes is missing, or no number.');
   if (!(Number.isSafeInteger(consoles) && consoles > 0)) throw new UsageError('--consoles is no number.');
-  const folder = mkdtempSync(path.join(tmpdir(), 'deposit-consoles-'));
-  try {
-    say(machineText(describeMachine(folder)));
-    const [found, without] = await Promise.all([
-      leaveOpen(path.join(folder, 'with'), consoles, minutes * 60),
-      leaveOpen(path.join(folder, 'without'), 0, minutes * 60),
-    ]);
-    const [more, isSilent] = [growth(found) - growth(without), found.changes === 0];
-    const hasGrown = more > median(thirds(without.memory)[0] ?? []) * MAX_GROWTH;
-    say(describe(consoles, found));
-    say(describe(0, without));
-    say(`${found.changes} changes arrived, ${found.readings} pages were read`);
-    say(`load ${rounded(loadOfMachine())}`);
-    if (values.json !== undefined)
-      writeFileSync(values.json, `${JSON.stringify({ found, without }, null, 2)}\n`);
-    if (hasGrown) say(`GROWN: by ${rounded(more)} MiB more than without consoles.`);
-    if (isSilent) say('NOTHING ARRIVED: the event streams were silent.');
-    return hasGrown || isSilent ? 1 : 0;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-consoles-'));
+  const folder = temporary.path;
+  say(machineText(describeMachine(folder)));
+  const [found, without] = await Promise.all([
+    leaveOpen(path.join(folder, 'with'), consoles, minutes * 60),
+    leaveOpen(path.join(folder, 'without'), 0, minutes * 60),
+  ]);
+  const [more, isSilent] = [growth(found) - growth(without), found.changes === 0];
+  const hasGrown = more > median(thirds(without.memory)[0] ?? []) * MAX_GROWTH;
+  say(describe(consoles, found));
+  say(describe(0, without));
+  say(`${found.changes} changes arrived, ${found.readings} pages were read`);
+  say(`load ${rounded(loadOfMachine())}`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ found, without }, null, 2)}\n`);
+  if (hasGrown) say(`GROWN: by ${rounded(more)} MiB more than without consoles.`);
+  if (isSilent) say('NOTHING ARRIVED: the event streams were silent.');
+  return hasGrown || isSilent ? 1 : 0;
 });
 
 type Found = {

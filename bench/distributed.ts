@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments } from '../src/operations/command/arguments.ts';
@@ -27,11 +27,8 @@ await runCommand(HELP, async (args) => {
   });
   const goals = goalsNamed(positionals, GOALS);
   const pairs = pairsIn(values.pairs);
-  const folder = mkdtempSync(path.join(tmpdir(), 'deposit-bench-'));
-  try {
-    const options = { pairs, folder, cache: path.join(tmpdir(), 'deposit-bench-cache'), offline: false };
-    return await measureGoals(goals, describeMachine(folder), options, values.json);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-bench-'));
+  const folder = temporary.path;
+  const options = { pairs, folder, cache: path.join(tmpdir(), 'deposit-bench-cache'), offline: false };
+  return await measureGoals(goals, describeMachine(folder), options, values.json);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempDisposableSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments } from '../src/operations/command/arguments.ts';
@@ -45,23 +45,20 @@ await runCommand(HELP, async (args) => {
     const profile = PROFILES[name];
     if (!profile)
       throw new UsageError(`There is no profile ${name}: ${Object.keys(PROFILES).join(', ')}, or all.`);
-    const folder = mkdtempSync(path.join(tmpdir(), 'deposit-profile-'));
-    try {
-      const { file, skip } = await profile(folder);
-      const found = selfTimes(file, skip);
-      const top = Number(values.top);
-      rows.push({
-        profile: name,
-        functions: found.functions.slice(0, top),
-        rooms: found.rooms.slice(0, top),
-      });
-      if (!values.json)
-        say(
-          `${tableOf(`${name}, by room`, found.rooms.slice(0, top))}\n${tableOf(`${name}, by function`, found.functions.slice(0, top))}`,
-        );
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-profile-'));
+    const folder = temporary.path;
+    const { file, skip } = await profile(folder);
+    const found = selfTimes(file, skip);
+    const top = Number(values.top);
+    rows.push({
+      profile: name,
+      functions: found.functions.slice(0, top),
+      rooms: found.rooms.slice(0, top),
+    });
+    if (!values.json)
+      say(
+        `${tableOf(`${name}, by room`, found.rooms.slice(0, top))}\n${tableOf(`${name}, by function`, found.functions.slice(0, top))}`,
+      );
   }
   if (values.json) say(JSON.stringify(rows));
 });

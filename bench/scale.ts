@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readArguments } from '../src/operations/command/arguments.ts';
@@ -39,27 +39,24 @@ await runCommand(HELP, async (args) => {
   if (values.sizes !== undefined && chosen.length !== 1)
     throw new UsageError('--sizes is for one dimension.');
   const sizes = values.sizes === undefined ? undefined : sizesIn(values.sizes);
-  const folder = mkdtempSync(path.join(tmpdir(), 'deposit-scale-'));
+  using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-scale-'));
+  const folder = temporary.path;
   const progress = new ProgressLine();
   const tell = (text: string) => progress.tell(text);
   const inputs = new Inputs({ cache: path.join(tmpdir(), 'deposit-bench-cache'), offline: false, tell });
-  try {
-    const machine = describeMachine(folder);
-    say(machineText(machine));
-    const plots: Record<string, Plot> = {};
-    for (const dimension of chosen) {
-      const found = await dimension.measure({ folder, inputs, tell }, sizes ?? dimension.sizes);
-      progress.clear();
-      for (const plot of Object.values(found)) say(tableOf(plot));
-      Object.assign(plots, found);
-    }
-    say(`\nload ${rounded(load())}`);
-    if (values.plots !== undefined) writePlots(values.plots, plots);
-    if (values.json !== undefined)
-      writeFileSync(values.json, `${JSON.stringify({ machine, plots }, null, 2)}\n`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const machine = describeMachine(folder);
+  say(machineText(machine));
+  const plots: Record<string, Plot> = {};
+  for (const dimension of chosen) {
+    const found = await dimension.measure({ folder, inputs, tell }, sizes ?? dimension.sizes);
+    progress.clear();
+    for (const plot of Object.values(found)) say(tableOf(plot));
+    Object.assign(plots, found);
   }
+  say(`\nload ${rounded(load())}`);
+  if (values.plots !== undefined) writePlots(values.plots, plots);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ machine, plots }, null, 2)}\n`);
 });
 
 function named(name: string) {

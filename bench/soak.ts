@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -41,27 +41,24 @@ await runCommand(HELP, async (args) => {
   const { values } = readArguments(args, { minutes: { type: 'string' }, json: { type: 'string' } });
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new UsageError('--minutes is missing, or no number.');
-  const folder = mkdtempSync(path.join(tmpdir(), 'deposit-soak-'));
-  try {
-    say(machineText(describeMachine(folder)));
-    const found = await soak(folder, minutes * 60);
-    const faults = faultsIn(found.looks);
-    say(
-      `most: ${rounded(found.most)} deposits/s; then ${rounded(found.rate)} deposits/s for ${minutes} minutes`,
-    );
-    say(`creates: median ${rounded(found.creates.median)} ms, p99 ${rounded(found.creates.p99)} ms`);
-    for (const part of ['memory', 'files', 'waiting'] as const) {
-      const [middle, last] = thirds(found.looks).map((looks) => median(looks.map((look) => look[part])));
-      say(`${part}: ${rounded(middle as number)} in the middle, ${rounded(last as number)} at the end`);
-    }
-    say(`load ${rounded(loadOfMachine())}`);
-    for (const fault of faults) say(`NOT FLAT: ${fault}`);
-    if (values.json !== undefined)
-      writeFileSync(values.json, `${JSON.stringify({ ...found, faults }, null, 2)}\n`);
-    return faults.length === 0 ? 0 : 1;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-soak-'));
+  const folder = temporary.path;
+  say(machineText(describeMachine(folder)));
+  const found = await soak(folder, minutes * 60);
+  const faults = faultsIn(found.looks);
+  say(
+    `most: ${rounded(found.most)} deposits/s; then ${rounded(found.rate)} deposits/s for ${minutes} minutes`,
+  );
+  say(`creates: median ${rounded(found.creates.median)} ms, p99 ${rounded(found.creates.p99)} ms`);
+  for (const part of ['memory', 'files', 'waiting'] as const) {
+    const [middle, last] = thirds(found.looks).map((looks) => median(looks.map((look) => look[part])));
+    say(`${part}: ${rounded(middle as number)} in the middle, ${rounded(last as number)} at the end`);
   }
+  say(`load ${rounded(loadOfMachine())}`);
+  for (const fault of faults) say(`NOT FLAT: ${fault}`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ ...found, faults }, null, 2)}\n`);
+  return faults.length === 0 ? 0 : 1;
 });
 
 async function soak(folder: string, seconds: number) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { everyView } from '../../projections/every-view.ts';
@@ -43,12 +43,8 @@ async function eventsPerSecond(work: () => Promise<number>): Promise<number> {
 }
 
 async function inNewFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(path.join(parent, 'views-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using temporary = mkdtempDisposableSync(path.join(parent, 'views-'));
+  return await work(temporary.path);
 }
 
 /** Rebuilds from an empty folder until all is committed and closed. Resolves to the seconds. */
