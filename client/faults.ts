@@ -57,7 +57,7 @@ export class UsageFault extends Fault {
 export class Unreachable extends Fault {
   override readonly name = 'Unreachable';
 
-  constructor(message: string, cause?: unknown) {
+  constructor(message: string, cause: unknown) {
     super(message, { exitCode: EXIT.unreachable, cause });
   }
 }

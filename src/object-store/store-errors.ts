@@ -10,12 +10,12 @@ export async function orUnavailable<T>(cannot: string, work: Promise<T>): Promis
   }
 }
 
-/** Returns what `work` returns; its error becomes an {@link ObjectStoreUnavailable} with the cause. */
-export function orUnavailableNow<T>(cannot: string, work: () => T): T {
+/** Returns what `read` returns; its error becomes an {@link ObjectStoreUnavailable} with the cause. */
+export function readOrUnavailable<T>(read: () => T): T {
   try {
-    return work();
+    return read();
   } catch (cause) {
-    throw unavailable(cannot, cause);
+    throw unavailable('read', cause);
   }
 }
 

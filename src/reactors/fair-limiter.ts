@@ -26,7 +26,7 @@ export class FairLimiter {
   }
 
   /** Runs work that takes a number of slots, of which it gets no more than an owner may have. */
-  async run(owner: string, work: () => Promise<void>, wanted = 1): Promise<void> {
+  async run(owner: string, work: () => Promise<void>, wanted: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const slots = Math.min(wanted, this.#limitPerOwner);
     const begin = () => {

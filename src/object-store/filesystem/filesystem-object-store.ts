@@ -17,7 +17,7 @@ import {
 } from '../object-store.ts';
 import { OpenOperations } from '../open-operations.ts';
 import { Spool } from '../spool.ts';
-import { isFileSystemError, orUnavailable, orUnavailableNow, unavailable } from '../store-errors.ts';
+import { isFileSystemError, orUnavailable, readOrUnavailable, unavailable } from '../store-errors.ts';
 import { formatStoreId } from '../store-id.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
@@ -139,7 +139,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     }
     await orUnavailable('write', syncFolder(folder));
     // Such a row is from a time when larger objects were small; it may be corrupt, the file is not.
-    if (orUnavailableNow('read', () => rows.length(stored.sha256)) === undefined) return;
+    if (readOrUnavailable(() => rows.length(stored.sha256)) === undefined) return;
     await writer.change({ kind: 'remove-row', sha256: stored.sha256, storedBefore: Infinity });
   }
 

@@ -3,7 +3,7 @@ import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/
 import { assertReadable } from '../../tools/sqlite/reading.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import type { StoreAudit } from '../object-store.ts';
-import { orUnavailableNow } from '../store-errors.ts';
+import { readOrUnavailable } from '../store-errors.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
 import { FORMAT, OBJECT_SCHEMA, openToRead } from './object-database.ts';
@@ -63,7 +63,7 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   }
 
   #open(): ObjectRows {
-    this.#rows ??= orUnavailableNow('read', () => new ObjectRows(this.#database));
+    this.#rows ??= readOrUnavailable(() => new ObjectRows(this.#database));
     return this.#rows;
   }
 }

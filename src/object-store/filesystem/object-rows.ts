@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isDamage, isInputOutputError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import type { ListedObject } from '../object-store.ts';
-import { orUnavailableNow, unavailable, unreadable } from '../store-errors.ts';
+import { readOrUnavailable, unavailable, unreadable } from '../store-errors.ts';
 import { openToRead } from './object-database.ts';
 
 const PAGE = 1000;
@@ -39,7 +39,7 @@ export class ObjectRows implements Disposable {
   *list(): Generator<ListedObject> {
     let last = 0;
     for (;;) {
-      const rows = orUnavailableNow('read', () => this.#page.all(last) as Row[]);
+      const rows = readOrUnavailable(() => this.#page.all(last) as Row[]);
       yield* rows.map(({ sha256, length, storedAt }) => ({ sha256, length, storedAt: new Date(storedAt) }));
       if (rows.length < PAGE) return;
       last = rows.at(-1)?.id ?? last;
@@ -48,7 +48,7 @@ export class ObjectRows implements Disposable {
 
   /** Throws when the database cannot be read. */
   probe(): void {
-    orUnavailableNow('read', () => this.#length.get(''));
+    readOrUnavailable(() => this.#length.get(''));
   }
 
   /**

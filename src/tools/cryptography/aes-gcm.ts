@@ -9,7 +9,7 @@ const [IV_BYTES, TAG_BYTES] = [12, 16];
 type Sealed = { readonly iv: Buffer; readonly ciphertext: Buffer; readonly tag: Buffer };
 
 /** Seals a text. It opens only with the same key and context. */
-export function seal(text: string, key: Buffer, context = ''): Sealed {
+export function seal(text: string, key: Buffer, context: string): Sealed {
   const iv = random.bytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(context));
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
@@ -17,7 +17,7 @@ export function seal(text: string, key: Buffer, context = ''): Sealed {
 }
 
 /** Returns a sealed text. @throws {Error} it was not sealed with this key and context */
-export function unseal({ iv, ciphertext, tag }: Sealed, key: Buffer, context = ''): string {
+export function unseal({ iv, ciphertext, tag }: Sealed, key: Buffer, context: string): string {
   const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(context))
     .setAuthTag(tag);
@@ -25,13 +25,13 @@ export function unseal({ iv, ciphertext, tag }: Sealed, key: Buffer, context = '
 }
 
 /** Seals a text into a token for URLs and cookies: another one at each call, so that equal texts are not recognized. */
-export function sealToken(text: string, key: Buffer, context?: string): string {
+export function sealToken(text: string, key: Buffer, context = ''): string {
   const { iv, ciphertext, tag } = seal(text, key, context);
   return Buffer.concat([iv, ciphertext, tag]).toString('base64url');
 }
 
 /** Returns the text in a token; `undefined` for a token that was not sealed with this key and context. */
-export function openToken(token: string, key: Buffer, context?: string): string | undefined {
+export function openToken(token: string, key: Buffer, context = ''): string | undefined {
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== token) return undefined;
   const [iv, ciphertext] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, -TAG_BYTES)];
