@@ -96,17 +96,17 @@ async function objectChecks(
   const proofs = new ObjectProofs(store, report);
   const limits = withoutLimits(config.archiveLimits);
   const sources = { log, store, reader, limits, concurrency: config.archiveWorkers + 1 };
-  const watchers = [
+  const further = [
     objectCheck(report, store, proofs, resume),
     identifierCheck(report, sources, resume),
     stuckCheck(report, config.stuckAfter),
   ];
   const { what, progress, views, signal } = verification;
-  if (what !== 'all') return [selectedDeposits(log, what, verification, watchers)];
+  if (what !== 'all') return [selectedDeposits(log, what, verification, further)];
   return [
     fileIntegrity(log),
     fileIntegrity(store),
-    wholeLog(log, verification, [...watchers, resume]),
+    wholeLog(log, verification, [...further, resume]),
     storeBindingCheck(log, store),
     orphanObjects(store, proofs, (done) => progress?.('other objects read', done)),
     ...(views ? [viewsCheck(views, (events) => progress?.('events shown', events), signal)] : []),
@@ -130,14 +130,14 @@ function fileIntegrity(engine: Pick<LogAudit | StoreAudit, 'structure'>): Check 
 function wholeLog(
   log: LogAudit,
   { anchorFile, anchorKeys = [], ownAnchorKey, progress, signal }: Verification,
-  watchers: readonly LogCheck[],
+  further: readonly LogCheck[],
 ): Check {
   return async (report) => {
     const keys = anchorKeys.map(publicKeyOf);
     const sources = { file: anchorFile, keys, ...(ownAnchorKey && { ownKey: publicKeyOf(ownAnchorKey) }) };
     const anchors = await anchorsToCompare(log, sources, report);
     const total = await log.count();
-    const all = [...logChecks(report, log, { alongLog: true }), anchorCheck(report, anchors), ...watchers];
+    const all = [...logChecks(report, log, { alongLog: true }), anchorCheck(report, anchors), ...further];
     await logPass(() => log.events(), all, {
       progress: (events) => progress?.('events verified', events, total),
       signal,
@@ -149,7 +149,7 @@ function selectedDeposits(
   log: LogAudit,
   ids: readonly number[],
   { progress, signal }: Verification,
-  watchers: readonly LogCheck[],
+  further: readonly LogCheck[],
 ): Check {
   return async (report) => {
     const found = new Set<string>();
@@ -165,7 +165,7 @@ function selectedDeposits(
     };
     await logPass(
       () => ofStreams(log, ids),
-      [...logChecks(report, log, { alongLog: false }), known, ...watchers],
+      [...logChecks(report, log, { alongLog: false }), known, ...further],
       { progress: (events) => progress?.('events verified', events), signal },
     )(report);
   };
