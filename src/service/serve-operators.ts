@@ -46,8 +46,9 @@ export async function serveOperators(node: NodeResources, url: string, parts: Pa
     },
   };
   const { operatorHost: host, operatorPort: port, dataDir } = config;
-  const exposition = () => metrics.exposition();
-  resources.use(await OperatorServer.listen({ host, port, dataDir, routes, metrics: exposition }));
+  resources.use(
+    await OperatorServer.listen({ host, port, dataDir, routes, metrics: () => metrics.exposition() }),
+  );
 }
 
 function about({ config }: NodeResources, url: string) {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import { packageInfo } from '../config/package-info.ts';
 import type { EventLog } from '../event-log/event-log.ts';
@@ -10,7 +11,6 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { httpMetrics } from '../observability/http-metrics.ts';
 import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
-import { machineName } from '../tools/current-user.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import { assertNoUnfinishedCopy } from './backends/unfinished-copy.ts';
@@ -134,7 +134,7 @@ async function registerNode({
   fail,
 }: NodeResources): Promise<void> {
   if (config.eventLog.kind === 'sqlite') return;
-  const name = `${machineName()}:${config.dataDir}`;
+  const name = `${hostname()}:${config.dataDir}`;
   await resources.use(new NodePresence({ log, projector, logger, node: name, fail })).start();
 }
 

@@ -1,4 +1,4 @@
-import { hostname, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 
 /** Returns the name of the user of this process; under sudo, of the user that called sudo. */
 export function currentUser({ SUDO_USER }: NodeJS.ProcessEnv): string {
@@ -11,9 +11,4 @@ function nameOfUser(): string {
   } catch {
     return `uid-${process.getuid?.()}`; // a container may run with a user id that has no name
   }
-}
-
-/** Returns the name of this machine, or of its container. */
-export function machineName(): string {
-  return hostname();
 }

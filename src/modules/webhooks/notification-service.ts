@@ -69,14 +69,16 @@ export class NotificationService implements AsyncDisposable {
     this.#webhooks = new Webhooks(log, projector, notified.webhooks);
     this.#webhookClient = new WebhookClient(settings, `${maker.name}/${maker.version}`);
     const renderContext = { iris: new Iris(options.baseUrl), refIdAliases };
-    const webhooks = () => this.#webhooks.all();
-    this.#keyHealth = new KeyHealthCheck({ keyFile: settings.keyFile, webhooks, logger });
-    const onKeyProblem = () => void this.#keyHealth.check();
+    this.#keyHealth = new KeyHealthCheck({
+      keyFile: settings.keyFile,
+      webhooks: () => this.#webhooks.all(),
+      logger,
+    });
     this.#sender = new WebhookSender({
       ...settings,
       webhookClient: this.#webhookClient,
       renderContext,
-      onKeyProblem,
+      onKeyProblem: () => void this.#keyHealth.check(),
       logger,
     });
     const delivering = { log, webhooks: this.#webhooks, sender: this.#sender, settings };

@@ -57,7 +57,9 @@ export class Webhooks {
 
   /** Resolves to the client's webhook at the event or later; `undefined` if it had none at the event. */
   async at(client: string, position: Position): Promise<ClientWebhook | undefined> {
-    const webhook = this.#hasSeen(position) ? this.#view.get(client) : await this.#read(client);
+    const webhook = this.#hasSeen(position)
+      ? this.#view.get(client)
+      : await foldStream(clientWebhooks, this.#log.readStream(`${clients.prefix}${client}`));
     return webhook && webhook.since < position ? webhook : undefined;
   }
 
@@ -80,9 +82,5 @@ export class Webhooks {
   #hasSeen(position: Position): boolean {
     const reached = this.#queries.position;
     return reached !== undefined && reached >= position;
-  }
-
-  #read(client: string): Promise<ClientWebhook | undefined> {
-    return foldStream(clientWebhooks, this.#log.readStream(`${clients.prefix}${client}`));
   }
 }

@@ -68,8 +68,10 @@ export function faultOf(error: unknown): Error {
   if (error instanceof S3Fault) return error;
   const code = codeOf(error);
   if (code !== undefined && error instanceof Error && 'syscall' in error) return error;
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return brokenOff();
-  const inside = errorInside(error);
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
+    return new S3Fault('BrokenOff', 'the connection was lost', { passing: true });
+  // An error of minio itself or of the connection, not one made from an answer.
+  const inside = error instanceof Error && error.name !== 'S3Error' ? error : undefined;
   if (code === undefined) return notS3(inside?.name ?? 'an error without a code');
   if (inside) return new S3Fault(code, `the connection to it failed (${code})`);
   return new S3Fault(code, sentence(code), { passing: PASSING_CODES.has(code) });
@@ -115,18 +117,9 @@ export function isMissing(error: unknown): boolean {
   return ['NotFound', 'NoSuchKey', 'NoSuchUpload'].includes(codeOf(error) ?? '');
 }
 
-function brokenOff(): S3Fault {
-  return new S3Fault('BrokenOff', 'the connection was lost', { passing: true });
-}
-
 function sentence(code: string): string {
   const known = SENTENCES[code];
   return known === undefined ? `it answered ${code}` : `${known} (${code})`;
-}
-
-/** Returns an error of minio itself or of the connection; `undefined` for one made from an answer. */
-function errorInside(error: unknown): Error | undefined {
-  return error instanceof Error && error.name !== 'S3Error' ? error : undefined;
 }
 
 /** Returns the code of an error: errors in the body of an answer have a `Code`, minio's own errors a `code`. */

@@ -76,7 +76,8 @@ export async function registeredNodes(log: Pick<EventLog, 'readStream'>): Promis
   }
   const nodes = new Set<string>();
   for (const event of newestFirst.toReversed()) {
-    if (event.type === 'ConfirmationAsked') for (const node of nodesAsked(event)) nodes.add(node);
+    if (event.type === 'ConfirmationAsked')
+      for (const node of event.data['nodes'] as readonly string[]) nodes.add(node); // as askNodes appended it
     else if (event.type === 'NodeStarted' || event.type === 'NodeConfirmed') nodes.add(nodeOf(event));
     else nodes.delete(nodeOf(event));
   }
@@ -96,12 +97,10 @@ export function answers({ type, data }: RecordedEvent, revision: number): boolea
   return type === 'NodeConfirmed' ? Number(data['upTo']) >= revision : type !== 'ConfirmationAsked';
 }
 
-function nodesAsked({ data }: RecordedEvent): readonly string[] {
-  return data['nodes'] as readonly string[]; // as askNodes appended it
-}
-
 function untilInStream<Result>(log: NodeLog, attempt: () => Promise<Result>): Promise<Result> {
   const text = `${MAX_LOST} appends to ${NODES} conflicted with other nodes: try again.`;
-  const overtaken = () => new EventLogUnavailable(text);
-  return untilAppended(log, NODES, attempt, { maxLost: MAX_LOST, overtaken });
+  return untilAppended(log, NODES, attempt, {
+    maxLost: MAX_LOST,
+    overtaken: () => new EventLogUnavailable(text),
+  });
 }
