@@ -6,9 +6,9 @@ import { descendants, type XmlElement } from './xml-tree.ts';
 export type UrlHosts = {
   /** Distinct hosts in lower case, without port, from all elements whose local name contains `url`. */
   readonly urlHosts: readonly string[];
-  /** Whether such elements exist, with any content. */
+  /** Whether such elements exist, with any content. For readers of the log: no check needs it. */
   readonly hasUrlField: boolean;
-  /** Whether hosts were dropped to stay within the limit. */
+  /** Whether hosts were dropped to stay within the limit. For readers of the log as well. */
   readonly urlHostsTruncated: boolean;
 };
 
