@@ -23,7 +23,7 @@ type RunnerOptions = {
   /** Slots of the work on streams at the same time; most work takes one. */
   readonly slots: number;
   /** Milliseconds before the first retry; doubled for each further one, up to 100 times this value. */
-  readonly firstPause?: number;
+  readonly firstPause: number;
 };
 
 export type RunnerStatus = ReactorRunner['status'];
@@ -160,7 +160,7 @@ export class ReactorRunner {
   /** Handles a delivery, again after a pause if that ends in an error. Never rejects. */
   async #untilHandled(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { signal } = this.#stop;
-    const { firstPause = 300 } = this.#options;
+    const { firstPause } = this.#options;
     const backoff = new Backoff({
       firstPause: FIRST_PAUSE * firstPause,
       longestPause: LONGEST_PAUSE * firstPause,

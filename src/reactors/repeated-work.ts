@@ -9,7 +9,7 @@ type RepeatedWorkOptions = {
   readonly reactor: string;
   readonly logger: Pick<Logger, 'warn'>;
   /** Milliseconds before the first retry; doubled for each further one, up to 100 times this value. */
-  readonly firstPause?: number;
+  readonly firstPause: number;
   /** Ends all work between two attempts. */
   readonly signal: AbortSignal;
 };
@@ -52,7 +52,7 @@ export class RepeatedWork {
     work: () => Promise<void>,
     tries: (error: unknown) => number,
   ): Promise<Failure | undefined> {
-    const { signal, firstPause = 300 } = this.#options;
+    const { signal, firstPause } = this.#options;
     const backoff = new Backoff({ firstPause, longestPause: firstPause * 100 });
     let [faults, staleReads] = [0, 0];
     for (let tried = 1; ; tried += 1) {

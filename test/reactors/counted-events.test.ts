@@ -143,7 +143,13 @@ function runnerOn(
     giveUp: async () => undefined,
   };
   const parking = new EventLogParking(log);
-  const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, slots: 4 });
+  const runner = new ReactorRunner(reactor, {
+    deliveries,
+    parking,
+    logger: silentLogger,
+    slots: 4,
+    firstPause: 300,
+  });
   runner.start((error) => {
     throw error;
   });

@@ -28,7 +28,11 @@ export type NotificationOptions = {
   readonly baseUrl: string;
   /** Name and version of this service. */
   readonly maker: { readonly name: string; readonly version: string };
-  readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
+  readonly config: {
+    readonly webhooks: NotificationSettings;
+    readonly refIdAliases: boolean;
+    readonly reactionPause: number;
+  };
   /** Resolves when the views of this node have caught up. */
   readonly ready: Promise<void>;
   /** Returns the reactor with its attempts observed. */
@@ -88,6 +92,7 @@ export class NotificationService implements AsyncDisposable {
       parking,
       logger,
       slots: CONCURRENCY,
+      firstPause: config.reactionPause,
     });
     this.#retries = new RetryScheduler({
       deliveries: new PendingNotifications(delivering),

@@ -35,7 +35,13 @@ const reactor = {
 };
 const deliveries = new CatchUpDeliveries(log, path.join(folder, 'checkpoints'));
 const parking = new EventLogParking(log);
-const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, slots: 4 });
+const runner = new ReactorRunner(reactor, {
+  deliveries,
+  parking,
+  logger: silentLogger,
+  slots: 4,
+  firstPause: 300,
+});
 runner.start(done.reject);
 const uncaught = onUncaughtException(silentLogger);
 await Promise.race([done.promise, uncaught]).catch(() => (process.exitCode = 1));
