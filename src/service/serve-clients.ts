@@ -37,7 +37,12 @@ export async function serveClients(
   const served = [];
   for (const module of modules) served.push(await module.serve?.(node));
   const workers = resources.use(
-    new ArchiveWorkers({ size: MAX_READS, heapMegabytes: READ_HEAP_MEGABYTES, isBackground: false }),
+    new ArchiveWorkers({
+      name: 'client-reader',
+      size: MAX_READS,
+      heapMegabytes: READ_HEAP_MEGABYTES,
+      isBackground: false,
+    }),
   );
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);

@@ -132,7 +132,7 @@ test.serial('a search for an object whose thread cannot start is answered 503', 
   const { alice, threads, deposit } = await serviceWithThreads(t);
   await deposit();
   const search = () => alice.get(`/1/resolve/swh:1:cnt:${'0'.repeat(40)}/`);
-  threads.broken.add('archive-reader');
+  threads.broken.add('client-reader');
   const answer = await search();
   t.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5'], await answer.text());
   threads.broken.clear();

@@ -20,6 +20,8 @@ import { OfferedBatches } from './assistance.ts';
 import { JobAborted, type JobOptions, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 type ArchiveWorkersOptions = {
+  /** Name of the threads in the log, one for each use in a process. */
+  readonly name?: string;
   readonly size?: number;
   readonly queueLength?: number;
   /** Maximum heap of each worker; the readers themselves bound their buffers. */
@@ -45,6 +47,7 @@ export class ArchiveWorkers implements ArchiveReader {
   readonly #onAborted: NonNullable<ArchiveWorkersOptions['onAborted']>;
 
   constructor({
+    name = 'archive-reader',
     size = 2,
     queueLength = 1000,
     heapMegabytes = 512,
@@ -56,7 +59,7 @@ export class ArchiveWorkers implements ArchiveReader {
       maxOldGenerationSizeMb: heapMegabytes,
       maxYoungGenerationSizeMb: isBackground ? 3 : 8,
     };
-    const worker = { name: 'archive-reader', resourceLimits, workerData: { isBackground } };
+    const worker = { name, resourceLimits, workerData: { isBackground } };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker });
     this.#mergeTime = mergeTime;
     this.#onAborted = onAborted ?? (() => undefined);

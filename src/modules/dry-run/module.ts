@@ -26,6 +26,7 @@ export const dryRun: Module = {
     const hashing = resources.use(new HashingThreads(1));
     const workers = resources.use(
       new ArchiveWorkers({
+        name: 'dry-run-reader',
         size: 1,
         onAborted: (err, archives) => logger.warn({ archives, err }, 'check of a dry run aborted'),
       }),
