@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
@@ -62,7 +63,7 @@ export async function unsettled(
   for (;;) {
     const open = await underWay(log);
     if (open.size === 0 || performance.now() > deadline) return [...open];
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pause(200);
   }
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { endProcess, hasEnded } from '../testing/processes/end-process.ts';
 import { isKept, keep, keepLog } from './kept-output.ts';
 
@@ -52,7 +53,7 @@ export class ServiceProcess implements AsyncDisposable {
     }
     while (!(await service.isReady()) || operatorPidOf(dataDir) !== child.pid) {
       if (service.hasEnded) throw new NotStarted(child.exitCode, service.#said);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
     }
     keepLog(dataDir);
     return service;

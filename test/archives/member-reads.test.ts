@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
@@ -143,7 +144,7 @@ test('a stalled reader occupies a thread only for the granted time, or until the
   const slow = readers.read(order, 300);
   await t.throwsAsync(
     async () => {
-      for await (const _ of slow) await new Promise((resolve) => setTimeout(resolve, 400));
+      for await (const _ of slow) await pause(400);
     },
     { name: 'JobAborted' },
   );

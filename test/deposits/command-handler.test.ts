@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { assertPossible, handleCommand, load } from '../../src/deposits/command-handler.ts';
@@ -240,7 +241,7 @@ test('under load some ids are reserved ahead, none twice; with few requests none
   t.deepEqual(await asking(1, 5), [1, 2, 3, 4, 5]);
   const append = log.append.bind(log);
   log.append = async (...asked) => {
-    await new Promise((resolve) => setTimeout(resolve, 5)); // as long as a sync may take
+    await pause(5); // as long as a sync may take
     return append(...asked);
   };
   const many = await asking(20, 50);
@@ -258,7 +259,7 @@ test('requests that overlap now and then share reservations, made ahead at their
   const isAhead = ({ data }: { readonly data: object }): boolean => 'count' in data && data.count !== 1;
   while (!(await eventsOf(log, 'ids-deposit')).some(isAhead) && allocated.length < 10_000) {
     allocated.push(...(await Promise.all([ids.next(), ids.next()]))); // the second one waits for the next reservation
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await pause(1);
   }
   t.true((await eventsOf(log, 'ids-deposit')).some(isAhead), `${allocated.length} ids without one ahead`);
   t.is(new Set(allocated).size, allocated.length);

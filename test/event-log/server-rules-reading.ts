@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ReadPosition, START, streamNameFilter } from '@eventstore/db-client';
 import { OperationsClient } from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import operationsMessages from '@eventstore/db-client/generated/operations_pb.js';
@@ -33,7 +34,7 @@ export function readingRules(): void {
         await server.append(own, 1 + (round % 3));
         await server.append(server.own('other'), round % 7 || 1);
       }
-      while (events().length < 79) await new Promise((resolve) => setTimeout(resolve, 10));
+      while (events().length < 79) await pause(10);
       let checkpoint = -1n;
       for (const one of seen) {
         if (one.event !== undefined) t.true(one.event > checkpoint, `${one.event} after ${checkpoint}`);
@@ -120,7 +121,7 @@ export function readingRules(): void {
         (error) => (error ? reject(error) : resolve()),
       ),
     );
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await pause(1000);
     const left = (await readAll(server)).filter(({ streamId }) => streamId === stream);
     t.deepEqual(
       left.map(({ id }) => id),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
@@ -100,7 +101,7 @@ for (const [what, [packets, status]] of Object.entries(longHeads)) {
     using connection = await RawConnection.to(t.context.service.url);
     for (const packet of packets) {
       await connection.send(packet);
-      await new Promise((resolve) => setTimeout(resolve, 50)); // else they may arrive as one
+      await pause(50); // else they may arrive as one
     }
     assertError(t, await connection.answers(1), status, 'ErrorBadRequest');
     await connection.untilEnded();
@@ -308,11 +309,11 @@ test.serial('an upload aborted at any point leaves nothing behind', async (t) =>
         using connection = await RawConnection.to(t.context.service.url);
         await connection.send(uploadHead(t, { ...type, 'Content-Length': String(body.length) }));
         await connection.send(body.subarray(0, Math.floor(body.length * share)));
-        await new Promise((resolve) => setTimeout(resolve, 15));
+        await pause(15);
         connection.reset();
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
   });
 });
 
@@ -419,7 +420,7 @@ async function sendFiveMegabytes(connection: RawConnection, request: string, chu
     if (chunked) await connection.send(`${text.length.toString(16)}\r\n`);
     await connection.send(text);
     if (chunked) await connection.send('\r\n');
-    if (sent === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    if (sent === 0) await pause(50);
   }
   if (chunked) await connection.send('0\r\n\r\n');
 }

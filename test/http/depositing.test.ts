@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { MAX_CHANGES } from '../../src/domain/deposit/limits.ts';
@@ -287,7 +288,7 @@ test('an empty chunked body completes the deposit as well', async (t) => {
     await connection.send(`POST /1/software/${id}/metadata/ HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     for (const chunk of chunks) {
       await connection.send(chunk);
-      await new Promise((resolve) => setTimeout(resolve, 20)); // it comes by itself
+      await pause(20); // it comes by itself
     }
     return await connection.answers(1);
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { ATOM, child, DEPOSIT, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
@@ -45,7 +46,7 @@ async function trying(t: ExecutionContext<Context>, work: () => Promise<void>): 
   const folder = path.join(service.folder, 'dry-runs');
   for (let tries = 100; tries > 0; tries -= 1) {
     if ((await left(folder)).length === 0) break; // an aborted upload ends a moment later
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
   }
   t.deepEqual(await left(folder), []);
 }
@@ -203,7 +204,7 @@ test.serial('a dry run is refused like the request itself', async (t) => {
     });
     const init = { body: endless, duplex: 'half', signal: broken.signal, headers: archiveHeaders() };
     const sending = alice.send('POST', IRI, init as RequestInit).catch(() => 'broken off');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
     broken.abort();
     t.is(await sending, 'broken off');
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import Koa from 'koa';
 import {
@@ -50,7 +51,7 @@ async function reading(t: ExecutionContext, timeouts: BodyTimeouts, work = 0) {
 async function* worked(body: AsyncIterable<Buffer>, ms: number): AsyncGenerator<Buffer> {
   for await (const chunk of body) {
     yield chunk;
-    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+    if (ms > 0) await pause(ms);
   }
 }
 
@@ -76,7 +77,7 @@ test('a larger body has a longer time limit', async (t) => {
   await connection.send(sized(20));
   for (let sent = 0; sent < 20; sent += 1) {
     await connection.send('a');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
   }
   t.deepEqual(await outcome, { bytes: 20 });
 });
@@ -86,7 +87,7 @@ test('each chunk restarts the idle timeout', async (t) => {
   await connection.send(sized(8));
   for (let sent = 0; sent < 8; sent += 1) {
     await connection.send('a');
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await pause(150);
   }
   t.deepEqual(await outcome, { bytes: 8 });
 });
@@ -94,7 +95,7 @@ test('each chunk restarts the idle timeout', async (t) => {
 test('the time of a slow store does not count against the client', async (t) => {
   const { connection, outcome } = await reading(t, { base: 400, bytesPerMs: 1, idle: 400 }, 600);
   await connection.send(`${sized(4)}ab`);
-  await new Promise((resolve) => setTimeout(resolve, 700)); // during all but 100 ms of it the service works on `ab`
+  await pause(700); // during all but 100 ms of it the service works on `ab`
   await connection.send('cd');
   t.deepEqual(await outcome, { bytes: 4 });
 });
@@ -102,7 +103,7 @@ test('the time of a slow store does not count against the client', async (t) => 
 test('the time in which the process was suspended does not count if the bytes have arrived', async (t) => {
   const { connection, outcome } = await reading(t, { base: 200, bytesPerMs: 1, idle: 200 });
   await connection.send(`${sized(4)}ab`);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await pause(50);
   await connection.send('cd');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500); // as after SIGSTOP, timers are late
   t.deepEqual(await outcome, { bytes: 4 });
@@ -111,7 +112,7 @@ test('the time in which the process was suspended does not count if the bytes ha
 test('a client that disconnects is not logged as an error of the service', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 60_000 });
   await connection.send(`${sized(10)}abc`);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await pause(50);
   connection.reset();
   t.like(await outcome, { code: 'CLIENT_GONE' });
 });

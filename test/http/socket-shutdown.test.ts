@@ -303,9 +303,9 @@ test('a service that shuts down still accepts the upload that it is receiving', 
   const request = upload(bob);
   using connection = await RawConnection.to(service.url);
   await connection.send(request.slice(0, -20));
-  await new Promise((resolve) => setTimeout(resolve, 200)); // it is read
+  await pause(200); // it is read
   const stopped = service.stop();
-  await new Promise((resolve) => setTimeout(resolve, 500)); // all other connections have ended
+  await pause(500); // all other connections have ended
   await connection.send(request.slice(-20));
   t.is((await connection.answers(1)).status, 201);
   await stopped;

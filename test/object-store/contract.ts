@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { ContentMismatch, ObjectMissing, type ObjectStore } from '../../src/object-store/object-store.ts';
 import {
@@ -86,7 +87,7 @@ function keeping(open: Open): void {
       const body = newBody(length);
       await store.put(inChunks(body));
       const [before] = await listOf(store);
-      await new Promise((resolve) => setTimeout(resolve, 1100)); // some stores have a resolution of seconds
+      await pause(1100); // some stores have a resolution of seconds
       await store.put(inChunks(body));
       const [after] = await listOf(store);
       t.true(Number(after?.storedAt) > Number(before?.storedAt));
@@ -115,7 +116,7 @@ function keeping(open: Open): void {
     const body = newBody(400_000);
     async function* source() {
       for await (const chunk of inChunks(body)) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await pause(20);
         yield chunk;
       }
     }
@@ -339,7 +340,7 @@ async function holdsNothing(t: ExecutionContext, store: ObjectStore, body: Uint8
 async function leastHeld(before: number): Promise<number> {
   let held = Infinity;
   for (let look = 0; look < 100 && held > 10 * MB; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
     held = heldBytes() - before;
   }
   return held;

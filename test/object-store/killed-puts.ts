@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -38,7 +39,7 @@ async function putUntilKilled(folder: string, wait: number): Promise<string[]> {
   });
   const printed = child.stdout.toArray();
   await once(child.stdout, 'readable');
-  await new Promise((resolve) => setTimeout(resolve, wait));
+  await pause(wait);
   child.kill('SIGKILL');
   await once(child, 'exit');
   if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended with ${child.exitCode} by itself`);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
@@ -356,7 +357,7 @@ test.serial('a reader may pause for longer than the timeout of the store', async
   const { sha256 } = await patient.put(inChunks(body));
   const read: Buffer[] = [];
   for await (const chunk of (await store.get(sha256)).body) {
-    if (read.length === 10) await new Promise((resolve) => setTimeout(resolve, 4000));
+    if (read.length === 10) await pause(4000);
     read.push(chunk as Buffer);
   }
   t.true(body.equals(Buffer.concat(read)));
@@ -485,7 +486,7 @@ for (const [request, length] of [
     const firstRequest = () => proxy.requests.findIndex((one) => new RegExp(request).test(one));
     proxy.inject({ kind: 'silent' }, new RegExp(`^${request}`));
     const put = t.throwsAsync(store.put(inChunks(newBody(length))), { instanceOf: ObjectStoreUnavailable });
-    while (firstRequest() < 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (firstRequest() < 0) await pause(5);
     const asked = firstRequest();
     proxy.inject({ kind: 'silent' });
     const begun = Date.now();

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
@@ -29,7 +30,7 @@ test('a suspected poison event is processed exclusively', async (t) => {
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
     concurrent.set(stream, [...underWay]);
     underWay.add(stream);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
     underWay.delete(stream);
   };
   const begin: Begin = async ({ stream }, how) => {
@@ -66,7 +67,7 @@ test('a suspect that a lasting fault delays uses no slot between its attempts, o
     async (tryOnce) => {
       do {
         await tryOnce(async () => undefined);
-        await new Promise((resolve) => setTimeout(resolve, 5)); // the pause before the next attempt
+        await pause(5); // the pause before the next attempt
       } while (!over.signal.aborted);
     },
   );

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
@@ -78,7 +79,7 @@ test('events of one stream are processed in order, streams concurrently up to th
   let [atOnce, most] = [0, 0];
   const react = async ({ stream, revision }: RecordedEvent): Promise<void> => {
     most = Math.max(most, (atOnce += 1));
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+    await pause(Math.random() * 5);
     atOnce -= 1;
     done.push(`${stream}@${revision}`);
   };
@@ -99,7 +100,7 @@ test('a long queue of one owner does not block others', async (t) => {
   const begun: string[] = [];
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
     begun.push(stream);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
   };
   const ownerOf = async ({ stream }: RecordedEvent): Promise<string> => stream.split('-')[1] ?? '';
   const look = () => until(async () => begun.length === 41);
@@ -323,7 +324,7 @@ test('work that ends while the runner stops is not delivered again', async (t) =
   const [begun, later]: [string[], string[]] = [[], []];
   const slow = async ({ stream }: RecordedEvent): Promise<void> => {
     begun.push(stream);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
   };
   await running(log, folder, { react: slow }, () => until(async () => begun.length === 3));
   await work(log, 'job-d');

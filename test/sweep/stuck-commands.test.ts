@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { deposit } from '../../testing/service/notified-service.ts';
@@ -18,7 +19,7 @@ test('stuck deposits are shown by status and verify, and retried by one command 
   const longer = { ...env, DEPOSIT_STUCK_AFTER: '3600' };
   const before = await runScript(service.folder, 'retry', ['--stuck', '--json'], { env: longer });
   t.deepEqual([before.code, before.out], [0, ''], 'they are too recent');
-  await new Promise((resolve) => setTimeout(resolve, 2100));
+  await pause(2100);
 
   const status = await runScript(service.folder, 'status', ['--json'], { env });
   t.like(JSON.parse(status.out), {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
@@ -69,7 +70,7 @@ test('deposits without a delivery are checked and loaded by a sweep, and reporte
   t.is(await statusOf(alice, idle, ids[0] as number), 'deposited');
   await idle.stop();
 
-  await new Promise((resolve) => setTimeout(resolve, SOON));
+  await pause(SOON);
   const held = await RunningService.startIn(service.folder, { ...HTTP_ALONE, ...STUCK_AFTER });
   const stuck = (await Exposition.of(service.folder)).value('deposit_stuck_deposits', {
     status: 'deposited',
@@ -100,7 +101,7 @@ test('a sweep sends unsent notifications in order, and repeats none', async (t) 
   await until(async () => receiver.taken.filter((one) => one.deposit === deleted).length === 2);
   for (const id of ids) t.deepEqual(receiver.statusesOf(id), WAY);
   await until(async () => (await statusOf(alice, sweeping, before)) === 'done');
-  await new Promise((resolve) => setTimeout(resolve, 3 * SOON));
+  await pause(3 * SOON);
   t.is(receiver.received.length, 2 * 5 + 2 + 3, 'of the earlier deposit only the events after the webhook');
   t.deepEqual(receiver.statusesOf(before), ['verified', 'loading', 'done']);
 });
@@ -138,7 +139,7 @@ test('a sweep ignores events skipped by an operator', async (t) => {
   const other = await deposit(alice, 'software');
   const sweeping = await startedWithoutDeliveries(t, service, STUCK_AFTER);
   await until(async () => (await statusOf(alice, sweeping, other)) === 'done');
-  await new Promise((resolve) => setTimeout(resolve, 3 * SOON));
+  await pause(3 * SOON);
   t.is(await statusOf(alice, sweeping, id), 'deposited');
 });
 

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
@@ -324,9 +325,9 @@ test('a service with an interval makes anchors, and continues if one fails', asy
   };
   await using _anchoring = startAnchoring(place.log, options, silentLogger);
   const anchors = () => Array.fromAsync(place.log.readStream('anchors'), ({ type }) => type);
-  while ((await anchors()).length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await anchors()).length < 1) await pause(5);
   await fill(place.log, 1);
-  while ((await anchors()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await anchors()).length < 2) await pause(5);
   t.deepEqual(await anchors(), ['AnchorMade', 'AnchorMade']);
 });
 
@@ -340,8 +341,7 @@ test.serial('a service makes its first anchor a minute after the start, with any
   t.is((await Array.fromAsync(place.log.readStream('anchors'))).length, 0);
   mock.timers.tick(1000);
   mock.timers.reset();
-  while ((await Array.fromAsync(place.log.readStream('anchors'))).length < 1)
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await Array.fromAsync(place.log.readStream('anchors'))).length < 1) await pause(5);
   await anchoring[Symbol.asyncDispose]();
   t.is(anchoring.interval, 86_400);
 });
@@ -356,8 +356,8 @@ test.serial('a service that makes an anchor each minute starts with one, not two
   const anchoring = startAnchoring(place.log, options, logger);
   mock.timers.tick(60_000);
   mock.timers.reset();
-  while (lines.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
-  await new Promise((resolve) => setTimeout(resolve, 50)); // prevents another try, which would follow at once
+  while (lines.length < 1) await pause(5);
+  await pause(50); // prevents another try, which would follow at once
   await anchoring[Symbol.asyncDispose]();
   t.deepEqual(
     lines.map(({ msg }) => msg),

@@ -82,7 +82,7 @@ function differencesIn(step: Exclude<PageStep, { kind: 'stop' }>, printed: strin
   if (output === undefined) return [];
   const expected = masked(output)
     .split('\n')
-    .map((line) => (line === '…' ? String.raw`(?:.*\n)*?` : `${escaped(line).replaceAll('…', '.*')}\n`))
+    .map((line) => (line === '…' ? String.raw`(?:.*\n)*?` : `${RegExp.escape(line).replaceAll('…', '.*')}\n`))
     .join('');
   const pattern = step.kind === 'service' ? new RegExp(expected) : new RegExp(`^${expected}$`);
   if (pattern.test(`${masked(printed)}\n`)) return [];
@@ -99,10 +99,6 @@ function masked(text: string): string {
     .replaceAll(/\b\d[\d,.]* (s|ms|min|B|kB|MB|GB|TB|bytes?)\b/g, 'N $1')
     .replaceAll(/[ \t]+/g, ' ')
     .trim();
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 }
 
 async function isReady(port: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import tls from 'node:tls';
 
 /** A connection that sends exactly the given bytes, for requests that no HTTP client would send. */
@@ -73,12 +74,12 @@ export class RawConnection implements Disposable {
       if (this.#ended || this.#error || this.#socket.destroyed) {
         throw new Error(`${found.length} answers before the end (${this.error}): ${this.text}`);
       }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await pause(5);
     }
   }
 
   async untilEnded(): Promise<void> {
-    while (!this.#ended && !this.#socket.destroyed) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!this.#ended && !this.#socket.destroyed) await pause(5);
   }
 
   [Symbol.dispose](): void {

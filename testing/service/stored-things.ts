@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { RunningService } from './running-service.ts';
 
@@ -19,7 +20,7 @@ export async function leavesNothing(
   await work();
   for (let tries = 200; tries > 0; tries -= 1) {
     if ((await storedThings(service)).join() === before.join()) break; // an aborted upload ends a moment later
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
   }
   t.deepEqual(await storedThings(service), before);
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { LocalServer } from '../http/local-server.ts';
 
 export type Received = {
@@ -80,7 +81,7 @@ export class WebhookReceiver implements AsyncDisposable {
     this.received.push(received);
     const answer = this.manners(received);
     if (answer === 'silent') return;
-    if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
+    if (this.delay > 0) await pause(this.delay);
     if (answer === 204) this.taken.push(received);
     if (answer === 302) res.setHeader('Location', 'http://127.0.0.1:1/elsewhere');
     if (answer >= 400 && this.retryAfter !== undefined) res.setHeader('Retry-After', this.retryAfter);
