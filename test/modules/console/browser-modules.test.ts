@@ -31,6 +31,7 @@ import { timeText } from '../../../src/modules/console/browser/texts/times.ts';
 import { visibleParts, visibleText } from '../../../src/modules/console/browser/texts/visible.ts';
 import { unescapePath } from '../../../src/modules/console/proof/manifest.ts';
 import { COLUMNS, columnsIn, columnsText } from '../../../src/modules/console/protocol/columns.ts';
+import { momentOf } from '../../../src/modules/console/protocol/moment.ts';
 import { parseReference } from '../../../src/swhid/swhid.ts';
 
 type Stored = {
@@ -93,6 +94,34 @@ test('an address selects a step by revision or by time', (t) => {
   const at = steps[4]?.occurredAt ?? '';
   const index = stepAt(steps, at);
   t.true(index >= 4 && steps[index]?.occurredAt === at && steps[index + 1]?.occurredAt !== at);
+});
+
+test('a time has a zone, whatever the clock of the machine says, or is a date in UTC', (t) => {
+  const noon = Date.UTC(2026, 2, 1, 12);
+  for (const text of [
+    '2026-03-01T12:00:00Z',
+    '2026-03-01T12:00z',
+    '2026-03-01T12:00:00.000+00:00',
+    '2026-03-01T17:30+05:30',
+    '2026-03-01 12:00:00 UTC',
+    '2026-03-01 14:00:00 UTC+2',
+    '2026-03-01 08:30:00 UTC−3:30',
+  ])
+    t.is(momentOf(text), noon, text);
+  t.is(momentOf(' 2026-03-01 '), Date.UTC(2026, 2, 1));
+  for (const date of [new Date(noon), new Date(0)])
+    for (const zone of ['utc', 'local'] as const) t.is(momentOf(timeText(date, zone)), date.getTime());
+  for (const text of [
+    '',
+    '1',
+    '-1',
+    'May 1',
+    '2026-03-01T12:00:00',
+    '2026-02-30',
+    '2026-03-01T25:00Z',
+    '12:00Z',
+  ])
+    t.is(momentOf(text), undefined, text);
 });
 
 test('each view is shown before and after an event, as its projection computes it', (t) => {

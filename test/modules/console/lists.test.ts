@@ -64,6 +64,8 @@ test.serial(
       'reason=abc%00',
       'swhid=swh:1:cnt:1',
       'since=yesterday',
+      'since=2026-01-01T00:00:00',
+      'until=1',
       'before=x',
     ])
       t.is((await auditor.get(`/console/api/deposits?${bad}`)).status, 400, bad);

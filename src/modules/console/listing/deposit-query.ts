@@ -8,6 +8,7 @@ import {
 } from '../../../swhid/swhid.ts';
 import { SHORTEST_TEXT, type ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
+import { momentOf, notAMoment } from '../protocol/moment.ts';
 import { ConsoleRefusal } from '../server/route.ts';
 import { given } from './visible-deposits.ts';
 
@@ -103,7 +104,7 @@ export function swhidIn(text: string): Swhid {
 
 /** Returns the time in the form in which events have it. */
 function timeIn(text: string): string {
-  const time = Date.parse(text);
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new ConsoleRefusal(400, 'BAD_TIME', `“${text}” is not a time such as 2026-03-01T10:00:00Z.`);
+  const time = momentOf(text);
+  if (time !== undefined) return new Date(time).toISOString();
+  throw new ConsoleRefusal(400, 'BAD_TIME', notAMoment(text));
 }

@@ -5,6 +5,7 @@ import type { Deposit } from '../../../../domain/deposit/state.ts';
 import type { Description } from '../../../../domain/description.ts';
 import type { Json } from '../../proof/canonical-json.ts';
 import type { ProvenEvent } from '../../proof/evidence.ts';
+import { momentOf } from '../../protocol/moment.ts';
 
 /** An event of a stream, as the console sends it. */
 export type StreamEvent = ProvenEvent & { readonly position: string };
@@ -81,8 +82,8 @@ function textOf(value: Json | undefined): string {
 export function stepAt(steps: readonly HistoryStep[], at: string | null): number {
   if (at === null || at === '') return steps.length - 1;
   if (/^\d+$/.test(at)) return Math.min(Number(at), steps.length - 1);
-  const time = Date.parse(at);
-  if (Number.isNaN(time)) return steps.length - 1;
+  const time = momentOf(at);
+  if (time === undefined) return steps.length - 1;
   return steps.findLastIndex(({ occurredAt }) => Date.parse(occurredAt) <= time);
 }
 

@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
 import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../protocol/html.ts';
+import { momentOf, notAMoment } from '../../protocol/moment.ts';
 import { getJson } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Choice, submittedText, valueOf } from '../parts/fields.ts';
-import { Pending } from '../parts/pending.ts';
+import { Pending, Problem } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
@@ -41,6 +42,7 @@ export function TimelineTab({ id, place, version }: Props): VNode {
   const step = steps[index];
   return html`
     <${Pending} of=${loaded} />
+    <${Problem} text=${at === null || /^\d+$/.test(at) || momentOf(at) !== undefined ? undefined : notAMoment(at)} />
     <${AsOf} steps=${steps} index=${index} at=${at} />
     <div class="timeline">
       <${Events} steps=${steps} chosen=${index} query=${place.query} />
