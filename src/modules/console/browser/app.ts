@@ -4,6 +4,7 @@ import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { pathPattern } from '../protocol/path-pattern.ts';
 import { SCREENS, type ScreenPath } from '../protocol/screens.ts';
+import { keepScroll } from './kept-scroll.ts';
 import { live } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { Frame } from './parts/frame.ts';
@@ -32,7 +33,7 @@ export function App({ boot }: { readonly boot: Boot }): VNode {
   const place = useStore(presentPlace);
   useEffect(() => {
     live.start();
-    const ends = [followLinks(), keepFocus()];
+    const ends = [followLinks(), keepFocus(), keepScroll()];
     return () => ends.forEach((end) => end());
   }, []);
   const found = SCREENS.flatMap((screen) => {

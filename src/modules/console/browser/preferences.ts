@@ -7,6 +7,7 @@ const KEY = 'deposit-console';
 const DEFAULTS: Preferences = { zone: 'utc', theme: 'system' };
 export const preferences = new Store(read());
 apply(preferences.value);
+addEventListener('storage', () => show(read())); // another tab changed them
 
 function read(): Preferences {
   try {
@@ -28,6 +29,10 @@ export function setPreferences(change: Partial<Preferences>): void {
   } catch {
     // kept for this page alone
   }
+  show(present);
+}
+
+function show(present: Preferences): void {
   apply(present);
   preferences.value = present;
 }

@@ -14,7 +14,7 @@ export const presentPlace = new Store(placeNow());
 /** Opens a page of the console without loading it from the server. The focus moves into another page. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const { pathname } = location;
-  if (replace) history.replaceState(null, '', to);
+  if (replace) history.replaceState(history.state, '', to);
   else history.pushState(null, '', to);
   presentPlace.value = placeNow();
   if (location.pathname !== pathname) document.getElementById('content')?.focus({ preventScroll: true });

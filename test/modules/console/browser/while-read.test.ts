@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { until } from '../../../../testing/processes/until.ts';
 
 const test = consoleTests({
   alice: { collections: ['software'] },
@@ -131,4 +132,43 @@ test('on a narrow page, an event that is chosen comes into view', async (t, open
   await heading.waitFor();
   const { y = 1000 } = (await heading.boundingBox()) ?? {};
   t.true(y > 0 && y < 300, `it is at ${y}`);
+});
+
+test('the buttons back and forward, and a reload, lead to the place where a page was left', async (t, open) => {
+  const { alice } = t.context;
+  for (let count = 0; count < 20; count += 1)
+    await depositOf(alice, { title: `Elm ${count}`, status: 'partial' });
+  const { page } = await open({ role: 'operator', height: 300 });
+  await page.goto('/console/deposits');
+  const link = page.getByRole('row', { name: /Elm 3 / }).getByRole('link');
+  await link.scrollIntoViewIfNeeded();
+  await until(() => page.evaluate<boolean>('history.state?.top > 0'));
+  const left = await page.evaluate('scrollY');
+  await link.click();
+  await page.getByRole('heading', { name: /^Event #/ }).waitFor();
+  await page.goBack();
+  await until(() => page.evaluate<boolean>(`scrollY === ${left}`));
+  await page.reload();
+  await until(() => page.evaluate<boolean>(`scrollY === ${left}`));
+  await page.goForward();
+  await page.getByRole('heading', { name: /^Event #/ }).waitFor();
+  t.is(await page.evaluate('scrollY'), 0);
+});
+
+test('a copy is announced, another tab changes the colours, and a time without a zone is refused', async (t, open) => {
+  const id = await depositOf(t.context.alice, { title: 'Yew' });
+  const { page } = await open({ role: 'operator' });
+  await page.context().grantPermissions(['clipboard-write', 'clipboard-read']);
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('button', { name: 'Copy npx deposit-service history' }).click();
+  await page.getByRole('status').getByText(`Copied: npx deposit-service history ${id}`).waitFor();
+  t.is(await page.evaluate('navigator.clipboard.readText()'), `npx deposit-service history ${id}`);
+  const other = await page.context().newPage();
+  await other.goto('/console/');
+  await other.getByRole('button', { name: /operator/ }).click();
+  await other.getByLabel('Colours').selectOption('dark');
+  await page.locator('html[data-theme=dark]').waitFor();
+  await page.getByLabel('Time', { exact: true }).fill('2026-03-01 12:00');
+  await page.getByLabel('Time', { exact: true }).press('Enter');
+  await page.getByRole('alert').getByText('“2026-03-01 12:00” is neither a time with its zone').waitFor();
 });

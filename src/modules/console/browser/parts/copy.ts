@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
+import { Store } from '../store.ts';
 
 /** Copies a text; where a page on plain http has no clipboard, it selects the text in a field. */
-async function copied(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -11,6 +12,9 @@ async function copied(text: string): Promise<boolean> {
     return false;
   }
 }
+
+/** Says what was copied last: a mark on a button is not read aloud. */
+export const copied = new Store('');
 
 /** Two sheets; drawn, since few fonts have a character for it. */
 function CopyIcon(): VNode {
@@ -22,7 +26,11 @@ function CopyIcon(): VNode {
 /** Shows an identifier or a command, and a button that copies all of it. */
 export function Copyable({ text, shown = text }: { readonly text: string; readonly shown?: string }): VNode {
   const [last, setLast] = useState({ text: '', isCopied: false });
-  const copy = async (): Promise<void> => setLast({ text, isCopied: await copied(text) });
+  const copy = async (): Promise<void> => {
+    const isCopied = await copyText(text);
+    setLast({ text, isCopied });
+    if (isCopied) copied.value = `Copied: ${shown}`;
+  };
   const isAsked = last.text === text; // the next page of a list shows another text here
   if (isAsked && !last.isCopied) {
     const select = (input: HTMLInputElement | null): void => input?.select();

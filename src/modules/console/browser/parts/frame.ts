@@ -9,6 +9,7 @@ import { preferences, setPreferences } from '../preferences.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
 import { useStore } from '../store.ts';
 import { Clock } from './clock.ts';
+import { copied } from './copy.ts';
 import { Dialog } from './dialog.ts';
 import { Choice, submittedText } from './fields.ts';
 import { useKeys } from './keys.ts';
@@ -65,6 +66,7 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
           html`<a href=${path} aria-current=${isCurrent(path, place) ? 'page' : undefined}>${name}</a>`,
       )}
     </nav>
+    <p class="unseen" role="status">${useStore(copied)}</p>
     <main id="content" tabindex="-1">
       <h1>${title}</h1>
       <div role="status">${useStore(isOutdated) && html`<p class="notice">The service was updated: <a href=${withQuery({})} target="_self">load this page again</a>.</p>`}</div>

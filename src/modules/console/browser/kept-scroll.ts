@@ -1,0 +1,40 @@
+/** Milliseconds in which the data of a page should have arrived. */
+const MAX_WAIT_MS = 5000;
+
+/**
+ * Returns to the place where a page was left, after the buttons back and forward and a reload. Browsers try so at once,
+ * when the data of the page are missing. Here it waits until the page is long enough, or its reader acts.
+ */
+export function keepScroll(): () => void {
+  history.scrollRestoration = 'manual';
+  let wanted: number | undefined; // while the page is being filled
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const forget = (): void => {
+    wanted = undefined;
+  };
+  const begin = (): void => {
+    wanted = (history.state as { readonly top: number } | null)?.top;
+    clearTimeout(timer);
+    timer = setTimeout(forget, MAX_WAIT_MS);
+  };
+  const note = (): void => {
+    if (wanted === undefined) history.replaceState({ top: scrollY }, '');
+  };
+  const observer = new ResizeObserver(() => {
+    if (wanted === undefined || document.documentElement.scrollHeight - innerHeight < wanted) return;
+    window.scrollTo(0, wanted);
+    forget();
+  });
+  const ended = new AbortController();
+  const { signal } = ended;
+  for (const act of ['wheel', 'touchstart', 'pointerdown', 'keydown'])
+    window.addEventListener(act, forget, { signal, passive: true });
+  window.addEventListener('popstate', begin, { signal });
+  document.addEventListener('scrollend', note, { signal });
+  observer.observe(document.body);
+  begin();
+  return () => {
+    ended.abort();
+    observer.disconnect();
+  };
+}
