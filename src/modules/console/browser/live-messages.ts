@@ -1,8 +1,8 @@
 import type { LiveChange } from '../protocol/live-change.ts';
 import { getStream } from './api.ts';
 
-/** A message of the event stream: that it has begun, or a change. */
-export type LiveMessage = 'open' | LiveChange;
+/** A message of the event stream: that it has begun, or the changes that arrived together. */
+export type LiveMessage = 'open' | readonly LiveChange[];
 
 /** Milliseconds without a byte after which the connection counts as lost: the server sends comments more often. */
 const MAX_SILENCE_MS = 20_000;
@@ -29,7 +29,7 @@ export async function* liveMessages(stop: AbortSignal): AsyncGenerator<LiveMessa
       wait();
       const blocks = (rest + read.value).split('\n\n');
       rest = blocks.pop() ?? '';
-      yield* blocks.flatMap(changeIn);
+      yield blocks.flatMap(changeIn);
     }
   } finally {
     clearTimeout(timer);

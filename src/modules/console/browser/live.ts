@@ -67,7 +67,7 @@ class Live {
     if (message === 'open') {
       this.#setState('live');
       this.openings.call();
-    } else this.changes.call(message);
+    } else for (const change of message) this.changes.call(change); // at once, to be rendered once
   }
 
   #setState(state: LiveState): void {
