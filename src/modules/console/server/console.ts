@@ -93,7 +93,8 @@ export class Console implements Disposable {
     if (route.permission === 'public') return route.answer({ ...request, body });
     if (!viewer) throw notFoundHere(); // excluded by permits
     if (route.needsFreshSession && !viewer.isFresh) {
-      const text = 'This needs a sign-in within the last ten minutes: sign in again.';
+      const text =
+        'This needs a sign-in within the last ten minutes: run deposit-service console again, and open its link.';
       throw new ConsoleRefusal(403, 'SIGN_IN_AGAIN', text);
     }
     return route.answer({ ...request, body, viewer });

@@ -443,7 +443,7 @@ test('an operator retries the checks of a rejected deposit on its page and sees 
   await page.getByRole('button', { name: 'Check again' }).click();
   await page.getByText(`npx deposit-service retry ${id} --recheck`).waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Check 1 deposit again' }).click();
-  await page.getByText('done: 1 of 1 started again').waitFor();
+  await page.getByText('Finished: 1 of 1 started again').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   const events = page.getByRole('region', { name: 'Events' });
   await events.getByText('Re-check requested (check 2).').waitFor();

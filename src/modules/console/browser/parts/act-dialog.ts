@@ -53,12 +53,19 @@ export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
   </${Dialog}>`;
 }
 
+const STATES: Readonly<Record<JobView['state'], string>> = {
+  running: 'Running',
+  done: 'Finished',
+  stopped: 'Stopped',
+  failed: 'Failed',
+};
+
 function Progress({ job }: { readonly job: JobView }): VNode {
   const { state, total, done, refused, refusals, problem } = job;
   return html`<div>
     <progress max=${total} value=${done + refused} aria-label="Progress"></progress>
     <p role="status">
-      ${state === 'running' ? 'Running' : state}: ${numberText(done)} of ${numberText(total)} started again${refused > 0 ? `, ${numberText(refused)} refused` : ''}.
+      ${STATES[state]}: ${numberText(done)} of ${numberText(total)} started again${refused > 0 ? `, ${numberText(refused)} refused` : ''}.
     </p>
     <${Problem} text=${problem ?? undefined} />
     ${

@@ -29,8 +29,8 @@ export function Work({ boot }: ScreenProps): VNode {
   return html`
     <${Pending} of=${loaded} />
     <${Problem} text=${act.problem} />
-    ${loaded.value && groups.length === 0 && html`<p class="quiet">No event is parked. Events that a reactor gave up appear here.</p>`}
-    ${groups.length > 0 && html`<p class="quiet">Reactors gave up these events: they wait until an operator retries or skips them.</p>`}
+    ${loaded.value && groups.length === 0 && html`<p class="quiet">No event is parked. Events that the checker, the loader or the notifier gave up appear here.</p>`}
+    ${groups.length > 0 && html`<p class="quiet">The service tried to handle these events, and gave up. Each waits until an operator retries or skips it.</p>`}
     ${groups.map(
       ([reason, rows = []]) => html`<section class="panel" key=${reason} aria-label=${reason}>
         <div class="actions">
