@@ -143,7 +143,7 @@ test('the buttons back and forward, and a reload, lead to the place where a page
   const link = page.getByRole('row', { name: /Elm 3 / }).getByRole('link');
   await link.scrollIntoViewIfNeeded();
   await until(() => page.evaluate<boolean>('history.state?.top > 0'));
-  const left = await page.evaluate('scrollY');
+  const left = await page.evaluate<number>('scrollY');
   await link.click();
   await page.getByRole('heading', { name: /^Event #/ }).waitFor();
   await page.goBack();
