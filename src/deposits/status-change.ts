@@ -2,6 +2,7 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import { deposits } from '../domain/aggregates.ts';
 import { type EventLog, occurredAt, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { identifiersOf } from '../swhid/deposit-identifiers.ts';
+import { statusFields } from '../sword/documents/status-document.ts';
 import type { Iris } from '../sword/iris.ts';
 import { apply } from '../views/fold.ts';
 
@@ -109,7 +110,8 @@ export function statusChangeDocument(
 ): StatusChangeDocument {
   const { depositId, collection } = deposit;
   const isGone = event.type === 'DepositDeleted';
-  const loaded = identifiersOf(deposit);
+  const externalId = deposit.externalIdentifier ?? deposit.slug;
+  const status = { ...deposit, loaded: identifiersOf(deposit), externalId };
   const timestamp = occurredAt(event);
   return {
     type: isGone ? 'deposit.deleted' : 'deposit.status',
@@ -121,10 +123,7 @@ export function statusChangeDocument(
       client: deposit.client,
       collection,
       title: deposit.title,
-      ...(!isGone && { deposit_status: deposit.status, deposit_status_detail: deposit.statusDetail }),
-      ...(loaded && { deposit_ref_id: loaded.refId, deposit_ref_id_context: loaded.refIdContext }),
-      ...(loaded &&
-        refIdAliases && { deposit_swh_id: loaded.refId, deposit_swh_id_context: loaded.refIdContext }),
+      ...(!isGone && statusFields(status, refIdAliases)),
       created: deposit.createdAt,
       updated: timestamp,
       links: {

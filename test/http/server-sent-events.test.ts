@@ -46,6 +46,8 @@ SqliteEventLog.prototype.readStream = async function* (stream, options) {
   }
 };
 
+type Facts = Record<string, unknown>;
+
 const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
 const WAY = ['partial', 'deposited', 'verified', 'loading', 'done'];
 
@@ -89,24 +91,16 @@ test('a deposit stream sends the current status, then each change, until the dep
 
 test('a stream event has the facts of the State-IRI', async (t) => {
   const { alice } = t.context;
-  const id = await deposit(alice);
+  const id = await deposit(alice, 'software', whole, { ...final, Slug: 'hello' });
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
   const { data } = await events.next();
   const status = await alice.get(`/1/software/${id}/status/`, { Accept: 'application/json' });
-  const { deposit_id, deposit_status, deposit_status_detail, deposit_ref_id, deposit_ref_id_context } =
-    (await status.json()) as Record<string, unknown>;
-  t.like(data?.data, {
-    deposit_id,
-    deposit_status,
-    deposit_status_detail,
-    deposit_ref_id,
-    deposit_ref_id_context,
-    client: 'alice',
-    collection: 'software',
-    title: 'Hello',
-  });
-  t.regex(String(deposit_ref_id), /^swh:1:dir:/);
+  const { id: _urn, author: _client, updated: _time, ...facts } = (await status.json()) as Facts;
+  t.like(data?.data, { ...facts, client: 'alice', collection: 'software', title: 'Hello' });
+  t.is(facts['deposit_external_id'], 'hello');
+  t.is(facts['deposit_origin_url'], `${t.context.service.url}/1/software/${id}/`);
+  t.regex(String(facts['deposit_ref_id']), /^swh:1:dir:/);
   const links = data?.data['links'] ?? {};
   t.is(Object.keys(links).length, 7);
   for (const link of Object.values(links as Record<string, string>).filter(
