@@ -67,6 +67,8 @@ const notHttp: Record<string, [bytes: string, status: number]> = {
   'another major version': ['GET / HTTP/2.0\r\nHost: x\r\n\r\n', 505],
   'an unknown version': ['GET / HTTP/3.0\r\nHost: x\r\n\r\n', 505],
   'no version': ['GET /\r\n\r\n', 505],
+  'a line that ends with LF alone': ['GET / HTTP/1.1\nHost: x\n\n', 400],
+  'a header that ends with LF alone': ['GET / HTTP/1.1\r\nHost: x\n\n', 400],
   'headers beyond bounds': [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
 };
 

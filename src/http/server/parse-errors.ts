@@ -150,10 +150,13 @@ function headersTooLarge(limit: number): SocketAnswer {
 }
 
 function parseErrorOf(
-  { code, reason }: ParseError,
+  { code, reason = '' }: ParseError,
   inBody: boolean,
   { headersTime }: HeaderLimits,
 ): SocketAnswer {
+  // Before the code: the parser reports a bare LF after the version as a wrong version.
+  if (/expected CR(?:LF)? after/i.test(reason))
+    return ['400 Bad Request', badRequest('A line of the request does not end with CRLF.')];
   switch (code) {
     case 'HPE_INVALID_VERSION':
       return ['505 HTTP Version Not Supported', httpVersionNotSupported()];
@@ -168,7 +171,7 @@ function parseErrorOf(
       return ['412 Precondition Failed', checksumMismatch(text)];
     }
     default: {
-      const isTwice = /can't be present with (?:Transfer-Encoding|Content-Length)/.test(reason ?? '');
+      const isTwice = /can't be present with (?:Transfer-Encoding|Content-Length)/.test(reason);
       return ['400 Bad Request', badRequest(isTwice ? TWO_LENGTHS : 'The request is not valid HTTP/1.1.')];
     }
   }
