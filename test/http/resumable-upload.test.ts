@@ -214,7 +214,14 @@ test('an invalid chunk changes nothing', async (t) => {
   }
   const init = { method: 'PATCH', body: chunked, duplex: 'half' as const };
   const headers = { ...pieceHeaders(4), Authorization: alice.authorization };
-  await assertSwordError(t, await fetch(upload, { ...init, headers }), 413, 'MaxUploadSizeExceeded');
+  for (const tooLong of [
+    await uploads.patch(upload, 4, 'efghijk'),
+    await fetch(upload, { ...init, headers }),
+  ])
+    t.regex(
+      await assertSwordError(t, tooLong, 413, 'MaxUploadSizeExceeded'),
+      /announced with 10 bytes, but more were sent/,
+    );
   t.is(await uploads.offset(upload), 4);
   for (const algorithm of ['sha1', 'sha256', 'md5']) {
     const offset = await uploads.offset(upload);

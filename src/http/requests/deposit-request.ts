@@ -140,15 +140,12 @@ export function unaccepted(contentType: string, accepted: readonly string[]): Sw
   });
 }
 
-/** Refuses a body by its declared length before any of it is received. */
-export function assertDeclaredWithin(declared: number | null, limit: number): void {
-  if (declared !== null && declared > limit)
-    throw new SwordError('MaxUploadSizeExceeded', largerText(declared, limit));
-}
-
-/** Like {@link assertDeclaredWithin}, for an archive in the body of its request. */
+/** Refuses an archive by the declared length of its request, before any of it is received. */
 export function assertArchiveWithin(declared: number | null, limit: number): void {
-  if (declared !== null && declared > limit) throw archiveTooLarge(largerText(declared, limit));
+  if (declared === null || declared <= limit) return;
+  throw archiveTooLarge(
+    `The upload of ${declared} bytes is larger than the ${limit} bytes that are accepted.`,
+  );
 }
 
 /** Builds the error for an archive over the limit. `text` is a sentence with the actual size and the limit. */
@@ -156,10 +153,6 @@ export function archiveTooLarge(text: string, cause?: Error): SwordError {
   const instead =
     'split it into several, or send it as a resumable upload (tus) where the service document has depositns:resumableUploads.';
   return new SwordError('MaxUploadSizeExceeded', `${text.replace(/\.$/, '')}: ${instead}`, { cause });
-}
-
-function largerText(bytes: number, limit: number): string {
-  return `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
 }
 
 /** Refuses bodies in another coding than identity. @throws {SwordError} 400, 415 */

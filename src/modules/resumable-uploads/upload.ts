@@ -165,7 +165,7 @@ export class Upload {
   ): Promise<SwordError | undefined> {
     const hash = checksum && createHash(checksum.algorithm);
     for await (const chunk of source) {
-      if (writer.length + chunk.byteLength > this.length) return this.#tooLong();
+      if (writer.length + chunk.byteLength > this.length) return tooManyBytes(this.length);
       hash?.update(chunk);
       await writer.write(chunk);
       this.touch();
@@ -219,11 +219,12 @@ export class Upload {
       await this.setState({ status: 'open' }).catch(() => {});
     else if (wasCounted) await this.#recordLength(from).catch(() => {});
   }
+}
 
-  #tooLong(): SwordError {
-    const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was stored.`;
-    return new SwordError('MaxUploadSizeExceeded', text);
-  }
+/** Returns the error for bytes beyond the announced length of an upload. */
+export function tooManyBytes(length: number): SwordError {
+  const text = `The upload was announced with ${length} bytes, but more were sent: nothing of this request was stored.`;
+  return new SwordError('MaxUploadSizeExceeded', text);
 }
 
 /** Opens the file without the bytes after `length`. */

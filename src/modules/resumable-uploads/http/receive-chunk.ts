@@ -1,4 +1,3 @@
-import { assertDeclaredWithin } from '../../../http/requests/deposit-request.ts';
 import {
   type BodyTimeouts,
   ClientGone,
@@ -9,7 +8,7 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { collectingBuffers } from '../../../tools/gc-hint.ts';
 import type { ResumableUploads } from '../resumable-uploads.ts';
-import type { Checksum, Upload } from '../upload.ts';
+import { type Checksum, tooManyBytes, type Upload } from '../upload.ts';
 
 export type Piece = { readonly offset: number; readonly checksum: Checksum | undefined };
 
@@ -24,10 +23,14 @@ export async function receiveChunk(
   // An interrupted request has stalled, or its client removes the upload: no client waits for the answer.
   using hold = await uploads.hold(upload, { interrupt: () => ctx.req.destroy() });
   if (upload.state.status === 'used' || offset !== upload.offset) throw offsetMismatchError(offset, upload);
-  const rest = upload.length - offset;
-  assertDeclaredWithin(ctx.request.length ?? null, rest);
-  const body = collectingBuffers(orGone(requestBody(ctx, rest, bodyTimeouts)));
+  assertFits(ctx, upload.length, offset);
+  const body = collectingBuffers(orGone(requestBody(ctx, upload.length - offset, bodyTimeouts)));
   await upload.append(uploads.withRoom(upload, hold.watched(body)), checksum);
+}
+
+/** Refuses a body by its declared length if it does not fit into the rest of an upload. */
+export function assertFits({ request }: ServiceContext, length: number, offset = 0): void {
+  if ((request.length ?? 0) > length - offset) throw tooManyBytes(length);
 }
 
 /** Ends the connection of a slow client, as tus requires: the client resumes with another request, but not after a 400. */

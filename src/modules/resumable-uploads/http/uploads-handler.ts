@@ -1,13 +1,13 @@
 import { assertNoDryRun, grantedCollection } from '../../../http/iris/deposit-resource.ts';
 import { resource } from '../../../http/iris/resource.ts';
-import { assertDeclaredWithin, isEmpty, refuseCodings } from '../../../http/requests/deposit-request.ts';
+import { isEmpty, refuseCodings } from '../../../http/requests/deposit-request.ts';
 import type { BodyTimeouts } from '../../../http/requests/request-body.ts';
 import type { ServiceContext, ServiceMiddleware } from '../../../http/service-context.ts';
 import type { Iris } from '../../../sword/iris.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import type { ResumableUploads } from '../resumable-uploads.ts';
 import type { Upload } from '../upload.ts';
-import { receiveChunk } from './receive-chunk.ts';
+import { assertFits, receiveChunk } from './receive-chunk.ts';
 import {
   assertOffsetType,
   assertTusVersion,
@@ -56,7 +56,7 @@ export function uploadsHandler(
     refuseCodings(headers);
     assertOffsetType(headers);
     const checksum = parseUploadChecksum(headers);
-    assertDeclaredWithin(ctx.request.length ?? null, length);
+    assertFits(ctx, length);
     return async (upload) => {
       try {
         await receiveChunk(ctx, upload, uploads, { offset: 0, checksum }, bodyTimeouts);
