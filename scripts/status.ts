@@ -1,3 +1,4 @@
+import type { EventLogConfig } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
 import { readOptions } from '../src/operations/command/arguments.ts';
@@ -23,13 +24,16 @@ Usage: deposit-service status [--watch] [--json]
 Shown are each view and reactor with its position in the log, its lag (in events, up to 1,000, and the age of the oldest;
 "unknown" if the log was not counted in a fifth of a second) and its rate, the last error of each reactor, deposits by
 state with the oldest of each, notifications, parked events, what is stored, the ages of the last backup and
-verification, and corrupt view files.
+verification, and corrupt view files. While the log or the store cannot be reached, the reason is shown, with all that
+is known without it.
 
 Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;
 
 /** Milliseconds between two updates. */
 const [WATCH, FIRST_RATE] = [2000, 500];
+/** Milliseconds for one attempt to reach the server of the log, and for all. */
+const LOG_TIMES = { callTimeout: 2000, retryTimeout: 2000 };
 
 await runCommand(
   HELP,
@@ -37,16 +41,18 @@ await runCommand(
     const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
     await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
-    await using log = await openLog(config, { readOnly: true, mustExist: true });
+    const eventLog = impatient(config.eventLog);
+    await using log = await openLog({ eventLog }, { readOnly: true, mustExist: true });
     assertExists('data folder', config.dataDir);
     await using opened = new AsyncDisposableStack();
     let store: ObjectStore | undefined;
     const storeOnce = async () => (store ??= opened.use(await openStore(config, { mustExist: true })));
-    const server = await askLogServer(config.eventLog);
-    const look = () => statusFacts(config, log, storeOnce, server);
+    let server: Awaited<ReturnType<typeof askLogServer>>;
+    const serverOnce = async () => (server ??= await askLogServer(eventLog));
+    const look = () => statusFacts({ ...config, eventLog }, log, storeOnce, serverOnce);
     let before = await look();
     let facts = before;
-    if (before.service) {
+    if (before.service && before.log.note === null) {
       await clock.sleep(FIRST_RATE);
       facts = await look();
     }
@@ -64,3 +70,8 @@ await runCommand(
   },
   { mayBeBare: true, onlyPrints: true },
 );
+
+/** A person waits: the other commands try for longer. */
+function impatient(eventLog: EventLogConfig): EventLogConfig {
+  return eventLog.kind === 'sqlite' ? eventLog : { ...eventLog, ...LOG_TIMES };
+}

@@ -457,7 +457,7 @@ test('rates are of one run of a service, and the widest status fits into 100 col
       at: new Date(Date.UTC(2026, 2, 2, 0, 0, seconds)).toISOString(),
       service: { ...service, roles: ['http', 'reactors'], startedAt },
       silence: null,
-      log: { engine: 'eventstoredb', position: behind.position, server: { version, warning } },
+      log: { engine: 'eventstoredb', position: behind.position, server: { version, warning }, note: null },
       views: [{ name: 'undelivered-notifications', ...behind }],
       reactors: [{ name: 'notifier', ...behind, underWay: 5000, failures: 100_000, lastError: null }],
       deposits: null,

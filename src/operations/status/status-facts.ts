@@ -4,13 +4,15 @@ import { undeliveredNotifications } from '../../../projections/undelivered-notif
 import type { Config } from '../../config/config.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
+import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
 import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
-import type { EventLog } from '../../event-log/event-log.ts';
+import { type EventLog, EventLogUnavailable } from '../../event-log/event-log.ts';
 import { type ObjectStore, ObjectStoreUnavailable, StoreDamaged } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { ALL_REACTORS, DEPOSIT_REACTORS } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import { BackendNotFound } from '../../service/backends/backend-not-found.ts';
+import { logIdentity } from '../../service/backends/engine-places.ts';
 import { lastSuccess } from '../../service/backends/last-success.ts';
 import { type askLogServer, openDeliveries } from '../../service/backends/open-log.ts';
 import { openView, type StoredView } from '../../service/backends/open-view.ts';
@@ -20,33 +22,34 @@ import { clock } from '../../tools/clock.ts';
 import { NotPermitted } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
-import { refused } from '../command/command.ts';
 import { isServiceUnknown } from '../command/service-engines.ts';
 
 /** Time limit for counting the objects of the store; those of a large store are counted only in part. */
 const COUNTING_TIME_MS = 1500;
 
-const UNTOLD =
-  'The service runs, but the event log does not report the state of reactors: "/health/ready" says what is wrong.';
+/** Asks the server of the log, if it has one. */
+type AskServer = () => ReturnType<typeof askLogServer>;
 
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
 /**
- * Returns everything that `status` shows. Lags are counted up to 1,000 events. `openStore` is called for each look, and
- * may reject while the store is unavailable, damaged or missing.
+ * Returns everything that `status` shows. Lags are counted up to 1,000 events. `openStore` and `askServer` are called for
+ * each look. They may reject while the engine is unavailable, the store also while it is damaged or missing. Without the
+ * log, what is read from it is `null`.
  */
 export async function statusFacts(
   config: Config,
   log: EventLog,
   openStore: () => Promise<Pick<ObjectStore, 'list'>>,
-  server: Awaited<ReturnType<typeof askLogServer>>,
+  askServer: AskServer,
 ) {
-  const { state, silence } = await asked(config);
+  const [{ state, silence }, logState] = await Promise.all([asked(config), logFacts(config, log, askServer)]);
+  const readable = logState.note === null ? log : undefined;
   const views = new StoredViews(config);
   const at = clock.date().toISOString(); // the counts are of this time
   const [reactors, parked, objects, disk] = await Promise.all([
-    reactorFacts(config, log, state),
-    Promise.all(ALL_REACTORS.map((reactor) => parkedEvents(log, reactor))),
+    reactorFacts(config, readable, state),
+    readable && Promise.all(ALL_REACTORS.map((reactor) => parkedEvents(readable, reactor))),
     objectFacts(openStore),
     files.statfs(config.dataDir),
   ]);
@@ -55,9 +58,9 @@ export async function statusFacts(
     service: state ? serviceFacts(state) : null,
     /** Why the state of a service that should run is unknown. */
     silence,
-    log: { engine: config.eventLog.kind, position: (await log.head()) ?? null, server: serverFacts(server) },
+    log: logState,
     views: await Promise.all(
-      viewsOf(state).map(({ name, source }) => viewFacts(views, log, name, source.prefix, state)),
+      viewsOf(state).map(({ name, source }) => viewFacts(views, readable, name, source.prefix, state)),
     ),
     reactors,
     deposits: depositFacts(views, config.stuckAfter),
@@ -65,7 +68,7 @@ export async function statusFacts(
     sweep: state?.sweep ?? null,
     /** One sentence per view; what depends on these views is `null` here. */
     damagedViews: [...views.faults],
-    parked: parked.flat(),
+    parked: parked?.flat() ?? null,
     store: { engine: config.archiveStore.kind, note: durabilityNote(config), ...objects },
     diskFreeBytes: disk.bavail * disk.bsize,
     /** Times of the last complete backup, and of the last `verify --all` without a finding, on this node. */
@@ -84,6 +87,17 @@ async function asked({ dataDir }: Config): Promise<{ state: NodeState | undefine
   }
 }
 
+async function logFacts({ eventLog }: Config, log: EventLog, askServer: AskServer) {
+  const engine = eventLog.kind;
+  try {
+    const position = (await log.head()) ?? null;
+    return { engine, position, server: serverFacts(await askServer()), note: null };
+  } catch (error) {
+    if (!(error instanceof EventLogUnavailable)) throw error;
+    return { engine, position: null, server: null, note: `${logIdentity(eventLog)}: ${error.message}` };
+  }
+}
+
 /** Returns `null` for a log without a server. */
 function serverFacts(server: Awaited<ReturnType<typeof askLogServer>>) {
   return server ? { version: server.version, warning: server.warning ?? null } : null;
@@ -98,40 +112,41 @@ function serviceFacts({ version, pid, url, roles, startedAt, following }: NodeSt
   return { version, pid, url, roles, startedAt, following };
 }
 
-async function viewFacts(views: StoredViews, log: EventLog, name: string, prefix: string, state?: NodeState) {
+async function viewFacts(
+  views: StoredViews,
+  log: EventLog | undefined,
+  name: string,
+  prefix: string,
+  state?: NodeState,
+) {
   const shown = state?.views.find((view) => view.name === name);
   const position = (state ? shown?.position : views.read(name, (view) => view.position)) ?? null;
-  const { count, oldest } = await lagAfter(log, position ?? undefined, prefix);
-  return { name, position, ...lagOf(count, oldest), done: shown?.events ?? null };
+  const lag = log && (await lagAfter(log, position ?? undefined, prefix));
+  return { name, position, ...lagOf(lag?.count, lag?.oldest), done: shown?.events ?? null };
 }
 
-async function reactorFacts(config: Config, log: EventLog, state?: NodeState) {
-  if (state && state.reactors.length > 0) {
-    return state.reactors.map(({ delivery, ...standing }) => {
-      if (!delivery) throw refused('EVENT_LOG_UNAVAILABLE', UNTOLD);
-      const { position = null, waiting, oldest } = delivery;
-      return { ...standing, position, ...lagOf(waiting, oldest) };
-    });
-  }
-  const deliveries = await openDeliveries(config, log, { readOnly: true });
+async function reactorFacts(config: Config, log: EventLog | undefined, state?: NodeState) {
+  if (state && state.reactors.length > 0)
+    return state.reactors.map(({ delivery, ...standing }) => ({ ...standing, ...deliveryFacts(delivery) }));
+  const deliveries = log && (await openDeliveries(config, log, { readOnly: true }));
+  const facts = DEPOSIT_REACTORS.map(async (name) => ({
+    name,
+    underWay: 0,
+    done: null,
+    failures: null,
+    lastError: null,
+    ...deliveryFacts(await deliveries?.status(name, deposits.prefix)),
+  }));
   try {
-    return await Promise.all(
-      DEPOSIT_REACTORS.map(async (name) => {
-        const { position = null, waiting, oldest } = await deliveries.status(name, deposits.prefix);
-        return {
-          name,
-          underWay: 0,
-          done: null,
-          failures: null,
-          lastError: null,
-          position,
-          ...lagOf(waiting, oldest),
-        };
-      }),
-    );
+    return await Promise.all(facts);
   } finally {
-    await deliveries[Symbol.asyncDispose]?.();
+    await deliveries?.[Symbol.asyncDispose]?.();
   }
+}
+
+/** Without a delivery: the log does not answer. */
+function deliveryFacts(delivery: GroupStatus | null | undefined) {
+  return { position: delivery?.position ?? null, ...lagOf(delivery?.waiting, delivery?.oldest) };
 }
 
 /** Returns `null` on a node without views, or with a corrupt one. */
@@ -232,7 +247,7 @@ class StoredViews {
   }
 }
 
-/** `null`: it could not be counted in time. */
+/** `null`: it could not be counted, or not in time. */
 function lagOf(events: number | undefined, oldest: string | undefined) {
   if (events === undefined) return { lagEvents: null, lagSeconds: null };
   return { lagEvents: events, lagSeconds: ageOf(oldest) };

@@ -8,8 +8,7 @@ const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'];
 export function statusScreen(facts: Status): string {
   return [
     ...serviceLines(facts),
-    `Event log (${facts.log.engine}) at ${facts.log.position === null ? 'its beginning' : position(facts.log)}`,
-    ...serverLine(facts),
+    ...logLines(facts),
     '',
     ...(facts.views.length === 0 ? ['This node stores no views.'] : [viewTable(facts)]),
     ...facts.damagedViews,
@@ -23,7 +22,7 @@ export function statusScreen(facts: Status): string {
     '',
     ...depositLines(facts),
     ...notificationLines(facts),
-    `Parked events: ${facts.parked.length}${facts.parked.length > 0 ? ' ("deposit-service parked list" shows them)' : ''}`,
+    parkedLine(facts),
     storeLine(facts),
     ...(facts.store.note === null ? [] : [`  ${facts.store.note}`]),
     choresLine(facts),
@@ -63,8 +62,15 @@ function serviceLines({ service, silence }: Status): string[] {
   return following === null ? lines : [...lines, `  its views get no events: ${following}`];
 }
 
-function serverLine({ log: { server } }: Status): string[] {
-  return server ? [`  ${server.warning ?? `server ${server.version}`}`] : [];
+function logLines({ log: { engine, position, server, note } }: Status): string[] {
+  if (note !== null) return [`Event log (${engine}): unknown`, `  ${note}`];
+  const serverLine = server ? [`  ${server.warning ?? `server ${server.version}`}`] : [];
+  return [`Event log (${engine}) at ${position ?? 'its beginning'}`, ...serverLine];
+}
+
+function parkedLine({ parked }: Status): string {
+  if (!parked) return 'Parked events: unknown';
+  return `Parked events: ${parked.length}${parked.length > 0 ? ' ("deposit-service parked list" shows them)' : ''}`;
 }
 
 function depositLines({ deposits, damagedViews, log }: Status): string[] {

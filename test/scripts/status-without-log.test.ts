@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import test from 'ava';
+import type { StatusFacts } from '../../src/operations/status/status-facts.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+
+/** Milliseconds in which a person sees the status: the server is tried for two seconds, and the reason is looked for. */
+const SOON = 8000;
+
+test('status shows what is known while the log cannot be reached, and which engine is away', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http', 'reactors']);
+  const alice = await nodes.register(node);
+  await nodes.outcome(nodes.depositorOver(alice, node), node);
+  const look = async (...options: readonly string[]) => {
+    const begun = performance.now();
+    const { code, out, err } = await runScript(node.folder, 'status', options, { env: nodes.settings });
+    t.is(code, 0, err);
+    t.true(performance.now() - begun < SOON, `status took ${performance.now() - begun} ms`);
+    return out;
+  };
+  t.like(JSON.parse(await look('--json')), { log: { note: null }, parked: [] });
+
+  nodes.double.stop();
+  const facts = JSON.parse(await look('--json')) as StatusFacts;
+  t.like(facts, {
+    service: { roles: ['http', 'reactors'] },
+    log: { engine: 'eventstoredb', position: null, server: null },
+    reactors: [{ name: 'checker', position: null, lag_events: null }, { name: 'loader' }],
+    parked: null,
+    store: { engine: 's3', is_whole: true },
+  });
+  t.regex(
+    String(facts.log.note),
+    /^eventstoredb 127\.0\.0\.1:\d+: Reading the last event failed: .*ECONNREFUSED/,
+  );
+  t.true(facts.views.every(({ position }) => position !== null));
+  const screen = await look();
+  t.regex(screen, /^Event log \(eventstoredb\): unknown\n {2}eventstoredb .* Reading the last event failed/m);
+  t.regex(screen, /^Service \S+ at http:/m);
+  t.regex(screen, /^Deposits: none$/m);
+  t.regex(screen, /^Parked events: unknown$/m);
+  await nodes.double.listen();
+  t.like(JSON.parse(await look('--json')), { log: { note: null, server: { warning: null } }, parked: [] });
+});
+
+test('status without a service does not wait for a log that is silent', async (t) => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as { port: number };
+  t.teardown(() => silent.close());
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  await node.stop();
+  const env = { ...nodes.settings, DEPOSIT_EVENT_LOG: `esdb://127.0.0.1:${port}?tls=false` };
+  const begun = performance.now();
+  const { code, out, err } = await runScript(node.folder, 'status', ['--json'], { env });
+  t.is(code, 0, err);
+  t.true(performance.now() - begun < SOON, `status took ${performance.now() - begun} ms`);
+  t.like(JSON.parse(out), {
+    service: null,
+    log: { position: null },
+    parked: null,
+    reactors: [{ lag_events: null }],
+  });
+});
