@@ -8,6 +8,7 @@ import { isInside } from '../src/operations/command/is-inside.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
+import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
@@ -44,6 +45,7 @@ await runCommand(
       throw new UsageError('--more-than-a-tenth needs --remove.');
     const config = readConfig();
     const age = duration(values['older-than'] ?? '24h');
+    assertExists('data folder', config.dataDir); // with a mistyped one, the service could not be asked for its engines
 
     await using log = await openServiceLog(config);
     await using store = await openServiceStore(config);

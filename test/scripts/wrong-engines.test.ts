@@ -20,6 +20,7 @@ import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 /** Makes a service whose log is not in its data folder, with a deposit and an object that no event names. */
@@ -307,3 +308,14 @@ function existingStore(config: Config) {
 function auditedStore({ archiveStore, dataDir }: Config) {
   return openStoreAudit(archiveStore, dataDir);
 }
+
+test('gc refuses a mistyped data folder, and creates none', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  const mistyped = path.join(node.folder, 'mistyped');
+  const { code, err } = await runScript(mistyped, 'gc', [], { env: nodes.settings });
+  t.is(code, 1);
+  t.regex(err, /^No data folder at .*mistyped\. /);
+  t.false(existsSync(mistyped));
+  t.is((await runScript(node.folder, 'gc', [], { env: nodes.settings })).code, 0);
+});
