@@ -9,6 +9,7 @@ import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstor
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { startClusterNode } from './cluster-node.ts';
 import { eventually } from './log-on-double.ts';
 
 const PASSWORD = 'changeit';
@@ -169,3 +170,12 @@ CgYIKoZIzj0EAwIDSAAwRQIhAOpFi6QrpfuugGfBAp7vJQFbYOJPbOe16HJN3gLh
 B0+jAiAaZ2Mn5jidMaqkMAK9wD0R2q1ZhlrhwvO5FN5MC/Igog==
 -----END CERTIFICATE-----
 `;
+
+test('servers that answer while none of them leads are named as that', async (t) => {
+  const connectionString = await startClusterNode(t, { leads: () => false, appends: () => false });
+  const options = { connectionString: `${connectionString}&maxDiscoverAttempts=2`, retryTimeout: 500 };
+  await using log = await EventStoreDbEventLog.open(options);
+  await t.throwsAsync(log.head(), {
+    message: 'Reading the last event failed: no server was found that leads.',
+  });
+});

@@ -130,9 +130,11 @@ function reasonOf(error: unknown): string {
   const { type, code } = factsOf(error);
   const known = type === undefined || type === 'unknown' ? TYPES.get(code) : type;
   const text = TEXTS.get(known ?? '');
-  return (
-    text ?? (type ? `the server answered ${type}` : `the server cannot be used (gRPC code ${code ?? 'none'})`)
-  );
+  if (text !== undefined) return text;
+  if (type) return `the server answered ${type}`;
+  return code === undefined
+    ? 'no server was found that leads'
+    : `the server cannot be used (gRPC code ${code})`;
 }
 
 /** Types of gRPC codes, for raw errors that the client passes through. */
