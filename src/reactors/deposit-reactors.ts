@@ -157,6 +157,10 @@ class DepositReactor<State extends Waiting> implements Reactor {
     return isSmall ? 1 : SLOTS_OF_LARGE;
   }
 
+  async hasWork(event: RecordedEvent): Promise<boolean> {
+    return this.#waiting((await this.#present(event)).state) !== undefined;
+  }
+
   async react(event: RecordedEvent): Promise<void> {
     const present = await this.#present(event);
     const deposit = this.#waiting(present.state);

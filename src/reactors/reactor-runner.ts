@@ -3,6 +3,7 @@ import {
   type Delivery,
   type GroupStart,
   ISOLATION_TIMEOUT_MS,
+  type ReceiveOptions,
 } from '../event-log/consumer-groups/consumer-group.ts';
 import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { ObjectError, ObjectMissing } from '../object-store/object-store.ts';
@@ -122,10 +123,13 @@ export class ReactorRunner {
 
   async #receive(start?: GroupStart): Promise<void> {
     const { name, streamPrefix } = this.#reactor;
-    const { signal } = this.#stop;
-    const options = { start, concerns: (event: RecordedEvent) => this.#reactor.reactsTo(event) };
-    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, options))
-      await this.#queue(delivery, delivery.event);
+    const options: ReceiveOptions = {
+      start,
+      concerns: (event) => this.#reactor.reactsTo(event),
+      hasWork: (event) => this.#reactor.hasWork(event),
+    };
+    const received = this.#options.deliveries.receive(name, streamPrefix, this.#stop.signal, options);
+    for await (const delivery of received) await this.#queue(delivery, delivery.event);
   }
 
   /** Receives the decisions of operators about parked events. */
@@ -160,11 +164,8 @@ export class ReactorRunner {
   /** Handles a delivery, again after a pause if that ends in an error. Never rejects. */
   async #untilHandled(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { signal } = this.#stop;
-    const { firstPause } = this.#options;
-    const backoff = new Backoff({
-      firstPause: FIRST_PAUSE * firstPause,
-      longestPause: LONGEST_PAUSE * firstPause,
-    });
+    const { firstPause: unit } = this.#options;
+    const backoff = new Backoff({ firstPause: FIRST_PAUSE * unit, longestPause: LONGEST_PAUSE * unit });
     while (!signal.aborted) {
       if (await this.#handle(delivery, await this.#ownerOf(event))) return;
       await clock.sleep(backoff.next(), signal).catch(() => undefined);

@@ -10,6 +10,8 @@ export interface Reactor {
   ownerOf(event: RecordedEvent): Promise<string>;
   /** Returns how many slots of the runner the work takes, which bound its memory: by default one. */
   slotsOf?(event: RecordedEvent): number;
+  /** Resolves to whether {@link react} would find work to do now. Reads only the log and views. */
+  hasWork(event: RecordedEvent): Promise<boolean>;
   /**
    * Does the work. It may be called again for the same event, at any later time and on any node. So it reads the
    * current state of the stream first, and an outcome recorded twice changes nothing. `signal` aborts when the runner

@@ -139,6 +139,7 @@ function runnerOn(
     name: 'tested',
     streamPrefix: 'job-',
     reactsTo: () => true,
+    hasWork: async () => true,
     ownerOf: async ({ stream }: RecordedEvent) => stream,
     react,
     giveUp: async () => undefined,

@@ -27,6 +27,7 @@ async function running(
     name: 'tested',
     streamPrefix: 'job-',
     reactsTo: ({ type }) => type === 'Work',
+    hasWork: async () => true,
     ownerOf: async ({ stream }) => stream,
     react: async () => undefined,
     giveUp: async () => undefined,

@@ -161,7 +161,8 @@ class World {
       over.add(`${name} ${id}`);
     };
     const ownerOf = async ({ stream }: RecordedEvent): Promise<string> => clientOf(stream);
-    return { name, streamPrefix: 'job-', reactsTo: () => true, ownerOf, react, giveUp };
+    const hasWork = async (): Promise<boolean> => true;
+    return { name, streamPrefix: 'job-', reactsTo: () => true, ownerOf, hasWork, react, giveUp };
   }
 
   async #suffer(fate: Fate, tried: number, life: CrashingProcess): Promise<void> {

@@ -35,6 +35,11 @@ export type ReceiveOptions = {
   readonly start?: GroupStart | undefined;
   /** Returns whether an event of the streams concerns the group; by default all do. Others count as acknowledged. */
   readonly concerns?: (event: RecordedEvent) => boolean;
+  /**
+   * Resolves to whether there is work to do for an event; by default there is. Where counting costs more, work is counted
+   * only if there is any.
+   */
+  readonly hasWork?: ((event: RecordedEvent) => Promise<boolean>) | undefined;
 };
 
 /** Returns the start position of a group. Called only for a group that was never received before. */

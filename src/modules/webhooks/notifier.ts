@@ -74,6 +74,10 @@ export class Notifier implements Reactor {
     return this.#parts.webhooks.mayBeAnyAt(event.position) ? ownerOf(this.#parts.log, event) : event.stream;
   }
 
+  async hasWork(event: RecordedEvent): Promise<boolean> {
+    return !this.#isTooOld(event) && (await this.#unrecorded(event)) !== undefined;
+  }
+
   async react(event: RecordedEvent, signal: AbortSignal): Promise<void> {
     const due = await this.#due(event);
     if (!due) return;
@@ -97,19 +101,13 @@ export class Notifier implements Reactor {
 
   /** Resolves to the notification to send; `undefined` if nothing is to be sent or the outcome is recorded. */
   async #due(event: RecordedEvent): Promise<Due | undefined> {
-    if (!this.#parts.webhooks.mayBeAnyAt(event.position)) return undefined;
-    const depositId = depositIdOf(event);
-    const all = await statusChangesUpTo(this.#parts.log, depositId, event.revision);
-    const change = all.pop();
-    if (change?.event.revision !== event.revision) return undefined;
-    const webhook = await this.#parts.webhooks.at(change.deposit.client, event.position);
-    if (!webhook) return undefined;
-    const recorded = await load(this.#parts.log, notifications, depositId);
-    if (isRecorded(recorded.state, event.revision)) return undefined;
+    const found = await this.#unrecorded(event);
+    if (!found) return undefined;
     if (this.#isTooOld(event)) {
       this.#tooOld += 1;
       return undefined;
     }
+    const { depositId, earlier: all, change, webhook, recorded } = found;
     const missing = await this.#withoutParked(
       all.filter(
         ({ event: earlier }) =>
@@ -129,6 +127,20 @@ export class Notifier implements Reactor {
       recorded,
     );
     return undefined;
+  }
+
+  /** Resolves to a notification that a client wants and that has no recorded outcome, and to the earlier changes. */
+  async #unrecorded(event: RecordedEvent) {
+    if (!this.#parts.webhooks.mayBeAnyAt(event.position)) return undefined;
+    const depositId = depositIdOf(event);
+    const earlier = await statusChangesUpTo(this.#parts.log, depositId, event.revision);
+    const change = earlier.pop();
+    if (change?.event.revision !== event.revision) return undefined;
+    const webhook = await this.#parts.webhooks.at(change.deposit.client, event.position);
+    if (!webhook) return undefined;
+    const recorded = await load(this.#parts.log, notifications, depositId);
+    if (isRecorded(recorded.state, event.revision)) return undefined;
+    return { depositId, earlier, change, webhook, recorded };
   }
 
   /** Filters out parked events, which wait for an operator and block no others. */

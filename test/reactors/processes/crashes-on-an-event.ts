@@ -21,6 +21,7 @@ const reactor = {
   name: 'tested',
   streamPrefix: 'job-',
   reactsTo: () => true,
+  hasWork: async () => true,
   ownerOf: async ({ stream }: { stream: string }) => stream,
   giveUp: async () => undefined,
   react: async ({ stream }: { stream: string }) => {

@@ -30,6 +30,7 @@ type Receiver = {
   /** Returns whether an event concerns the group. */
   readonly concerns: (event: RecordedEvent) => boolean;
   readonly start: GroupStart | undefined;
+  readonly hasWork: NonNullable<ReceiveOptions['hasWork']>;
   readonly queue: DeliveryQueue;
 };
 
@@ -82,7 +83,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     group: string,
     streamPrefix: string,
     signal: AbortSignal,
-    { start, concerns = () => true }: ReceiveOptions = {},
+    { start, concerns = () => true, hasWork = async () => true }: ReceiveOptions = {},
   ): AsyncGenerator<Delivery> {
     const { receivers } = this.#options;
     if (!receivers.includes(group)) throw new TypeError(`${group} is not one of the declared receivers.`);
@@ -94,6 +95,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
       group,
       concerns: (event) => event.stream.startsWith(streamPrefix) && concerns(event),
       start,
+      hasWork,
       queue,
     });
     if (this.#receivers.size === receivers.length) this.#consuming ??= this.#consume();
@@ -144,6 +146,7 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     return {
       event,
       begin: async (how) => {
+        if (!(await this.#hasWork(group, event))) return 1;
         count = await this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' });
         return count;
       },
@@ -155,6 +158,12 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
         if (count !== undefined && count > 1) await handBack().catch(() => undefined);
       },
     };
+  }
+
+  /** After a migration all events of the log are delivered, and nearly all are of finished work. */
+  async #hasWork(group: string, event: RecordedEvent): Promise<boolean> {
+    const looking = this.#receivers.get(group)?.hasWork(event);
+    return (await looking?.catch(() => true)) ?? true; // the work itself fails with the reason
   }
 
   #end(outcome?: { readonly error: unknown }): void {
