@@ -106,13 +106,12 @@ export class NotificationService implements AsyncDisposable {
     });
     this.#lastError = () => projector.lastError ?? deliveries.lastError(this.#notifier.name);
     this.#retries.start();
-    // Events from before the first webhook are sent to no client.
-    this.runner.start(options.fail, async () => {
-      await options.ready;
-      return this.#webhooks.oldest?.since ?? projector.position;
-    });
     options.ready.then(
-      () => this.#keyHealth.start(),
+      () => {
+        // Events from before the first webhook are sent to no client. Without the views each would be looked up in the log.
+        this.runner.start(options.fail, async () => this.#webhooks.oldest?.since ?? projector.position);
+        this.#keyHealth.start();
+      },
       () => undefined, // the service ends
     );
   }
