@@ -15,7 +15,7 @@ export function orphanObjects(
     let done = 0;
     const prove = async (object: string): Promise<void> => {
       const fault = await proofs.prove(object);
-      const text = `The object ${object}, which no event names, is corrupt: ${fault?.text}.`;
+      const text = `The object ${object}, which no event of a deposit names, is corrupt: ${fault?.text}.`;
       // Removed since it was listed, as orphans are.
       if (fault && fault.code !== 'OBJECT_MISSING') {
         report.counts.faultyObjects += 1;
