@@ -9,8 +9,8 @@ const depositId = 1;
 const at = (minute: number): string => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`;
 const about = { depositId, client: 'alice', collection: 'software', reason: 'Nobody answers.' };
 
-function held(revision: number, minute = 0): NotificationsEvent {
-  const data = { ...about, eventId: `event-${revision}`, revision, heldAt: at(minute) };
+function held(revision: number): NotificationsEvent {
+  const data = { ...about, eventId: `event-${revision}`, revision, heldAt: at(0) };
   return { type: 'NotificationHeld', data };
 }
 

@@ -8,10 +8,7 @@ import {
 import test, { type ExecutionContext } from 'ava';
 import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import { EventStoreDbConnection } from '../../src/event-log/eventstoredb/connection.ts';
-import {
-  EventStoreDbDeliveries,
-  type EventStoreDbDeliveriesOptions,
-} from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
+import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { deleteRetiredGroups } from '../../src/event-log/eventstoredb/consumer-groups/retired-groups.ts';
 import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
 import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
@@ -26,14 +23,10 @@ class ReceivingNode {
   readonly #deliveries: EventStoreDbDeliveries;
   readonly #receiving: Promise<unknown>;
 
-  constructor(
-    t: ExecutionContext,
-    { double, log }: LogOnDouble,
-    options: Partial<EventStoreDbDeliveriesOptions> = {},
-  ) {
+  constructor(t: ExecutionContext, { double, log }: LogOnDouble) {
     const { connectionString } = double;
     const receivers = ['checker', 'loader', 'retries'];
-    this.#deliveries = new EventStoreDbDeliveries(log, { connectionString, receivers, ...TIMES, ...options });
+    this.#deliveries = new EventStoreDbDeliveries(log, { connectionString, receivers, ...TIMES });
     this.#receiving = Promise.all([
       this.#receive('checker', 'deposit-'),
       this.#receive('loader', 'deposit-'),

@@ -1,7 +1,6 @@
 import { cp, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { ArchiveStoreConfig } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import { copyEvents } from '../../src/operations/copy/log-copy.ts';
@@ -18,10 +17,10 @@ import { RunningService } from '../../testing/service/running-service.ts';
 
 type Ids = { readonly log: string | undefined; readonly store: string | undefined };
 
-async function idsIn(folder: string, archiveStore?: ArchiveStoreConfig): Promise<Ids> {
+async function idsIn(folder: string): Promise<Ids> {
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await using log = await openLog(config, { readOnly: true });
-  await using store = await openStore({ ...config, ...(archiveStore && { archiveStore }) });
+  await using store = await openStore(config);
   return { log: await boundStore(log), store: await store.id() };
 }
 

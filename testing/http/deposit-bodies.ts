@@ -23,8 +23,8 @@ export function archiveHeaders(filename = 'hello.zip', type = 'application/zip')
   return { 'Content-Type': type, 'Content-Disposition': `attachment; filename=${filename}` };
 }
 
-export function entryHeaders(type = ATOM_TYPE): Record<string, string> {
-  return { 'Content-Type': type, 'Content-Disposition': 'attachment; name="atom"' };
+export function entryHeaders(): Record<string, string> {
+  return { 'Content-Type': ATOM_TYPE, 'Content-Disposition': 'attachment; name="atom"' };
 }
 
 export type FormPart = { readonly headers: Readonly<Record<string, string>>; readonly body: string | Buffer };

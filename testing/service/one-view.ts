@@ -8,8 +8,8 @@ import type { View } from '../../src/views/view.ts';
 export type OneView = View<unknown> &
   Disposable & { readonly file: ViewFile; take(values: ReadonlyMap<string, unknown>, last: SeenEvent): void };
 
-export function openOneView(path: string, schema: ViewSchema, origin = 'memory'): OneView {
-  const [file, { name }] = [openViewFile(path, origin, [schema]), schema];
+export function openOneView(path: string, schema: ViewSchema): OneView {
+  const [file, { name }] = [openViewFile(path, 'memory', [schema]), schema];
   const view: OneView = {
     file,
     take: (values, last) => file.take(new Map([[name, values]]), last),

@@ -54,7 +54,8 @@ export class GroupCheckpoint {
   }
 
   /** Writes the position before the lowest open message, or the last known one, if it is time. */
-  mark(lowestOpen: () => Counted | undefined, isTick: boolean, now = performance.now()): void {
+  mark(lowestOpen: () => Counted | undefined, isTick: boolean): void {
+    const now = performance.now();
     const { checkPointAfter, minCheckPointCount, maxCheckPointCount } = this.#settings;
     const countIsEnough = (count: number) =>
       count >= maxCheckPointCount ||

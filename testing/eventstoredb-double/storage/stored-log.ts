@@ -73,8 +73,8 @@ export class StoredLog {
   }
 
   /** Pages through the whole log, forwards, without holding more than one page. */
-  *events(from = 0n): Generator<StoredEvent> {
-    let next = from;
+  *events(): Generator<StoredEvent> {
+    let next = 0n;
     while (true) {
       const page = this.storage.page(next, { count: PAGE });
       yield* page;
