@@ -8,7 +8,7 @@ import {
 } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
-import { openGroups } from '../src/service/backends/open-groups.ts';
+import { openGroups } from '../src/service/backends/open-log.ts';
 
 const HELP = `Creates or deletes the groups of the reactors (persistent subscriptions) on EventStoreDB or KurrentDB. Nodes do this by
 themselves if their user is in $ops or $admins. Otherwise run it with such a user in DEPOSIT_EVENT_LOG.

@@ -88,3 +88,12 @@ export async function openDeliveries(
     onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
   });
 }
+
+/** Opens the groups of the reactors. Resolves to `undefined` for a log without a server, which has no groups. */
+export async function openGroups(config: EventLogConfig) {
+  if (config.kind === 'sqlite') return undefined;
+  const { EventStoreDbGroups } = await import(
+    '../../event-log/eventstoredb/consumer-groups/eventstoredb-groups.ts'
+  );
+  return new EventStoreDbGroups({ ...config, retiredGroups: RECEIVERS });
+}
