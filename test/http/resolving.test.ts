@@ -385,6 +385,24 @@ test('a refusal names the SWHID without the trailing slash of the path', async (
   t.regex(await answer.text(), /"swh:1:dir:123" is not a SWHID/);
 });
 
+test('a refusal advises to name an anchor only where that finds more', async (t) => {
+  const { alice } = t.context;
+  const zeros = '0'.repeat(40);
+  for (const [target, isAdvised] of [
+    [`swh:1:cnt:${zeros}`, true],
+    [`swh:1:dir:${zeros}`, true],
+    [`swh:1:cnt:${zeros};anchor=swh:1:rev:${zeros}`, false],
+    [`swh:1:dir:${zeros};visit=swh:1:snp:${zeros}`, false],
+    [`swh:1:rev:${zeros}`, false],
+    [`swh:1:snp:${zeros}`, false],
+    [`swh:1:rel:${zeros}`, false],
+  ] as const) {
+    const answer = await alice.get(`/1/resolve/${target}/`);
+    const summary = await assertSwordError(t, answer, 404, 'NotFound', target);
+    t.is(summary.includes('add ;anchor='), isAdvised, target);
+  }
+});
+
 test('an invalid SWHID is a bad request', async (t) => {
   const { alice, own } = t.context;
   for (const target of [

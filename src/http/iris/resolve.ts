@@ -24,9 +24,9 @@ export function resolveHandler(
       const found = await untilClientGone(ctx, (signal) =>
         resolver.resolve(ctx.state.login, readings, signal),
       );
-      if (!found)
-        throw notFound(`No deposit of this client that is done has ${quoted(withoutSlash(text))}. ${HINT}`);
-      return found;
+      if (found) return found;
+      const hint = readings.some(isInNewestTrees) ? ` ${HINT}` : '';
+      throw notFound(`No deposit of this client that is done has ${quoted(withoutSlash(text))}.${hint}`);
     },
     handlers: {
       GET: async (ctx, object) => {
@@ -38,6 +38,11 @@ export function resolveHandler(
 }
 
 const HINT = `Only your ${SEARCHED_TREES} newest deposits are searched for files and subfolders; add ;anchor=swh:1:rev:… (or dir, snp) or ;visit=swh:1:snp:… to search an older one.`;
+
+/** Returns whether the object is searched in the newest trees alone: others are found in deposits of any age. */
+function isInNewestTrees({ type, qualifiers: { anchor, visit } }: Swhid): boolean {
+  return (type === 'cnt' || type === 'dir') && !anchor && !visit;
+}
 
 /** Returns the deposit id at which the previous page ended. */
 function below({ query }: ServiceContext): number | undefined {
