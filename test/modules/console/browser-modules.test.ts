@@ -160,8 +160,10 @@ test('hidden characters, and those that change the direction, are shown by their
     visibleText('a\u0000b\u200bc\u2066d\u00a0e\ufefff\u{e0041}'),
     'a[U+0000]b[U+200B]c[U+2066]d[U+00A0]e[U+FEFF]f[U+E0041]',
   );
+  t.is(visibleText('👩\u200da\ufe0f\u200d❤️'), '👩[U+200D]a[U+FE0F][U+200D]❤️');
   t.is(visibleText('half \ud83e'), 'half [U+D83E]');
-  for (const plain of ['a b\tc\nd', 'é', '漢字', '😀', '']) t.is(visibleText(plain), plain);
+  for (const plain of ['a b\tc\nd', 'é', '漢字', '😀', '👩‍💻', '❤️', '1️⃣', '']) // emoji of several characters as well
+    t.is(visibleText(plain), plain);
   t.deepEqual(visibleParts('\u202e'), [{ text: 'U+202E', isHidden: true }]);
 });
 

@@ -3,13 +3,18 @@ export type TextPart = { readonly text: string; readonly isHidden: boolean };
 
 /** Characters that are invisible, or change the direction of the text around them. Line feeds and tabs stay. */
 const HIDDEN =
-  /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
+  /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/v;
+/** The same outside of an emoji, which is seen as a whole. Slow: for texts alone in which the others are found. */
+const HIDDEN_OR_EMOJI = new RegExp(`\\p{RGI_Emoji}|(?<hidden>${HIDDEN.source})`, 'gv');
 
 /** Splits a text so that every hidden character is a part of its own, with its code point as text. */
 export function visibleParts(text: string): TextPart[] {
+  if (text !== '' && !HIDDEN.test(text)) return [{ text, isHidden: false }];
   const parts: TextPart[] = [];
   let end = 0;
-  for (const { 0: character, index } of text.matchAll(HIDDEN)) {
+  for (const { groups, index } of text.matchAll(HIDDEN_OR_EMOJI)) {
+    const character = groups?.['hidden'];
+    if (character === undefined) continue;
     if (index > end) parts.push({ text: text.slice(end, index), isHidden: false });
     parts.push({ text: codePoint(character), isHidden: true });
     end = index + character.length;
