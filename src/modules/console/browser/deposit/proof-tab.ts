@@ -48,7 +48,11 @@ export function ProofTab({ summary, boot }: Props): VNode {
       <button class="primary" aria-disabled=${isRunning}>Prove deposit ${depositId}</button>
     </form>
     <p role="status">${statusText(run, request !== undefined, isRunning)}</p>
-    ${isRunning && html`<progress aria-label="Events of the log" max=${Math.max(1, run.progress.of)} value=${run.progress.events}></progress>`}
+    ${
+      isRunning &&
+      html`<progress aria-label="Events of the log" max=${Math.max(1, run.progress.of)} value=${run.progress.events}></progress>
+        <p class="quiet">${numberText(run.progress.events)} of ${countText(run.progress.of, 'event')}</p>`
+    }
     <${Problem} text=${run.failed} />
     <ol class="steps">${run.steps.map((step) => html`<${Step} step=${step} />`)}</ol>
     ${run.evidence && html`<${Saving} evidence=${run.evidence} />`}
@@ -66,7 +70,7 @@ function statusText(
 ): string {
   if (!isStarted) return 'Nothing has been computed yet.';
   if (failed !== undefined) return 'The proof was not finished.';
-  if (isRunning) return `Reading ${numberText(events)} of ${countText(of, 'event')} …`;
+  if (isRunning) return 'Reading the events …';
   const finished = `Finished: ${verdictOf(steps).text}.`;
   if (of === 0) return `${finished} Without an anchor, only the events of this deposit were read.`;
   return `${finished} ${numberText(hashes)} hashes over ${countText(events, 'event')} were recomputed in this browser.`;

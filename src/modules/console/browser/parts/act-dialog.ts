@@ -64,8 +64,8 @@ function Progress({ job }: { readonly job: JobView }): VNode {
   const { state, total, done, refused, refusals, problem } = job;
   return html`<div>
     <progress max=${total} value=${done + refused} aria-label="Progress"></progress>
-    <p role="status">
-      ${STATES[state]}: ${numberText(done)} of ${numberText(total)} started again${refused > 0 ? `, ${numberText(refused)} refused` : ''}.
+    <p>
+      <span role="status">${STATES[state]}</span>: ${numberText(done)} of ${numberText(total)} started again${refused > 0 ? `, ${numberText(refused)} refused` : ''}.
     </p>
     <${Problem} text=${problem ?? undefined} />
     ${
