@@ -8,12 +8,14 @@ const MAX_WAIT_MS = 5000;
 export function keepScroll(): () => void {
   history.scrollRestoration = 'manual';
   let wanted: number | undefined; // while the page is being filled
+  let part = ''; // of a page that is opened at a fragment
   let timer: ReturnType<typeof setTimeout> | undefined;
   const forget = (): void => {
-    wanted = undefined;
+    [wanted, part] = [undefined, ''];
   };
   const begin = (): void => {
     wanted = (history.state as { readonly top: number } | null)?.top;
+    part = wanted === undefined ? location.hash.slice(1) : '';
     clearTimeout(timer);
     timer = setTimeout(forget, MAX_WAIT_MS);
   };
@@ -21,8 +23,11 @@ export function keepScroll(): () => void {
     if (wanted === undefined) history.replaceState({ top: scrollY }, '');
   };
   const observer = new ResizeObserver(() => {
-    if (wanted === undefined || document.documentElement.scrollHeight - innerHeight < wanted) return;
-    window.scrollTo(0, wanted);
+    const target = document.getElementById(part);
+    if (wanted !== undefined && document.documentElement.scrollHeight - innerHeight >= wanted)
+      window.scrollTo(0, wanted);
+    else if (target) target.scrollIntoView();
+    else return;
     forget();
   });
   const ended = new AbortController();
