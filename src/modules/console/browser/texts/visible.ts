@@ -4,7 +4,7 @@ export type TextPart = { readonly text: string; readonly isHidden: boolean };
 /** Characters that are invisible, or change the direction of the text around them. Line feeds and tabs stay. */
 const HIDDEN =
   /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/v;
-/** The same outside of an emoji, which is seen as a whole. Slow: for texts alone in which the others are found. */
+/** Also matches each emoji, whose characters are seen as a whole. Slow: only for texts in which `HIDDEN` is found. */
 const HIDDEN_OR_EMOJI = new RegExp(`\\p{RGI_Emoji}|(?<hidden>${HIDDEN.source})`, 'gv');
 
 /** Splits a text so that every hidden character is a part of its own, with its code point as text. */
