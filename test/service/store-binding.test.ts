@@ -1,4 +1,5 @@
-import { cp, readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
@@ -195,7 +196,7 @@ test('a restore draws a new id for both, migrate keeps it', async (t) => {
   t.is(await target.id(), id);
 });
 
-test('a restore into the store of another log is refused without the option to take it over', async (t) => {
+test('a restore into a store with an id is refused without the option to take it over', async (t) => {
   const folder = await stoppedService(t);
   const backup = await temporaryFolder(t);
   t.is((await runScript(folder, 'backup', ['--init', backup])).code, 0);
@@ -203,9 +204,12 @@ test('a restore into the store of another log is refused without the option to t
   for (const name of ['event-log.sqlite', 'event-log.sqlite.head']) await rm(path.join(folder, name));
   const refused = await runScript(folder, 'restore', [backup]);
   t.is(refused.code, 1);
+  t.regex(refused.err, new RegExp(`^The archive store with the id ${id} is the one that was backed up`));
+  await writeFile(path.join(folder, 'archives', 'store-id'), `${randomUUID()}\n`);
+  const other = await runScript(folder, 'restore', [backup]);
   t.regex(
-    refused.err,
-    new RegExp(`has the id ${id}, so it belongs to another event log; .* belongs to ${id}`),
+    other.err,
+    new RegExp(`so it belongs to another event log; the log to restore belongs to ${id}\\.`),
   );
   t.is((await runScript(folder, 'restore', [backup, '--take-over'])).code, 0);
   const { log, store } = await idsIn(folder);

@@ -28,7 +28,11 @@ export async function assertFreeStore(
   const id = await target.id();
   if (id === undefined || (earlier && storeIdOf(earlier) === id)) return;
   const bound = earlier ? storeIdOf(earlier) : await boundStore(source);
+  const whose =
+    id === bound
+      ? `The archive store with the id ${id} is the one that was backed up, so a service may use it.`
+      : `The archive store has the id ${id}, so it belongs to another event log; the log to restore belongs to ${bound ?? 'none'}.`;
   throw new OtherStore(
-    `The archive store has the id ${id}, so it belongs to another event log; the log to restore belongs to ${bound ?? 'none'}. Give an empty store, or let --take-over give this one a new id: a service that uses it now is refused from then on.`,
+    `${whose} Give an empty store, or let --take-over give this one a new id: a service that uses it now is refused from then on.`,
   );
 }
