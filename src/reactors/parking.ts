@@ -12,6 +12,7 @@ import {
 } from '../domain/parking/parking.ts';
 import { type EventLog, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { ObjectError } from '../object-store/object-store.ts';
+import { messageOf } from '../tools/coded-error.ts';
 import { random } from '../tools/random.ts';
 import { commandContext } from './command-context.ts';
 import { ALL_REACTORS } from './reactor-names.ts';
@@ -35,7 +36,7 @@ export class EventLogParking {
 
   async park(reactor: string, event: RecordedEvent, error: unknown, tries: number): Promise<void> {
     const { id: eventId, stream, revision } = event;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const object = error instanceof ObjectError ? { object: error.sha256 } : {};
     const command = {
       type: 'ParkEvent',

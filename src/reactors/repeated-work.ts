@@ -1,5 +1,6 @@
 import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
+import { messageOf } from '../tools/coded-error.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { Backoff } from '../tools/concurrency/backoff.ts';
 import { isTransient } from '../tools/concurrency/transient-faults.ts';
@@ -76,7 +77,7 @@ export class RepeatedWork {
   #warn({ stream, type, position }: RecordedEvent, err: unknown, failures: number): void {
     const { logger, reactor } = this.#options;
     this.#failures += 1;
-    const message = err instanceof Error ? err.message : String(err);
+    const message = messageOf(err);
     this.#lastError = { at: clock.date().toISOString(), stream, message };
     logger.warn({ reactor, stream, type, position, failures, err }, 'reaction failed');
   }

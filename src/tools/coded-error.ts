@@ -22,3 +22,8 @@ export function errorsOfCode<const Code extends string>(code: Code) {
 export function codedError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
+
+/** Returns the message of an error; of any other thrown value, its text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

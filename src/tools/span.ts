@@ -12,6 +12,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { messageOf } from './coded-error.ts';
 
 const TRACER = 'source-deposit-service';
 /** The span of all work while nothing is traced. */
@@ -96,7 +97,7 @@ export function contextIn({ traceparent: written }: { readonly traceparent?: unk
 }
 
 function recordFailure(span: Span, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   span.recordException(error instanceof Error ? error : message);
   span.setStatus({ code: SpanStatusCode.ERROR, message });
 }

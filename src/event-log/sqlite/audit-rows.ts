@@ -1,3 +1,4 @@
+import { messageOf } from '../../tools/coded-error.ts';
 import type { Json, JsonObject, Position } from '../event-log.ts';
 import { isNestedTooDeeply } from '../integrity/hash-chain.ts';
 import type { AuditedRecord } from '../integrity/log-audit.ts';
@@ -71,7 +72,7 @@ export function missing(position: Position, count: number): AuditedRecord {
 }
 
 export function unreadableAt(position: Position, error: unknown): AuditedRecord {
-  const reason = `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  const reason = `cannot be read: ${messageOf(error)}`;
   return { kind: 'unreadable', position, stream: undefined, revision: undefined, reason };
 }
 

@@ -3,6 +3,7 @@ import { htmlPieces } from '../../sword/documents/html-page.ts';
 import { FACTS_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import { answerDocument } from '../responses/representation.ts';
 import { OPEN_ROUTES } from '../route-table.ts';
@@ -70,7 +71,7 @@ export async function problemsOf(checks: ReadinessChecks): Promise<Problems> {
     Object.entries(checks).map(async ([name, check]) => {
       const problem = await withTimeout(check(), CHECK_TIMEOUT_MS, throwTimeout).then(
         () => undefined,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+        messageOf,
       );
       return problem === undefined ? [] : [[name, problem] as const];
     }),

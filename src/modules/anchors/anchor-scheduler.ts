@@ -1,5 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { type AnchorOptions, makeAnchor, NothingToAnchor } from './make-anchor.ts';
@@ -34,7 +35,7 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
       anchoredAt = clock.monotonic();
     } catch (error) {
       if (stopped.signal.aborted) return;
-      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor created');
+      logger.error({ error: messageOf(error) }, 'no anchor created');
     }
   };
   const anchorIfNeeded = async (): Promise<void> => {

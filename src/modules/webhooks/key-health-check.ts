@@ -1,5 +1,6 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
 import { clock } from '../../tools/clock.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { WebhookKey, WebhookKeyProblem } from './webhook-key.ts';
 
@@ -72,7 +73,7 @@ export class KeyHealthCheck implements Disposable {
       const key = all.length > 0 ? await WebhookKey.read(keyFile) : undefined;
       return all.flatMap((webhook) => (key && problemOf(key, webhook)) ?? []);
     } catch (error) {
-      return [error instanceof Error ? error.message : String(error)];
+      return [messageOf(error)];
     }
   }
 }

@@ -15,6 +15,7 @@ import { ownerOf } from '../../reactors/deposit-reactors.ts';
 import type { EventLogParking } from '../../reactors/parking.ts';
 import type { Reactor } from '../../reactors/reactor.ts';
 import { clock } from '../../tools/clock.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 import { retryPause } from './circuit-breaker.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 import type { Failure } from './webhook-client.ts';
@@ -95,8 +96,7 @@ export class Notifier implements Reactor {
 
   async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
     const due = await this.#due(event);
-    if (due)
-      await this.#hold(event, due, retryAnytime(error instanceof Error ? error.message : String(error)));
+    if (due) await this.#hold(event, due, retryAnytime(messageOf(error)));
   }
 
   /** Resolves to the notification to send; `undefined` if nothing is to be sent or the outcome is recorded. */

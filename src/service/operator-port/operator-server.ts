@@ -3,6 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { OperatorRoute } from '../../http/http-module.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
 import { controlFile } from './control-file.ts';
@@ -90,7 +91,7 @@ export class OperatorServer implements AsyncDisposable {
       else send(res, 200, (await route(req.method === 'POST' ? await json(req) : undefined)) ?? {});
     } catch (error) {
       const status = error instanceof SyntaxError ? 400 : 500; // SyntaxError: the body is not JSON
-      send(res, status, { error: error instanceof Error ? error.message : String(error) });
+      send(res, status, { error: messageOf(error) });
     }
   }
 
