@@ -12,7 +12,7 @@ export type DeletedDeposit = {
 
 export const deletedDeposits: Projection<DeletedDeposit, DepositEvent> = {
   name: 'deleted-deposits',
-  version: 1,
+  version: 2,
   source: deposits,
   indexes: [['deletedAt']],
   when: {

@@ -35,7 +35,7 @@ const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 5,
+  version: 6,
   source: deposits,
   indexes: [
     ['depositId'],
@@ -100,7 +100,8 @@ const HEX_DIGITS = 12;
 
 /** Returns the id under which deposits are found that have a UUID or a digest, of which others may have the same id. */
 export function searchId(value: string): string {
-  return value.replaceAll('-', '').slice(0, HEX_DIGITS);
+  const beginning = value.slice(0, HEX_DIGITS + 1); // a UUID has one hyphen among these
+  return beginning.replaceAll('-', '').slice(0, HEX_DIGITS);
 }
 
 /** Returns the label by which deposits are found that have a slug, or on which a person, client or operator acted. */

@@ -42,7 +42,7 @@ const {
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
-  version: 5,
+  version: 6,
   source: deposits,
   indexes: [...Object.values(depositLists), ['status', 'updatedAt']],
   countedBy: ['client', 'collection', 'status'],

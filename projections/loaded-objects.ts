@@ -24,7 +24,7 @@ export const objectIndexes = {
 
 export const loadedObjects: Projection<LoadedObjects, DepositEvent> = {
   name: 'loaded-objects',
-  version: 2,
+  version: 3,
   source: deposits,
   indexes: Object.values(objectIndexes),
   when: {

@@ -38,7 +38,7 @@ const evolveView: Handler = (view, event) => {
 
 export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
   name: 'undelivered-notifications',
-  version: 2,
+  version: 3,
   source: notifications,
   indexes: [
     ['waitingFor', 'dueAt'],

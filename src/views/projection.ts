@@ -2,8 +2,8 @@ import type { Codec } from '../domain/codec.ts';
 
 /**
  * Defines one view per stream, under the key that follows the stream's prefix, and how each event changes it. Handlers
- * are pure and never refuse; they return the new view, and `undefined` removes it. A change of shape or meaning raises
- * `version`; the view is then rebuilt.
+ * are pure and never refuse; they return the new view, and `undefined` removes it. A change of shape or meaning, or of
+ * the fields of indexes and counters, raises `version`; the view is then rebuilt.
  */
 export type Projection<View, Event extends { type: string }> = {
   readonly name: string;

@@ -1,12 +1,15 @@
 import type { ViewQuery } from '../view.ts';
 import { expression, idsOf, indexOf, labelsOf, quoted, textsOf } from './view-schema.ts';
 
+/** A view, with the fields that are columns of its table: their indexes are of these columns. */
+type QueriedView = { readonly name: string; readonly columns: ReadonlySet<string> };
 type Conditions = Omit<ViewQuery, 'limit'>;
 type Lookup = Pick<ViewQuery, 'contains' | 'labels' | 'ids'>;
 type Sql = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 /** Returns the part of a query after `FROM`, and its parameters. */
-export function selection(view: string, query: Conditions): Sql {
+export function selection(queried: QueriedView, query: Conditions): Sql {
+  const { name: view } = queried;
   const { index, equal = {}, among, from, upTo, before, lowestKey } = query;
   const atLeast = lowestKey === undefined ? undefined : { field: 'key', value: lowestKey };
   const bounds = [
@@ -24,10 +27,10 @@ export function selection(view: string, query: Conditions): Sql {
     ? `${lookup.table} CROSS JOIN ${table} ON ${table}.key = CAST(${lookup.id} AS TEXT)`
     : `${table} ${using}`;
   const conditions = [
-    ...Object.keys(equal).map((field) => `${expression(field)} = ?`),
-    ...(among ? [`${expression(among.field)} IN (${among.values.map(() => '?').join()})`] : []),
+    ...Object.keys(equal).map((field) => `${valueOf(queried, field)} = ?`),
+    ...(among ? [`${valueOf(queried, among.field)} IN (${among.values.map(() => '?').join()})`] : []),
     ...given.map(
-      ([{ field }, operator]) => `${ordering(view, field, query)} ${operator} ${parameter(field, lookup)}`,
+      ([{ field }, operator]) => `${ordering(queried, field, query)} ${operator} ${parameter(field, lookup)}`,
     ),
     ...(lookup ? [lookup.sql] : []),
   ];
@@ -62,9 +65,13 @@ function parameter(field: string, lookup: object | undefined): string {
 }
 
 /** Returns the value by which a query orders: a field, or `key` for the number that is the key. */
-export function ordering(view: string, field: string, query: Lookup): string {
-  if (field !== 'key') return expression(field);
-  return lookupOf(view, query)?.id ?? 'CAST(key AS INTEGER)';
+export function ordering(view: QueriedView, field: string, query: Lookup): string {
+  if (field !== 'key') return valueOf(view, field);
+  return lookupOf(view.name, query)?.id ?? 'CAST(key AS INTEGER)';
+}
+
+function valueOf({ columns }: QueriedView, field: string): string {
+  return columns.has(field) ? quoted(field) : expression(field);
 }
 
 /** A condition that an index knows the keys for. */

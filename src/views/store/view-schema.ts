@@ -20,9 +20,18 @@ export function prepareViewFile(database: DatabaseSync, origin: string): void {
   });
 }
 
-/** Creates the table of a view. {@link addLookups} adds indexes and counters. */
-export function createView(database: DatabaseSync, { name, version }: ViewSchema): void {
-  database.exec(`CREATE TABLE ${quoted(name)} (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT`);
+/**
+ * Creates the table of a view. The fields of its indexes and counters are columns, so that a value is parsed once for all
+ * of them. {@link addLookups} adds indexes and counters.
+ */
+export function createView(database: DatabaseSync, schema: ViewSchema): void {
+  const { name, version, indexes = [], countedBy = [] } = schema;
+  const columns = [...new Set([...indexes.flat(), ...countedBy])].map(
+    (field) => `${quoted(field)} ANY AS (${expression(field)}) STORED, `,
+  );
+  database.exec(
+    `CREATE TABLE ${quoted(name)} (key TEXT PRIMARY KEY, ${columns.join('')}view TEXT NOT NULL) STRICT`,
+  );
   database.prepare('INSERT INTO view_versions (name, version) VALUES (?, ?)').run(name, version);
 }
 
@@ -67,10 +76,8 @@ export function undoInMemory(database: DatabaseSync): void {
 function addMissing(database: DatabaseSync, schemas: readonly ViewSchema[]): void {
   for (const { name, indexes = [], countedBy = [], texts = [], labels, ids } of schemas) {
     for (const fields of indexes) {
-      const expressions = fields.map((field) => expression(field)).join();
-      database.exec(
-        `CREATE INDEX IF NOT EXISTS ${indexOf(name, fields)} ON ${quoted(name)} (${expressions})`,
-      );
+      const columns = fields.map(quoted).join();
+      database.exec(`CREATE INDEX IF NOT EXISTS ${indexOf(name, fields)} ON ${quoted(name)} (${columns})`);
     }
     if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
       database.exec(counterSql(name, countedBy));
@@ -80,6 +87,12 @@ function addMissing(database: DatabaseSync, schemas: readonly ViewSchema[]): voi
       database.exec(textSql(name, idsOf(name), [ids], "tokenize = 'ascii', detail = none"));
     if (labels !== undefined && !hasTable(database, `${name} labels`)) database.exec(labelSql(name, labels));
   }
+}
+
+/** Returns the fields of a view of the file that are columns of its table. */
+export function storedFields(database: DatabaseSync, name: string): ReadonlySet<string> {
+  const columns = database.prepare('SELECT name FROM pragma_table_xinfo(?) WHERE hidden > 0').all(name);
+  return new Set(columns.map((column) => String(column['name'])));
 }
 
 /** Returns the fields by which a view of the file is counted. */
@@ -128,14 +141,15 @@ export function indexOf(view: string, fields: readonly string[]): string {
  * transaction of every write.
  */
 function counterSql(view: string, fields: readonly string[]): string {
-  const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
+  const columnsOf = (row: string) => fields.map((field) => `${row}.${quoted(field)}`).join();
+  const [before, after] = [columnsOf('OLD'), columnsOf('NEW')];
   const [table, counts] = [quoted(view), countsOf(view)];
   const names = fields.map(quoted).join();
   const more = `INSERT INTO ${counts} VALUES (${after}, 1) ON CONFLICT DO UPDATE SET count = count + 1;`;
   const less = `UPDATE ${counts} SET count = count - 1 WHERE (${names}) = (${before});`;
   return `
     CREATE TABLE ${counts} (${fields.map((field) => `${quoted(field)} TEXT NOT NULL`).join()}, count INTEGER NOT NULL, PRIMARY KEY (${names})) STRICT, WITHOUT ROWID;
-    INSERT INTO ${counts} SELECT ${valuesOf(fields, 'view')}, count(*) FROM ${table} GROUP BY ${fields.map((_, index) => index + 1).join()};
+    INSERT INTO ${counts} SELECT ${names}, count(*) FROM ${table} GROUP BY ${names};
     CREATE TRIGGER ${quoted(`${view} added`)} AFTER INSERT ON ${table} BEGIN ${more} END;
     CREATE TRIGGER ${quoted(`${view} removed`)} AFTER DELETE ON ${table} BEGIN ${less} END;
     CREATE TRIGGER ${quoted(`${view} changed`)} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${less} ${more} END;

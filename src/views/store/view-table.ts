@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMIT } from '../../tools/sqlite/limit.ts';
 import type { CountQuery, View, ViewQuery } from '../view.ts';
 import { candidateQuery, ordering, selection } from './view-query.ts';
-import { countedFields, countsOf, quoted } from './view-schema.ts';
+import { countedFields, countsOf, quoted, storedFields } from './view-schema.ts';
 
 const PAGE = 500;
 
@@ -14,6 +14,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
   readonly #name: string;
   /** Looked up at the first use. */
   #countedBy: readonly string[] | undefined;
+  #columns: ReadonlySet<string> | undefined;
   /** Prepared statements by their SQL text: queries repeat in few forms. */
   readonly #statements = new Map<string, StatementSync>();
 
@@ -23,7 +24,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
   }
 
   lookupsChanged(): void {
-    this.#countedBy = undefined;
+    [this.#countedBy, this.#columns] = [undefined, undefined];
   }
 
   get size(): number {
@@ -63,8 +64,8 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
   }
 
   find({ orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
-    const { sql, values } = selection(this.#name, asked);
-    const by = orderBy && ordering(this.#name, orderBy, asked);
+    const { sql, values } = selection(this.#queried, asked);
+    const by = orderBy && ordering(this.#queried, orderBy, asked);
     const order = by ? `ORDER BY ${by} ${descending ? 'DESC' : 'ASC'}` : '';
     const rows = this.#statement(`SELECT view FROM ${sql} ${order} ${LIMIT} OFFSET ?`).all(
       ...values,
@@ -81,7 +82,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
   }
 
   count({ limit, ...asked }: CountQuery): number {
-    const { sql, values } = selection(this.#name, asked);
+    const { sql, values } = selection(this.#queried, asked);
     if (limit === undefined)
       return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
     const counted = this.#statement(`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql} ${LIMIT})`);
@@ -105,6 +106,11 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     if (counters.length === 0) return [];
     const order = counters.map(quoted).join();
     return this.#statement(`SELECT * FROM ${countsOf(this.#name)} WHERE count <> 0 ORDER BY ${order}`).all();
+  }
+
+  get #queried() {
+    this.#columns ??= storedFields(this.#database, this.#name);
+    return { name: this.#name, columns: this.#columns };
   }
 
   get #counters(): readonly string[] {
