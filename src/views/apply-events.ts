@@ -12,9 +12,10 @@ export function applyEvents(
   const newEvents = eventsAfter(views.lastSeen?.position, events);
   const last = newEvents.at(-1);
   if (last === undefined) return;
+  const streams = Map.groupBy(newEvents, ({ stream }) => stream);
   const changed = new Map<string, ReadonlyMap<string, unknown>>();
   for (const projection of projections) {
-    const values = valuesAfter(views, projection, newEvents);
+    const values = valuesAfter(views, projection, streams);
     if (values.size > 0) changed.set(projection.name, values);
   }
   views.take(changed, last);
@@ -40,17 +41,18 @@ function eventsAfter(
 function valuesAfter(
   views: ViewFile,
   projection: AnyProjection,
-  events: readonly RecordedEvent[],
+  streams: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): Map<string, unknown> {
   const { name, source, when } = projection;
   const values = new Map<string, unknown>();
-  for (const event of events) {
-    if (!event.stream.startsWith(source.prefix) || !(event.type in when)) continue;
-    const key = keyOf(source, event.stream);
-    // The first event of a stream has nothing to change yet.
-    const value = values.has(key) || event.revision === 0 ? values.get(key) : views.get(name, key);
-    values.set(key, apply(projection, value, event));
+  for (const [stream, events] of streams) {
+    if (!stream.startsWith(source.prefix)) continue;
+    const first = events.find(({ type }) => type in when);
+    if (first === undefined) continue;
+    const key = keyOf(source, stream);
+    let value = first.revision === 0 ? undefined : views.get(name, key); // a new stream has nothing to change yet
+    for (const event of events) value = apply(projection, value, event);
+    values.set(key, completed(projection, value));
   }
-  if (projection.complete) for (const [key, value] of values) values.set(key, completed(projection, value));
   return values;
 }
