@@ -26,6 +26,7 @@ import {
   treeDifferences,
   treeOf,
 } from '../../../src/modules/console/browser/files/tree.ts';
+import { commandLine } from '../../../src/modules/console/browser/texts/command-line.ts';
 import { countText } from '../../../src/modules/console/browser/texts/count.ts';
 import { timeText } from '../../../src/modules/console/browser/texts/times.ts';
 import { visibleParts, visibleText } from '../../../src/modules/console/browser/texts/visible.ts';
@@ -291,6 +292,13 @@ test('a time has the zone that it was in, also at the other time of the year', (
   t.is(timeText(new Date('2026-01-31T12:00:00Z'), 'utc'), '2026-01-31 12:00:00 UTC');
   if (TZ === undefined) delete process.env['TZ'];
   else process.env['TZ'] = TZ;
+});
+
+test('a command line has the value of a filter as one word, whatever the address says', (t) => {
+  const lineFor = (reason: string) => commandLine('recheck', { filter: { reason } });
+  t.is(lineFor('NO_ARCHIVE'), 'npx deposit-service retry --reason NO_ARCHIVE');
+  t.is(lineFor("x'; rm -rf ~ #"), String.raw`npx deposit-service retry --reason 'x'\''; rm -rf ~ #'`);
+  t.is(lineFor('$(id)'), "npx deposit-service retry --reason '$(id)'");
 });
 
 test('a number agrees with its noun', (t) => {

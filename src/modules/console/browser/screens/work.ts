@@ -13,6 +13,7 @@ import { Pending, Problem } from '../parts/pending.ts';
 import { Shown } from '../parts/shown.ts';
 import { Time } from '../parts/time.ts';
 import { serviceTime } from '../service-clock.ts';
+import { shellWord } from '../texts/command-line.ts';
 import { durationText } from '../texts/times.ts';
 import type { ScreenProps } from './screen-props.ts';
 
@@ -96,7 +97,7 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   const [reason, setReason] = useState('');
   const act = useAct();
   const { reactor, eventId, stream, revision } = row;
-  const command = `npx deposit-service parked skip ${eventId} --reactor ${reactor} --reason ${quoted(reason)}`;
+  const command = `npx deposit-service parked skip ${eventId} --reactor ${reactor} --reason ${shellWord(reason)}`;
   const skip = (event: SubmitEvent): void => {
     event.preventDefault();
     act.run(async () => {
@@ -131,11 +132,6 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
 async function retryAll(rows: readonly ParkedRow[]): Promise<void> {
   for (const [reactor, own = []] of Object.entries(Object.groupBy(rows, (row) => row.reactor)))
     await postJson('/console/api/work/retry', { reactor, eventIds: own.map(({ eventId }) => eventId) });
-}
-
-/** Returns the text as one word of a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function secondsSince(time: string): number {

@@ -12,5 +12,12 @@ export function commandLine(
   if (name === 'status' && value === 'rejected' && act === 'recheck')
     return 'npx deposit-service retry --status rejected';
   if (name === 'status' && value === 'failed') return 'npx deposit-service retry --status failed';
-  return name === 'reason' && act === 'recheck' ? `npx deposit-service retry --reason ${value}` : undefined;
+  return name === 'reason' && act === 'recheck'
+    ? `npx deposit-service retry --reason ${shellWord(value ?? '')}`
+    : undefined;
+}
+
+/** Returns a text as one word of a shell: an address may have any text as the value of a filter. */
+export function shellWord(text: string): string {
+  return /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
