@@ -87,6 +87,15 @@ test('the focus stays near a control that was removed', async (t, open) => {
   t.pass();
 });
 
+test('a filter and a refusal show hidden characters of the address', async (t, open) => {
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?slug=%E2%80%AEabc');
+  await page.getByRole('link', { name: 'slug: U+202Eabc' }).waitFor();
+  await page.goto('/console/deposits/1?at=%E2%80%AEabc');
+  await page.getByRole('alert').getByText('“U+202Eabc” is neither').waitFor();
+  t.pass();
+});
+
 test('the cursor of a list stays at its deposit when others come before it', async (t, open) => {
   const { alice } = t.context;
   const id = await depositOf(alice, { title: 'Medlar' });

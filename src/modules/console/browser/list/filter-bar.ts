@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Filter, FilterName } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import { submittedText, valueOf } from '../parts/fields.ts';
+import { Shown } from '../parts/shown.ts';
 import { navigate, withQuery } from '../router.ts';
 
 /** Filters that the bar offers, with an example each; the status has tabs of its own. */
@@ -69,7 +70,7 @@ export function FilterBar({ filter, without = [] }: FilterBarProps): VNode {
         ${chips.map(
           ({ one, label, value }) => html`<li>
             <a href=${withQuery({ [one]: null, before: null })} title="Remove this filter"
-              >${label}: <strong>${value}</strong> <span aria-hidden="true">✕</span></a
+              >${label}: <strong><${Shown} text=${value} /></strong> <span aria-hidden="true">✕</span></a
             >
           </li>`,
         )}

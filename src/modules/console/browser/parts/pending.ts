@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import type { Loaded } from '../loaded.ts';
+import { Shown } from './shown.ts';
 
 /** Shows why something failed, if it did. */
 export function Problem({ text }: { readonly text: string | undefined }): VNode {
-  return html`${text !== undefined && html`<p class="problem" role="alert">${text}</p>`}`;
+  return html`${text !== undefined && html`<p class="problem" role="alert"><${Shown} text=${text} /></p>`}`;
 }
 
 type PendingProps = { readonly of: Loaded<unknown>; readonly text?: string };

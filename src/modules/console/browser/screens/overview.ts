@@ -104,7 +104,7 @@ function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
         <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
         <span>${type in BEGINS && html`<${StatusMark} status=${BEGINS[type]} />`}</span>
         <span><${Shown} text=${sentence} /></span>
-        <span class="quiet">${actor.kind} ${actor.name}${row && ` · ${row.client} / ${row.collection}`}</span>
+        <span class="quiet">${actor.kind} <${Shown} text=${actor.name} />${row && ` · ${row.client} / ${row.collection}`}</span>
       </li>`,
     )}
   </ol>`;
