@@ -350,6 +350,15 @@ test('an empty body is refused with what the resource accepts', async (t) => {
   t.regex(await empty('/1/software/'), /is empty where an archive or an Atom entry is needed/);
 });
 
+test('an empty file sent to the SE-IRI is refused and completes nothing', async (t) => {
+  const { alice, open } = t.context;
+  for (const headers of [archiveHeaders(), { ...archiveHeaders('entry.xml', ATOM_TYPE) }, formType]) {
+    const answer = await alice.post(`${open}metadata/`, null, { ...headers, ...final });
+    await assertSwordError(t, answer, 400, 'ErrorBadRequest', JSON.stringify(headers));
+  }
+  t.regex(await (await alice.get(`${open}status/`)).text(), /<deposit_status>partial</);
+});
+
 refuses('an empty body is refused if one is required', ({ open }) => [
   ['nothing at all', create(null, {}), 400, 'ErrorBadRequest'],
   ['no archive', create(null, archiveHeaders()), 400, 'ErrorBadRequest'],

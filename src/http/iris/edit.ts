@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { completeDeposit, removeDeposit, updateMetadata } from '../../deposits/change.ts';
 import { type Written, writtenDeposit } from '../../deposits/client-write.ts';
 import { assertMetadataUpdate } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../../swhid/swhid.ts';
+import { parseContentDisposition } from '../../sword/headers/content-disposition.ts';
 import { headerText } from '../../sword/headers/raw-header.ts';
 import { badRequest } from '../../sword/sword-error.ts';
 import { digestsOf, isEmpty, namedUpload, parseDepositRequest } from '../requests/deposit-request.ts';
@@ -55,14 +57,16 @@ function isPossibleHere(deposit: DepositContentView, method: Method, ctx: Servic
 
 /**
  * Resolves to whether the request is a POST without a body to the SE-IRI, which completes the deposit (SWORD 2.0,
- * 9.3). To find out it may send `100 Continue`, and refuses before what would be refused later.
+ * 9.3). An empty file or form is content that was lost. To find out it may send `100 Continue`, and refuses before what
+ * would be refused later.
  */
 async function isCompletion(
   parts: WriteParts,
   ctx: ServiceContext,
   deposit: DepositContentView,
 ): Promise<boolean> {
-  if (namedUpload(ctx) !== undefined || parseDepositRequest(ctx).inProgress === true) return false;
+  const isOfContent = namedUpload(ctx) !== undefined || announcesFile(ctx.req);
+  if (isOfContent || parseDepositRequest(ctx).inProgress === true) return false;
   if (isEmpty(ctx)) return true;
   // A repeated completion is answered; repeated content is refused.
   const mustBeChangeable = ctx.req.headers['content-type'] !== undefined || deposit.status === 'partial';
@@ -71,6 +75,11 @@ async function isCompletion(
     if (body?.kind !== 'entry') return false;
   }
   return isEmptyBody(ctx);
+}
+
+function announcesFile({ headers }: IncomingMessage): boolean {
+  const { filename } = parseContentDisposition(headers['content-disposition'], 'request');
+  return filename !== null || /^\s*multipart\//i.test(headers['content-type'] ?? '');
 }
 
 /** Completes the deposit. Refuses an empty body when the headers promise digests of other bytes: it may be lost. */
