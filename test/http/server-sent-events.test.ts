@@ -32,7 +32,7 @@ import { RunningService } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({
-  alice: { collections: ['software', 'alices', 'alice'] },
+  alice: { collections: ['software', 'alices', 'alice', 'early'] },
   bob: { collections: ['software', 'bob'] },
 });
 
@@ -251,6 +251,19 @@ test('a collection stream resumes where it ended, after any events', async (t) =
     received.map(({ deposit, status, event }) => [deposit, status ?? event]),
     [...WAY.slice(1).map((status) => [id, status]), [goneId, 'partial'], [goneId, 'deleted']],
   );
+});
+
+test('a collection stream that breaks off before its first event resumes without loss', async (t) => {
+  const { alice } = t.context;
+  const cut = new AbortController();
+  const answer = await alice.send('GET', '/1/early/events/', { signal: cut.signal });
+  const { value } = await (answer.body as ReadableStream<Uint8Array>).getReader().read();
+  cut.abort();
+  const [, token = ''] = /^id: (.+)$/m.exec(Buffer.from(value ?? []).toString()) ?? [];
+  const id = await deposit(alice, 'early');
+  await alice.waitFor(`/1/early/${id}/status/`, 'done');
+  await using resumed = await EventSource.open(alice, '/1/early/events/', { 'Last-Event-ID': token });
+  t.deepEqual(await resumed.statuses(WAY.length), WAY);
 });
 
 test('the event id of a collection hides the log position, and is valid only for its client and collection', async (t) => {

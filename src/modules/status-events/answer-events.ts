@@ -57,14 +57,14 @@ async function* eventTexts(
   stream: OpenStream,
   { hasClientLeft, ...options }: EventsOptions & { readonly hasClientLeft: () => boolean },
 ): AsyncGenerator<string> {
-  yield `retry: ${RETRY_MS}\n\n`;
+  yield `retry: ${RETRY_MS}\n${idLine(source)}\n`;
   for (
     let wakeup = await stream.waitForChange(0);
     wakeup !== 'closed';
     wakeup = await stream.waitForChange(HEARTBEAT_MS)
   ) {
     if (!options.isAllowed()) return;
-    if (wakeup === 'none') yield source.token === undefined ? ':\n\n' : `id: ${source.token}\n\n`;
+    if (wakeup === 'none') yield `${idLine(source) || ':\n'}\n`;
     else {
       for await (const { token, change } of source.more()) {
         if (!options.isAllowed()) return; // permissions may have changed during a long read
@@ -76,6 +76,11 @@ async function* eventTexts(
     yield `retry: ${RETRY_WHEN_OVER_MS}\n\n`;
     return;
   }
+}
+
+/** Returns the line from which a client resumes that has received no event since; empty if that is its last event. */
+function idLine({ token }: StatusChangeSource): string {
+  return token === undefined ? '' : `id: ${token}\n`;
 }
 
 /** Renders one event. JSON contains no line breaks. */
