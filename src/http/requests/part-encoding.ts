@@ -16,12 +16,12 @@ export function archiveOf(part: Part, isArchive: (head: Uint8Array) => boolean):
   return isDeclared ? contentOf(part) : decodeIfBase64(part.body, isArchive);
 }
 
-/** Returns the bytes of an entry, decoded if they are undeclared base64 of XML, which has `<` in every encoding. */
+/** Returns the bytes of an entry, decoded if they are undeclared base64 of XML, which has `<`; none if they are blank. */
 export function entryBytes(bytes: Buffer): Buffer {
   if (/[^A-Za-z0-9+/=\s]/.test(bytes.toString('latin1', 0, 100))) return bytes;
   const digits = bytes.toString('latin1').replace(/\s+/g, ''); // with whitespace, the next pattern would take minutes
   const decoded = /^[A-Za-z0-9+/]*={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : bytes;
-  return decoded.includes('<') ? decoded : bytes;
+  return digits === '' || decoded.includes('<') ? decoded : bytes;
 }
 
 /** Number of bytes of base64 in which the archive format is detected, line breaks included. */
