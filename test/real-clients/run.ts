@@ -84,6 +84,7 @@ async function runProgram([program, ...args]: readonly [string, ...string[]], fo
   const child = spawn(program, args, {
     env: {
       ...process.env,
+      LC_ALL: 'C.UTF-8', // else Java reads and writes ASCII where the environment has no language
       PYTHONPATH: folder,
       PYTHONDONTWRITEBYTECODE: '1',
       SERVICE_URL: service.url,
