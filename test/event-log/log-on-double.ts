@@ -22,10 +22,10 @@ export async function logOnDouble(
 ): Promise<LogOnDouble> {
   // Unpacking a page of a thousand events takes the client longer than the short times allow.
   const double = await EventStoreDbDouble.start({ compresses: false, ...doubleOptions });
-  const another = async () => {
+  const another = async (more: Partial<EventStoreDbOptions> = {}) => {
     const times = { callTimeout: 300, retryTimeout: 3000, firstPause: 10, longestPause: 200 };
     const { connectionString } = double;
-    const log = await EventStoreDbEventLog.open({ connectionString, ...times, ...options });
+    const log = await EventStoreDbEventLog.open({ connectionString, ...times, ...options, ...more });
     t.teardown(() => log[Symbol.asyncDispose]());
     return log;
   };
