@@ -18,7 +18,6 @@ import type { Module } from '../modules/module.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import type { NodeResources } from './open-node.ts';
-import { viewsUpToDate } from './views-up-to-date.ts';
 
 /** Maximum number of characters of the name in the log line of a failed login. */
 const MAX_LOGGED_NAME = 100;
@@ -74,8 +73,7 @@ export async function serveClients(
     store,
     modules: served.filter((module) => module !== undefined),
   };
-  const upToDate = viewsUpToDate(projector, log);
-  return { ready, statuses, options, upToDate };
+  return { ready, statuses, options };
 }
 
 /** Returns what HTTP needs of the configuration, which also has the keys of an S3 store. */

@@ -25,6 +25,7 @@ import { lockDataFolderSoon } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
 import { serveOperators } from './serve-operators.ts';
 import { startReactors } from './start-reactors.ts';
+import { viewsUpToDate } from './views-up-to-date.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
 export type Service = AsyncDisposable & {
@@ -87,7 +88,7 @@ async function start(
   const viewsReady = stopping.race(clients?.ready ?? node.projector.start(failure.reject, progress));
   viewsReady.catch(failure.reject); // without views no client is answered or notified
   const reactors = reacts ? startReactors(node, baseUrl, viewsReady, modules) : undefined;
-  const readiness = readinessOf(node, stopping, clients, reactors);
+  const readiness = readinessOf(node, stopping, reactors);
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
   const snapshots = serves ? startSnapshots(node, viewsReady) : undefined;
   for (const part of [anchoring, snapshots]) if (part) resources.use(part);
@@ -139,9 +140,8 @@ async function registerNode({
 }
 
 function readinessOf(
-  { log, store }: NodeResources,
+  { log, store, projector }: NodeResources,
   stopping: AbortGate,
-  clients: Clients,
   reactors: Reactors,
 ): ReadinessChecks {
   return {
@@ -150,7 +150,7 @@ function readinessOf(
     },
     'event log': () => log.ready(),
     'archive store': () => store.ready(),
-    ...(clients && { views: clients.upToDate }),
+    views: viewsUpToDate(projector, log), // reactors on EventStoreDB begin with them
     ...reactors?.readiness,
   };
 }

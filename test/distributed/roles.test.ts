@@ -58,6 +58,21 @@ for (const role of ['http', 'reactors'] as const) {
   });
 }
 
+test('a node with the role reactors is ready once its views are, as its reactors begin with them', async (t) => {
+  await using nodes = await DistributedNodes.start({ callTimeout: 300 });
+  nodes.double.faults.set('subscribe', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+  const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: await temporaryFolder(t) });
+  const options = { logger: silentLogger };
+  await using node = await startService({ ...config, ...nodes.enginesAt(), roles: ['reactors'] }, options);
+  const ready = () => fetch(`${node.url}/health/ready`);
+  const refused = await ready();
+  t.is(refused.status, 503);
+  t.regex(await refused.text(), /views: they catch up with the event log\./);
+  t.is(nodes.double.faults.seen('consume'), 0);
+  nodes.double.faults.clear();
+  await until(async () => (await ready()).ok && nodes.double.faults.seen('consume') > 0);
+});
+
 test('a sign-in link to the console is accepted, once, by another node with the same key, and by no other', async (t) => {
   await using nodes = await DistributedNodes.start();
   const [one, other, stranger] = [
