@@ -182,6 +182,18 @@ test('a copy is announced, another tab changes the colours, and a time without a
   await page.getByRole('button', { name: 'Copy npx deposit-service history' }).click();
   await page.getByRole('status').getByText(`Copied: npx deposit-service history ${id}`).waitFor();
   t.is(await page.evaluate('navigator.clipboard.readText()'), `npx deposit-service history ${id}`);
+  await page.setViewportSize({ width: 390, height: 600 });
+  await page
+    .getByRole('button', { name: /^Copy swh:1:dir:/ })
+    .first()
+    .click();
+  await page.getByRole('status').getByText('Copied: swh:1:dir:').waitFor({ state: 'attached' });
+  t.is(
+    await page.evaluate('document.documentElement.scrollWidth'),
+    390,
+    'the text that is read aloud takes no room',
+  );
+  await page.setViewportSize({ width: 1280, height: 800 });
   const other = await page.context().newPage();
   await other.goto('/console/');
   await other.getByRole('button', { name: /operator/ }).click();
