@@ -14,8 +14,11 @@ export function keepScroll(): () => void {
     [wanted, part] = [undefined, ''];
   };
   const begin = (): void => {
-    wanted = (history.state as { readonly top: number } | null)?.top;
-    part = wanted === undefined ? location.hash.slice(1) : '';
+    const left = history.state as { readonly top: number } | null; // null: it was not scrolled
+    part = left ? '' : location.hash.slice(1);
+    wanted = part === '' ? (left?.top ?? 0) : undefined;
+    observer.unobserve(document.body);
+    observer.observe(document.body); // calls back soon, also if the page is as long as the one before
     clearTimeout(timer);
     timer = setTimeout(forget, MAX_WAIT_MS);
   };
@@ -36,7 +39,6 @@ export function keepScroll(): () => void {
     window.addEventListener(act, forget, { signal, passive: true });
   window.addEventListener('popstate', begin, { signal });
   document.addEventListener('scrollend', note, { signal });
-  observer.observe(document.body);
   begin();
   return () => {
     ended.abort();

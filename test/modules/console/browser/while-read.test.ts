@@ -174,6 +174,24 @@ test('the buttons back and forward, and a reload, lead to the place where a page
   t.is(await page.evaluate('scrollY'), 0);
 });
 
+test('the button back leads from an event that was chosen to the place where it was chosen', async (t, open) => {
+  const id = await depositOf(t.context.alice, { title: 'Wych elm' });
+  const { page } = await open({ role: 'operator', width: 390, height: 600 });
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('heading', { name: /^Event #/ }).waitFor();
+  for (const top of [0, 40]) {
+    await page.evaluate(`window.scrollTo(0, ${top})`);
+    if (top > 0) await until(() => page.evaluate<boolean>(`history.state?.top === ${top}`));
+    for (const event of ['#e6', '#e1']) {
+      await page.evaluate(`document.querySelector('${event} a').click()`);
+      await until(() => page.evaluate<boolean>(`scrollY > 100`));
+      await page.goBack();
+      await until(() => page.evaluate<boolean>(`scrollY === ${top}`));
+    }
+  }
+  t.pass();
+});
+
 test('a copy is announced, another tab changes the colours, and a time without a zone is refused', async (t, open) => {
   const id = await depositOf(t.context.alice, { title: 'Yew' });
   const { page } = await open({ role: 'operator' });
