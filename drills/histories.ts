@@ -149,7 +149,7 @@ function finding({ seconds, clients, seed, judgement, faults, counts, kept }: Fo
   const happened = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const where = kept === undefined ? '' : ` (the history is in ${kept})`;
   return {
-    tried: `${clients} clients sent ${operations} requests about ${deposits} deposits over two nodes${seed % 2 === 0 ? '' : ' with both roles'} in ${seconds} s, during ${happened} faults of ${counts.size} kinds; ${unknown} were left without an answer (seed ${seed}).`,
+    tried: `${clients} clients sent ${operations} requests about ${deposits} deposits over two nodes${siteOf(seed) === 'two-of-both' ? ' with both roles' : ''} in ${seconds} s, during ${happened} faults of ${counts.size} kinds; ${unknown} were left without an answer (seed ${seed}).`,
     held: `The history of each deposit is linearizable; ${stale} answers of nodes that could not read the log showed an earlier state.`,
     broken: [
       ...violations.map(

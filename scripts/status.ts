@@ -41,7 +41,7 @@ await runCommand(
     const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
     await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
-    const eventLog = impatient(config.eventLog);
+    const eventLog = withShortTimes(config.eventLog);
     await using log = await openLog({ eventLog }, { readOnly: true, mustExist: true });
     assertExists('data folder', config.dataDir);
     await using opened = new AsyncDisposableStack();
@@ -71,7 +71,7 @@ await runCommand(
   { mayBeBare: true, onlyPrints: true },
 );
 
-/** A person waits: the other commands try for longer. */
-function impatient(eventLog: EventLogConfig): EventLogConfig {
+/** Returns the configuration of a log that is tried for a short time, since a person waits. Other commands try for longer. */
+function withShortTimes(eventLog: EventLogConfig): EventLogConfig {
   return eventLog.kind === 'sqlite' ? eventLog : { ...eventLog, ...LOG_TIMES };
 }

@@ -10,8 +10,7 @@ import type { Logger } from '../../src/tools/logger.ts';
 import { observed } from '../../src/tools/observed.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { type Incarnation, running } from '../world/host.ts';
-import type { Engines } from './embedded-engines.ts';
-import { folderOf } from './embedded-engines.ts';
+import { type Engines, folderOf } from './embedded-engines.ts';
 import { LOG_OPTIONS, STORE_OPTIONS } from './site-settings.ts';
 
 const RESTART_PAUSE_MS = 500;
@@ -30,7 +29,7 @@ export async function openOfCluster(
   return { log, store, views, openDeliveries };
 }
 
-/** Bodies on their way are below a folder that there is. As in a service, only reactors read what was just stored. */
+/** Returns options with a folder of the host for bodies in transit. As in a service, only reactors read what was just stored. */
 function storeOptions(process: Incarnation): MinioArchiveStoreOptions {
   const recent = process.host.role !== 'http' && { recentBytes: 100_000 };
   return { ...STORE_OPTIONS, ...recent, temporaryFolder: path.join(folderOf(process), 'incoming') };

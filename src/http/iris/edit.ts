@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { completeDeposit, removeDeposit, updateMetadata } from '../../deposits/change.ts';
 import { type Written, writtenDeposit } from '../../deposits/client-write.ts';
@@ -65,8 +64,7 @@ async function isCompletion(
   ctx: ServiceContext,
   deposit: DepositContentView,
 ): Promise<boolean> {
-  const isOfContent = namedUpload(ctx) !== undefined || announcesFile(ctx.req);
-  if (isOfContent || parseDepositRequest(ctx).inProgress === true) return false;
+  if (announcesContent(ctx) || parseDepositRequest(ctx).inProgress === true) return false;
   if (isEmpty(ctx)) return true;
   // A repeated completion is answered; repeated content is refused.
   const mustBeChangeable = ctx.req.headers['content-type'] !== undefined || deposit.status === 'partial';
@@ -77,9 +75,11 @@ async function isCompletion(
   return isEmptyBody(ctx);
 }
 
-function announcesFile({ headers }: IncomingMessage): boolean {
-  const { filename } = parseContentDisposition(headers['content-disposition'], 'request');
-  return filename !== null || /^\s*multipart\//i.test(headers['content-type'] ?? '');
+/** Returns whether the headers name an upload, a file or a form. */
+function announcesContent(ctx: ServiceContext): boolean {
+  const { headers } = ctx.req;
+  if (namedUpload(ctx) !== undefined || /^\s*multipart\//i.test(headers['content-type'] ?? '')) return true;
+  return parseContentDisposition(headers['content-disposition']).filename !== null;
 }
 
 /** Completes the deposit. Refuses an empty body when the headers promise digests of other bytes: it may be lost. */

@@ -1,7 +1,7 @@
 /** Milliseconds by which the clock of the service is ahead of that of this browser. */
 let ahead = 0;
 
-/** Learns the clock of the service from the time that it wrote into the page. */
+/** Compares the clock of the service with that of the browser, by the time that the service wrote into the page. */
 export function setServiceClock(written: string): void {
   const [page] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   const arrived = Date.now() - performance.now() + (page?.responseStart ?? 0);
