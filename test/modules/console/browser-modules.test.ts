@@ -120,6 +120,8 @@ test('a time has a zone, whatever the clock of the machine says, or is a date in
     '2026-03-01T12:00:00',
     '2026-02-30',
     '2026-03-01T25:00Z',
+    '2026-03-01T12:00+24:00',
+    '2026-03-01T12:00+10:60',
     '12:00Z',
   ])
     t.is(momentOf(text), undefined, text);

@@ -1,6 +1,6 @@
 /** A date; or a time with its zone, in the form of RFC 3339 or as pages show it. Seconds may be missing. */
 const MOMENT =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|UTC|(?:UTC)?([+−-])(\d\d?)(?::(\d\d))?))?$/i;
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|UTC|(?:UTC)?([+−-])([01]?\d|2[0-3])(?::([0-5]\d))?))?$/i;
 
 /** Parses a time that a reader gives, to milliseconds since 1970; a date is its beginning in UTC. `undefined` for others. */
 export function momentOf(text: string): number | undefined {

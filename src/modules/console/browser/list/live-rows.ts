@@ -4,8 +4,8 @@ import type { LiveChange } from '../../protocol/live-change.ts';
 import { useChanges } from '../live.ts';
 
 /**
- * Returns the rows as they are now, and how many other deposits may belong to the page since it was read. Rows change in
- * place: none moves while it is read.
+ * Returns the rows as they are now, and how many other deposits may belong to the page since it was read, up to
+ * {@link MAX_NEWER}. Rows change in place: none moves while it is read.
  */
 export function useLiveRows(
   data: DepositPage | undefined,
@@ -47,9 +47,12 @@ function mayMatch(row: DepositRow, { status, client, collection, origin, slug, r
 }
 
 function withMembership(ids: ReadonlySet<number>, id: number, isIn: boolean): ReadonlySet<number> {
-  if (ids.has(id) === isIn) return ids;
+  if (ids.has(id) === isIn || (isIn && ids.size >= MAX_NEWER)) return ids;
   return new Set(isIn ? [...ids, id] : [...ids].filter((other) => other !== id));
 }
+
+/** Maximum number of deposits that are counted as new: a page may be open for days. */
+export const MAX_NEWER = 1000;
 
 /** Maximum number of changes that are kept of deposits that are not shown: rows that are being read may have them. */
 const MAX_KEPT = 200;

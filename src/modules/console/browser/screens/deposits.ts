@@ -8,7 +8,7 @@ import { getJson } from '../api.ts';
 import { ColumnPicker } from '../list/column-picker.ts';
 import { DepositTable } from '../list/deposit-table.ts';
 import { FilterBar } from '../list/filter-bar.ts';
-import { useLiveRows } from '../list/live-rows.ts';
+import { MAX_NEWER, useLiveRows } from '../list/live-rows.ts';
 import { useJson } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
@@ -79,7 +79,7 @@ type NewerProps = { readonly count: number; readonly order: string; readonly onS
 function Newer({ count, order, onShow }: NewerProps): VNode {
   return html`<p class="actions newer">
     <span role="status">${count > 0 ? 'There are new deposits.' : order}</span>
-    ${count > 0 && html`<button type="button" onClick=${onShow}>Show ${numberText(count)} new</button>`}
+    ${count > 0 && html`<button type="button" onClick=${onShow}>Show ${numberText(count)}${count >= MAX_NEWER && ' or more'} new</button>`}
   </p>`;
 }
 
