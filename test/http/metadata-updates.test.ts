@@ -116,6 +116,8 @@ test.serial('an invalid metadata update is refused, and nothing is recorded', as
       assertSwordError(t, answer, 400, 'ErrorBadRequest', about);
     const mismatch = await is400(await put(edit, better, checking(other)), 'another identifier');
     t.true(mismatch.includes(other) && mismatch.includes(swhid));
+    const both = { ...checking(swhid), X_CHECK_SWHID: other };
+    t.regex(await is400(await put(edit, better, both), 'two identifiers'), /sent twice/);
     for (const malformed of ['nonsense', `${swhid};origin=https://a.example`, swhid.toUpperCase()]) {
       await is400(await put(edit, better, checking(malformed)), malformed);
     }

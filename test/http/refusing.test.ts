@@ -359,6 +359,25 @@ test('an empty file sent to the SE-IRI is refused and completes nothing', async 
   t.regex(await (await alice.get(`${open}status/`)).text(), /<deposit_status>partial</);
 });
 
+test('a lost body at the SE-IRI is refused by its media type and completes nothing', async (t) => {
+  const { alice, open } = t.context;
+  const archiveTypes = [
+    'application/zip',
+    'Application/X-Tar; a=b',
+    'application/gzip',
+    'application/octet-stream',
+  ];
+  const lost = [
+    ...archiveTypes.flatMap((type) => [{ 'Content-Type': type, ...final }, { 'Content-Type': type }]),
+    ...[ATOM_TYPE, 'application/xml'].map((type) => ({ 'Content-Type': type })),
+  ];
+  for (const headers of lost) {
+    const answer = await alice.post(`${open}metadata/`, null, headers);
+    await assertSwordError(t, answer, 400, 'ErrorBadRequest', JSON.stringify(headers));
+  }
+  t.regex(await (await alice.get(`${open}status/`)).text(), /<deposit_status>partial</);
+});
+
 refuses('an empty body is refused if one is required', ({ open }) => [
   ['nothing at all', create(null, {}), 400, 'ErrorBadRequest'],
   ['no archive', create(null, archiveHeaders()), 400, 'ErrorBadRequest'],

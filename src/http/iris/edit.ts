@@ -4,8 +4,9 @@ import { type Written, writtenDeposit } from '../../deposits/client-write.ts';
 import { assertMetadataUpdate } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../../swhid/swhid.ts';
 import { parseContentDisposition } from '../../sword/headers/content-disposition.ts';
+import { isArchiveType, isEntryType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { headerText } from '../../sword/headers/raw-header.ts';
-import { badRequest } from '../../sword/sword-error.ts';
+import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { digestsOf, isEmpty, namedUpload, parseDepositRequest } from '../requests/deposit-request.ts';
 import { assertMd5 } from '../requests/receive-entry.ts';
 import { isEmptyBody, waitsToContinue } from '../requests/request-body.ts';
@@ -56,7 +57,7 @@ function isPossibleHere(deposit: DepositContentView, method: Method, ctx: Servic
 
 /**
  * Resolves to whether the request is a POST without a body to the SE-IRI, which completes the deposit (SWORD 2.0,
- * 9.3). An empty file or form is content that was lost. To find out it may send `100 Continue`, and refuses before what
+ * 9.3). An empty file, archive, entry or form is content that was lost. To find out it may send `100 Continue`, and refuses before what
  * would be refused later.
  */
 async function isCompletion(
@@ -64,7 +65,8 @@ async function isCompletion(
   ctx: ServiceContext,
   deposit: DepositContentView,
 ): Promise<boolean> {
-  if (announcesContent(ctx) || parseDepositRequest(ctx).inProgress === true) return false;
+  const { inProgress } = parseDepositRequest(ctx);
+  if (inProgress === true || announcesContent(ctx, inProgress)) return false;
   if (isEmpty(ctx)) return true;
   // A repeated completion is answered; repeated content is refused.
   const mustBeChangeable = ctx.req.headers['content-type'] !== undefined || deposit.status === 'partial';
@@ -75,11 +77,18 @@ async function isCompletion(
   return isEmptyBody(ctx);
 }
 
-/** Returns whether the headers name an upload, a file or a form. */
-function announcesContent(ctx: ServiceContext): boolean {
+/**
+ * Returns whether the headers name an upload, a file, or the media type of a form or an archive. That of an entry means
+ * content only without `In-Progress`: a widely used client sends both to complete a deposit.
+ */
+function announcesContent(ctx: ServiceContext, inProgress: boolean | null): boolean {
   const { headers } = ctx.req;
-  if (namedUpload(ctx) !== undefined || /^\s*multipart\//i.test(headers['content-type'] ?? '')) return true;
-  return parseContentDisposition(headers['content-disposition']).filename !== null;
+  if (namedUpload(ctx) !== undefined) return true;
+  if (parseContentDisposition(headers['content-disposition']).filename !== null) return true;
+  const [text = ''] = (headerText(headers['content-type']) ?? '').toLowerCase().split(';', 1);
+  const type = text.trim();
+  if (type.startsWith('multipart/') || isArchiveType(type, [ZIP_TYPE, TAR_TYPE])) return true;
+  return inProgress === null && isEntryType({ type, parameters: new Map() });
 }
 
 /** Completes the deposit. Refuses an empty body when the headers promise digests of other bytes: it may be lost. */
@@ -126,7 +135,13 @@ function checkedSwhid(ctx: ServiceContext): string {
   }
 }
 
-/** Returns the header's text; a widely used client spells it with underscores. */
+/**
+ * Returns the header's text; a widely used client spells it with underscores.
+ * @throws {SwordError} 400: the two spellings differ.
+ */
 function swhidText({ req: { headers } }: ServiceContext): string | undefined {
-  return headerText(headers['x-check-swhid'] ?? headers['x_check_swhid']);
+  const [usual, underscored] = [headers['x-check-swhid'], headers['x_check_swhid']].map(headerText);
+  if (usual !== undefined && underscored !== undefined && usual !== underscored)
+    throw badRequest(`X-Check-SWHID was sent twice, with ${quoted(usual)} and ${quoted(underscored)}.`);
+  return usual ?? underscored;
 }
