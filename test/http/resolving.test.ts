@@ -431,6 +431,9 @@ test('HEAD describes the bytes without reading them, and a current entity tag ge
   const tag = head.headers.get('etag') ?? '';
   const same = await alice.get(target, { Accept: BYTES, 'If-None-Match': tag });
   t.deepEqual([same.status, await same.text()], [304, '']);
+  const mine = (tags: string) => alice.get(target, { Accept: BYTES, 'If-Match': tags });
+  for (const tags of [tag, '*', `"x", ${tag}`]) t.is((await mine(tags)).status, 200, tags);
+  await assertSwordError(t, await mine('"x"'), 412, 'ETagNotMatched');
   const tar = await alice.send('HEAD', `/1/resolve/${own.dir}`, { headers: { Accept: TAR } });
   t.deepEqual([tar.status, tar.headers.get('content-type')], [200, TAR]);
 });

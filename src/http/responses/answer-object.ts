@@ -6,6 +6,7 @@ import type { RenderContext } from '../../sword/documents/document.ts';
 import { type ObjectDocument, objectDocument } from '../../sword/documents/object-document.ts';
 import { render } from '../../sword/documents/render.ts';
 import { attachment } from '../../sword/headers/content-disposition.ts';
+import { assertMatches } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS, negotiate, type Offers } from '../../sword/headers/negotiate.ts';
 import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -48,7 +49,9 @@ async function answerBytes(
 ): Promise<void> {
   const { place, swhid } = object;
   const name = `${formatSwhid(swhid).replaceAll(':', '_')}${format === 'tar' ? '.tar' : ''}`;
-  if (answersNotModified(ctx, `"${name}"`)) return; // the object of an identifier never changes
+  const tag = `"${name}"`; // the object of an identifier never changes
+  assertMatches(ctx.req.headers['if-match'], tag, 'object');
+  if (answersNotModified(ctx, tag)) return;
   ctx.set('Content-Disposition', attachment(name));
   if (!('path' in place)) {
     ctx.body = objects.small(object);

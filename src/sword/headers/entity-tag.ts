@@ -18,14 +18,14 @@ export function entityTag(depositId: number, revision: number | bigint, represen
   return representation === 'zip' ? `W/${tag}` : tag;
 }
 
-/** Evaluates `If-Match`: refuses a request that was meant for another revision. The header is never required. */
-export function assertMatches(ifMatch: RawHeader, current: string): void {
+/** Evaluates `If-Match`: refuses a request that was meant for another revision or object. The header is never required. */
+export function assertMatches(ifMatch: RawHeader, current: string, what = 'deposit'): void {
   const wanted = headerText(ifMatch);
   if (wanted === undefined || includesTag(wanted, current, depositTag)) return;
   throw new SwordError(
     'ETagNotMatched',
-    'The deposit has changed since you read it: read it again, then repeat.',
-    { verboseDescription: `If-Match was ${shortened(wanted)}, the deposit is at ${current}.` },
+    `The ${what} has changed since you read it: read it again, then repeat.`,
+    { verboseDescription: `If-Match was ${shortened(wanted)}, the ${what} is at ${current}.` },
   );
 }
 
