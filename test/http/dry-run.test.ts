@@ -75,6 +75,7 @@ test.serial('a dry run of a valid deposit passes its checks and creates nothing'
         t.deepEqual(texts(entry, `${namespace}deposit_id`), []);
       }
       t.is(child(entry, `${ATOM}title`).text, 'Paint');
+      t.is(child(child(entry, `${ATOM}author`), `${ATOM}name`).text, 'alice');
     }
     const json = await alice.post(IRI, wholeForm(good), { ...formType, Accept: 'application/json' });
     t.is(json.headers.get('content-type'), 'application/json');

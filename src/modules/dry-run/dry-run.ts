@@ -54,6 +54,7 @@ export function dryRuns(
     const document = dryRunDocument({
       requestId,
       title: content.entry?.facts.title ?? null,
+      author: login.client,
       updatedAt: clock.date().toISOString(),
       ...(await verdictOn(content, login.domain, places, place)),
     });

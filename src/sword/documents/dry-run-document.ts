@@ -1,10 +1,12 @@
-import { type Document, depositFields, onlyJson, text } from './document.ts';
+import { authorFact, type Document, depositFields, onlyJson, text } from './document.ts';
 
 /** Result of a dry run, which creates no deposit. */
 export type DryRunDocument = {
   /** UUID of the request. */
   readonly requestId: string;
   readonly title: string | null;
+  /** The client that asks. */
+  readonly author: string;
   readonly updatedAt: string;
   readonly status: 'rejected' | 'verified' | 'done';
   readonly statusDetail: string;
@@ -14,6 +16,7 @@ export type DryRunDocument = {
 export function dryRunDocument({
   requestId,
   title,
+  author,
   updatedAt,
   status,
   statusDetail,
@@ -24,6 +27,7 @@ export function dryRunDocument({
       text('id', `urn:uuid:${requestId}`),
       text('title', title ?? 'Dry run'),
       text('updated', updatedAt),
+      authorFact(author),
       ...onlyJson({ dry_run: true }),
       ...depositFields({ deposit_status: status, deposit_status_detail: statusDetail }),
     ],
