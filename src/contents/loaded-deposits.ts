@@ -1,5 +1,7 @@
-import { type LoadedObjects, objectIndexes } from '../../projections/loaded-objects.ts';
+import { type DepositStatusView, depositLists, depositStatus } from '../../projections/deposit-status.ts';
+import { type LoadedObjects, loadedObjects, objectIndexes } from '../../projections/loaded-objects.ts';
 import { deposits } from '../domain/aggregates.ts';
+import type { DepositLoaded } from '../domain/deposit/events.ts';
 import {
   type EventLog,
   EventLogUnavailable,
@@ -7,8 +9,9 @@ import {
   type RecordedEvent,
 } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
+import { foldStream } from '../views/fold.ts';
 import type { Projector } from '../views/projector.ts';
-import type { View, ViewQuery } from '../views/view.ts';
+import type { ReachedByQueries, View, ViewQuery } from '../views/view.ts';
 import type { DepositFilter } from './deposit-filter.ts';
 
 /** The client of a request and the collections granted to it; deposits of other collections do not exist for it. */
@@ -29,21 +32,48 @@ const [MAX_READ, MAX_READ_FIRST] = [100, 1000];
  * deposits.
  */
 export class LoadedDeposits {
-  readonly #view: Pick<View<LoadedObjects>, 'find'>;
-  readonly #projector: Pick<Projector, 'position' | 'passed'>;
   readonly #log: EventLog;
+  readonly #objects: Pick<View<LoadedObjects>, 'find'>;
+  readonly #statuses: Pick<View<DepositStatusView>, 'find'>;
+  readonly #ofObjects: Pick<ReachedByQueries, 'position' | 'passed'>;
+  readonly #ofStatuses: Pick<ReachedByQueries, 'position'>;
   readonly #timeoutMs: number;
 
   constructor(
-    view: Pick<View<LoadedObjects>, 'find'>,
-    projector: Pick<Projector, 'position' | 'passed'>,
     log: EventLog,
+    projector: Pick<Projector, 'add' | 'queriesOf'>,
     timeoutMs = CATCH_UP_TIMEOUT_MS,
   ) {
-    this.#view = view;
-    this.#projector = projector;
     this.#log = log;
+    this.#objects = projector.add(loadedObjects);
+    this.#statuses = projector.add(depositStatus);
+    this.#ofObjects = projector.queriesOf(loadedObjects);
+    this.#ofStatuses = projector.queriesOf(depositStatus);
     this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Resolves to whether a deposit of this client from this origin is done. Includes every deposit that any node has
+   * reported as done. A deposit that the view has as done stays done. Others may have been loaded after the position of
+   * the view: that part of the log is read.
+   * @throws {EventLogUnavailable} the log does not answer in time
+   */
+  async hasOrigin(client: string, origin: string): Promise<boolean> {
+    const { position } = this.#ofStatuses;
+    const equal = { client, origin, status: 'done' };
+    if (this.#statuses.find({ index: depositLists.ofOrigin, equal, limit: 1 }).length > 0) return true;
+    return this.#wasLoadedSince(position, client, (loaded) => loaded.origin === origin);
+  }
+
+  /** Resolves to whether a deposit of this client that is done has all these objects; see {@link hasOrigin}. */
+  async hasAll(client: string, conditions: DepositFilter): Promise<boolean> {
+    const { position } = this.#ofObjects;
+    const query = { index: indexFor(conditions), equal: { client, ...conditions }, limit: 1 };
+    if (this.#objects.find(query).length > 0) return true;
+    const wanted = Object.entries(conditions) as [keyof DepositFilter, string][];
+    return this.#wasLoadedSince(position, client, (loaded) =>
+      wanted.every(([field, value]) => loaded[field] === value),
+    );
   }
 
   /** Returns at most `limit` deposits with ids below `below`, the newest first, according to the views of this node. */
@@ -87,7 +117,7 @@ export class LoadedDeposits {
     const share = Math.ceil(MAX_READ_FIRST / Math.max(collections.length, 1));
     const limit = Math.min(wanted, MAX_READ, share);
     const pageOf = (collection: string, before: number) =>
-      this.#view.find({
+      this.#objects.find({
         index,
         equal: { ...equal, collection },
         ...(before !== Infinity && { upTo: { field: 'depositId', value: before - 1 } }),
@@ -115,34 +145,46 @@ export class LoadedDeposits {
    */
   async catchUp(): Promise<boolean> {
     let latest: Position | undefined;
-    await searchLoaded(this.#log, this.#projector.position, this.#timeoutMs, ({ position }) => {
+    await this.#searchLog(this.#ofObjects.position, ({ position }) => {
       latest = position;
       return false;
     });
     if (latest === undefined) return false;
-    if (!(await this.#projector.passed(latest, this.#timeoutMs))) throw logTooSlow(undefined);
+    if (!(await this.#ofObjects.passed(latest, this.#timeoutMs))) throw logTooSlow(undefined);
     return true;
   }
-}
 
-/**
- * Resolves to whether one of the events by which any node has loaded a deposit after a position satisfies `fits`.
- * @throws {EventLogUnavailable} the log does not answer in time
- */
-export async function searchLoaded(
-  log: EventLog,
-  after: Position | undefined,
-  timeoutMs: number | undefined,
-  fits: (stored: RecordedEvent, signal: AbortSignal) => boolean | Promise<boolean>,
-): Promise<boolean> {
-  const signal = clock.timeoutSignal(timeoutMs ?? CATCH_UP_TIMEOUT_MS);
-  try {
-    for await (const stored of log.readAll({ after, streamPrefixes: [deposits.prefix], signal })) {
-      if (stored.type === 'DepositLoaded' && (await fits(stored, signal))) return true;
+  /** Resolves to whether any node has loaded a matching deposit of the client after a position. */
+  #wasLoadedSince(
+    position: Position | undefined,
+    client: string,
+    fits: (loaded: DepositLoaded['data']) => boolean,
+  ): Promise<boolean> {
+    return this.#searchLog(position, async (stored, signal) => {
+      const event = deposits.codec.read(stored);
+      if (event.type !== 'DepositLoaded' || !fits(event.data)) return false;
+      const deposit = await foldStream(loadedObjects, this.#log.readStream(stored.stream, { signal }));
+      return deposit?.client === client;
+    });
+  }
+
+  /**
+   * Resolves to whether one of the events by which any node has loaded a deposit after a position satisfies `fits`.
+   * @throws {EventLogUnavailable} the log does not answer in time
+   */
+  async #searchLog(
+    after: Position | undefined,
+    fits: (stored: RecordedEvent, signal: AbortSignal) => boolean | Promise<boolean>,
+  ): Promise<boolean> {
+    const signal = clock.timeoutSignal(this.#timeoutMs);
+    try {
+      for await (const stored of this.#log.readAll({ after, streamPrefixes: [deposits.prefix], signal })) {
+        if (stored.type === 'DepositLoaded' && (await fits(stored, signal))) return true;
+      }
+      return false;
+    } catch (cause) {
+      throw signal.aborted ? logTooSlow(cause) : cause;
     }
-    return false;
-  } catch (cause) {
-    throw signal.aborted ? logTooSlow(cause) : cause;
   }
 }
 
@@ -165,7 +207,7 @@ function logTooSlow(cause: unknown): EventLogUnavailable {
 }
 
 /** Returns the index for a filter: snapshot and revision belong to one deposit, a directory may belong to many. */
-export function indexFor({ snapshot, revision, origin }: DepositFilter): readonly string[] {
+function indexFor({ snapshot, revision, origin }: DepositFilter): readonly string[] {
   if (snapshot !== undefined) return objectIndexes.snapshot;
   if (revision !== undefined) return objectIndexes.revision;
   return origin === undefined ? objectIndexes.newestOfDirectory : objectIndexes.newestOfDirectoryAndOrigin;

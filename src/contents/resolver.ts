@@ -71,6 +71,11 @@ export class Resolver {
     this.#parts = parts;
   }
 
+  /** The deposits in which it finds objects. */
+  get deposits(): LoadedDeposits {
+    return this.#parts.deposits;
+  }
+
   /**
    * Returns the object of the first reading of the SWHID that names one. Includes every deposit that any node has
    * reported as done.

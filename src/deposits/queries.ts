@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
-import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
-import type { DepositFilter } from '../contents/deposit-filter.ts';
-import { isLoadedObject, isLoadedOrigin } from '../contents/loaded-lookup.ts';
 import { depositOfStream, deposits } from '../domain/aggregates.ts';
 import type { Archive, DepositEvent } from '../domain/deposit/events.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
@@ -40,7 +37,6 @@ export class DepositQueries {
   readonly #limits: RetryLimits;
   readonly #statuses: DepositView<DepositStatusView>;
   readonly #contents: DepositView<DepositContentView>;
-  readonly #objects: View<LoadedObjects>;
 
   /**
    * @param isShared other nodes write to the log as well, so the views of this one may not have their writes yet.
@@ -53,7 +49,6 @@ export class DepositQueries {
     this.#limits = limits;
     this.#statuses = { projection: depositStatus, view: projector.add(depositStatus) };
     this.#contents = { projection: depositContent, view: projector.add(depositContent) };
-    this.#objects = projector.add(loadedObjects);
   }
 
   /** Number of times that views were replaced since the start. */
@@ -126,24 +121,6 @@ export class DepositQueries {
   /** Returns a page of a client's deposits, according to the views of this node. */
   async list(query: DepositQuery): Promise<DepositPage> {
     return depositPage(await this.#statuses.view.settled(), query);
-  }
-
-  /**
-   * Whether a deposit of the client from this origin is done. Includes every deposit that any node has reported as
-   * done.
-   */
-  hasLoaded(client: string, origin: string): Promise<boolean> {
-    const { position } = this.#projector.queriesOf(depositStatus);
-    return isLoadedOrigin({ client, origin }, this.#statuses.view, position, this.#log);
-  }
-
-  /**
-   * Whether a deposit of the client is done and has all these objects. Includes every deposit that any node has
-   * reported as done.
-   */
-  hasLoadedObject(client: string, conditions: DepositFilter): Promise<boolean> {
-    const { position } = this.#projector.queriesOf(loadedObjects);
-    return isLoadedObject(client, conditions, this.#objects, position, this.#log);
   }
 
   /** Whether the command has already changed its deposit. */

@@ -15,33 +15,15 @@ import {
   type Swhid,
 } from '../swhid/swhid.ts';
 import { badRequest } from '../sword/sword-error.ts';
-import type { DepositQueries } from './queries.ts';
 
 /** Validates the facts of an entry before anything is stored; rejects to refuse it. */
 export type EntryValidator = (facts: EntryFacts) => Promise<void>;
 
-/** Look-ups among the client's loaded deposits; answers are never older than any that a node has given. */
-export type LoadedDepositsLookup = Pick<DepositQueries, 'hasLoaded' | 'hasLoadedObject'> & {
-  /** Resolves to whether a content or directory is in a deposit that its qualifiers name. */
-  readonly isInside: (swhid: Swhid, requester: Requester) => Promise<boolean>;
-};
-
-export function loadedDepositsLookup(
-  queries: DepositQueries,
-  resolver: Pick<Resolver, 'resolve'>,
-): LoadedDepositsLookup {
-  return {
-    hasLoaded: (client, origin) => queries.hasLoaded(client, origin),
-    hasLoadedObject: (client, conditions) => queries.hasLoadedObject(client, conditions),
-    isInside: async (swhid, requester) => (await resolver.resolve(requester, [swhid])) !== undefined,
-  };
-}
-
 /** Returns the validator of an entry that accompanies software. */
-export function softwareEntryValidator(login: ClientLogin, loaded: LoadedDepositsLookup): EntryValidator {
+export function softwareEntryValidator(login: ClientLogin, resolver: Resolver): EntryValidator {
   return async (facts) => {
     assertNoReference(facts);
-    await validateOrigin(facts, login, loaded);
+    await validateOrigin(facts, login, resolver);
   };
 }
 
@@ -51,7 +33,7 @@ export function softwareEntryValidator(login: ClientLogin, loaded: LoadedDeposit
  */
 export function collectionEntryValidator(
   login: ClientLogin,
-  loaded: LoadedDepositsLookup,
+  resolver: Resolver,
 ): (request: NewEntry) => EntryValidator {
   return ({ body, inProgress, slug }) =>
     async (facts) => {
@@ -66,9 +48,9 @@ export function collectionEntryValidator(
           );
         }
         assertMetadataDeposit(facts, login.providerUrl);
-        await targetOf(facts.reference, login, loaded);
+        await targetOf(facts.reference, login, resolver);
       }
-      await validateOrigin(facts, login, loaded);
+      await validateOrigin(facts, login, resolver);
     };
 }
 
@@ -83,20 +65,20 @@ type NewEntry = {
 export async function targetOf(
   reference: Reference,
   requester: Requester,
-  loaded: LoadedDepositsLookup,
+  resolver: Resolver,
 ): Promise<MetadataTarget> {
   if (reference.kind === 'origin') {
     const url = reference.value;
-    if (await loaded.hasLoaded(requester.client, url)) return { kind: 'origin', url };
+    if (await resolver.deposits.hasOrigin(requester.client, url)) return { kind: 'origin', url };
     throw unknownReference(`the origin ${url}: this client has no deposit from there that is done`);
   }
   const swhid = swhidIn(reference.value);
   const core = formatSwhid(swhid);
-  if (await isKnown(swhid, requester, loaded)) {
+  if (await isKnown(swhid, requester, resolver)) {
     return { kind: 'object', swhid: core, context: formatQualifiedSwhid(swhid) };
   }
   const bare = { type: swhid.type, id: swhid.id, qualifiers: {} };
-  throw (await isKnown(bare, requester, loaded))
+  throw (await isKnown(bare, requester, resolver))
     ? unknownReference(
         `${formatQualifiedSwhid(swhid)}: ${core} has been deposited by this client, but not in that context`,
       )
@@ -112,16 +94,16 @@ function swhidIn(text: string): Swhid {
   }
 }
 
-async function isKnown(swhid: Swhid, requester: Requester, loaded: LoadedDepositsLookup): Promise<boolean> {
+async function isKnown(swhid: Swhid, requester: Requester, resolver: Resolver): Promise<boolean> {
   const { visit, anchor, path } = swhid.qualifiers;
   // The directory of a deposit is its root.
   if (path === undefined || path === '/') {
-    if (await hasLoaded([swhid, visit, anchor], swhid, requester, loaded)) return true;
+    if (await hasLoaded([swhid, visit, anchor], swhid, requester, resolver)) return true;
   }
   return (
     isInsideDeposit(swhid) &&
-    (await hasLoaded([visit, anchor], swhid, requester, loaded)) &&
-    loaded.isInside(swhid, requester)
+    (await hasLoaded([visit, anchor], swhid, requester, resolver)) &&
+    (await resolver.resolve(requester, [swhid])) !== undefined
   );
 }
 
@@ -130,10 +112,10 @@ async function hasLoaded(
   objects: readonly (CoreSwhid | undefined)[],
   { qualifiers: { origin } }: Swhid,
   { client }: Requester,
-  loaded: LoadedDepositsLookup,
+  resolver: Resolver,
 ): Promise<boolean> {
   const conditions = allOf(objects, origin);
-  return conditions !== undefined && loaded.hasLoadedObject(client, conditions);
+  return conditions !== undefined && resolver.deposits.hasAll(client, conditions);
 }
 
 /** Returns whether the object can be found inside a deposit. */
@@ -151,13 +133,10 @@ function unknownReference(what: string): DepositRefusal {
   return new DepositRefusal('REFERENCE_UNKNOWN', `Unknown reference: ${what}.`);
 }
 
-async function validateOrigin(
-  facts: EntryFacts,
-  login: ClientLogin,
-  loaded: LoadedDepositsLookup,
-): Promise<void> {
+async function validateOrigin(facts: EntryFacts, login: ClientLogin, resolver: Resolver): Promise<void> {
   assertOriginAllowed(facts, login.providerUrl);
   const addedTo = originAddedTo(facts);
   // A deposit that is done stays so: one look-up is enough.
-  if (addedTo !== null && !(await loaded.hasLoaded(login.client, addedTo))) throw unknownOrigin(addedTo);
+  if (addedTo !== null && !(await resolver.deposits.hasOrigin(login.client, addedTo)))
+    throw unknownOrigin(addedTo);
 }

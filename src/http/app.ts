@@ -2,7 +2,6 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositParts } from '../deposits/client-write.ts';
-import { loadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';
@@ -118,23 +117,22 @@ function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
 function routes(
   parts: Parts & { readonly maxResumableUploadSize: number | undefined },
 ): Koa.Middleware<RequestState> {
-  const { deposits, store, collections, iris, modules, answers } = parts;
+  const { deposits, store, collections, resolver, iris, modules, answers } = parts;
   const { queries } = deposits;
   const terms = new DublinCoreCache(store, parts.xmlLimits);
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
-  const lookup = loadedDepositsLookup(queries, parts.resolver);
-  const checkWrite = writeChecker({ deposits, collections, lookup, receive });
-  const writes = { checkWrite, deposits, collections, lookup, receipts: { ...parts, terms }, iris };
+  const checkWrite = writeChecker({ deposits, collections, resolver, receive });
+  const writes = { checkWrite, deposits, collections, resolver, receipts: { ...parts, terms }, iris };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(writes);
-  const forModules = { ...parts, queries, language: parts, lookup, checkWrite };
+  const forModules = { ...parts, queries, language: parts, checkWrite };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
     serviceDocument: serviceDocumentHandler(collections, served),
     collectionService: collectionServiceHandler(collections, served),
-    resolve: resolveHandler(parts.resolver, parts.objects, parts),
+    resolve: resolveHandler(resolver, parts.objects, parts),
     collection: collectionHandler(writes, parts, dryRun),
     metadata: edit,
     atom: edit,

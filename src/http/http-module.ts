@@ -2,7 +2,6 @@ import type { CollectionView } from '../../projections/collections.ts';
 import type { ObjectReader } from '../contents/object-reader.ts';
 import type { Resolver } from '../contents/resolver.ts';
 import type { DepositQueries } from '../deposits/queries.ts';
-import type { LoadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { RenderContext } from '../sword/documents/document.ts';
 import type { Iris } from '../sword/iris.ts';
 import type { Credentials } from './middleware/credentials.ts';
@@ -19,7 +18,7 @@ type HttpParts = {
   readonly credentials: Credentials;
   readonly iris: Iris;
   readonly language: RenderContext & { readonly refIdAliases: boolean };
-  readonly lookup: LoadedDepositsLookup;
+  readonly resolver: Resolver;
   readonly bodyTimeouts: BodyTimeouts;
   readonly checkWrite: CheckWrite;
 };

@@ -1,7 +1,6 @@
 import { clientLogins } from '../../projections/client-logins.ts';
 import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
-import { loadedObjects } from '../../projections/loaded-objects.ts';
 import { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import type { Config, EventLogConfig } from '../config/config.ts';
 import { LoadedDeposits } from '../contents/loaded-deposits.ts';
@@ -44,8 +43,7 @@ export async function serveClients(
     }),
   );
   const statuses = projector.add(depositStatus);
-  const objects = projector.add(loadedObjects);
-  const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects), log);
+  const loaded = new LoadedDeposits(log, projector);
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {
     deposits: openDeposits({

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { loadedObjects } from '../../projections/loaded-objects.ts';
 import { conditionsOf } from '../../src/contents/deposit-filter.ts';
 import { LoadedDeposits } from '../../src/contents/loaded-deposits.ts';
 import { ObjectReader } from '../../src/contents/object-reader.ts';
@@ -43,7 +42,7 @@ test('deposits are found by each of their identifiers, newest first and in pages
   await load(log, 4, 'bob');
   using views = SqliteViewStore.open(t.context.folder, 'log');
   const projector = new Projector(log, views);
-  const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  const deposits = new LoadedDeposits(log, projector);
   await projector.start((error) => t.fail(String(error)));
   const ids = (...asked: Parameters<LoadedDeposits['find']>) =>
     deposits.find(...asked).map(({ depositId }) => depositId);
@@ -84,7 +83,10 @@ test('a search in many collections reads about as many deposits as in one, and f
       origin: 'https://a.example/',
     }));
   };
-  const deposits = new LoadedDeposits({ find } as never, undefined as never, undefined as never);
+  const deposits = new LoadedDeposits(
+    undefined as never,
+    { add: () => ({ find }), queriesOf: () => ({}) } as never,
+  );
   const requester = { client: 'alice', collections };
   const ids = (found: readonly { depositId: number }[]) => found.map(({ depositId }) => depositId);
   const newest = Array.from({ length: 100 }, (_, index) => 50_000 - index);
@@ -100,7 +102,7 @@ test('of many deposits with an object at most a hundred are returned', async (t)
   for (let id = 1; id <= 102; id += 1) await load(log, id);
   using views = SqliteViewStore.open(t.context.folder, 'log');
   const projector = new Projector(log, views);
-  const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  const deposits = new LoadedDeposits(log, projector);
   await projector.start((error) => t.fail(String(error)));
   const store = undefined as never; // a root directory is known without its manifest
   const resolver = new Resolver({ deposits, log, store, search: store });
@@ -122,12 +124,11 @@ test('a deposit loaded by another node is awaited, and is unknown until its even
   await load(log, 1);
   using views = SqliteViewStore.open(t.context.folder, 'log');
   const projector = new Projector(log, views);
-  const view = projector.add(loadedObjects);
+  const late = new LoadedDeposits(log, projector, 100);
   views.file.addLookups(); // like the views of a service that has caught up for the first time
-  const late = new LoadedDeposits(view, projector, log, 100);
   t.deepEqual(late.find(alice, { directory }, 1), []);
   await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });
-  const deposits = new LoadedDeposits(view, projector, log);
+  const deposits = new LoadedDeposits(log, projector);
   const resolver = new Resolver({ deposits, log, store: undefined as never, search: undefined as never });
   const [caughtUp, object] = await Promise.all([
     deposits.catchUp(),

@@ -1,14 +1,24 @@
 import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
-import { isLoadedOrigin } from '../../src/contents/loaded-lookup.ts';
+import { LoadedDeposits } from '../../src/contents/loaded-deposits.ts';
 import { type EventLog, EventLogUnavailable, type ReadAllOptions } from '../../src/event-log/event-log.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit, fallbackOrigin, loadedData, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
-/** Views without any deposit. */
-const nothing = { find: (): DepositStatusView[] => [] };
 const alice = { client: 'alice', origin: fallbackOrigin };
+
+/** Looks an origin up in views that show these deposits, at this position, and in the log. */
+function hasOrigin(
+  { client, origin }: typeof alice,
+  log: EventLog,
+  shown: { readonly deposits?: readonly DepositStatusView[]; readonly position?: string | undefined } = {},
+  timeoutMs?: number,
+): Promise<boolean> {
+  const { deposits = [], position } = shown;
+  const projector = { add: () => ({ find: () => deposits }), queriesOf: () => ({ position }) };
+  return new LoadedDeposits(log, projector as never, timeoutMs).hasOrigin(client, origin);
+}
 
 async function loading(log: EventLog, depositId: number, client: string): Promise<void> {
   const attempt = 1;
@@ -34,9 +44,9 @@ async function isLoaded(
   asked: typeof alice,
   log: EventLog,
   expected: boolean,
-  after?: string,
+  position?: string,
 ) {
-  t.is(await isLoadedOrigin(asked, nothing, after, log), expected);
+  t.is(await hasOrigin(asked, log, { position }), expected);
 }
 
 test('origins newer than the views are found in the log, only of this client and this origin', async (t) => {
@@ -54,10 +64,9 @@ test('origins newer than the views are found in the log, only of this client and
 
 test('origins in the views need no read of the log', async (t) => {
   await using log = new MemoryEventLog();
-  const known = { find: () => [{ depositId: 1 } as DepositStatusView] };
   await log[Symbol.asyncDispose]();
-  t.true(await isLoadedOrigin(alice, known, undefined, log));
-  await t.throwsAsync(isLoadedOrigin(alice, nothing, undefined, log), { code: 'EVENT_LOG_UNAVAILABLE' });
+  t.true(await hasOrigin(alice, log, { deposits: [{ depositId: 1 } as DepositStatusView] }));
+  await t.throwsAsync(hasOrigin(alice, log), { code: 'EVENT_LOG_UNAVAILABLE' });
 });
 
 test('a log that does not answer in time makes an origin unavailable, never unknown', async (t) => {
@@ -72,7 +81,7 @@ test('a log that does not answer in time makes an origin unavailable, never unkn
       yield* [];
     },
   });
-  await t.throwsAsync(isLoadedOrigin(alice, nothing, undefined, silent, 10), {
+  await t.throwsAsync(hasOrigin(alice, silent, {}, 10), {
     instanceOf: EventLogUnavailable,
   });
 });

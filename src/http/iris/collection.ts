@@ -23,7 +23,7 @@ export function collectionHandler(
   language: RenderContext,
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
-  const { checkWrite, deposits, collections, lookup, iris } = parts;
+  const { checkWrite, deposits, collections, resolver, iris } = parts;
   const lists = {
     longAnswers: new LongAnswers(LISTS),
     entryTexts: new LruCache<string>(ENTRY_CHARACTERS, ({ length }) => length),
@@ -42,7 +42,7 @@ export function collectionHandler(
 
   async function create(ctx: ServiceContext, { collection }: CollectionView): Promise<void> {
     const { login } = ctx.state;
-    const validator = collectionEntryValidator(login, lookup);
+    const validator = collectionEntryValidator(login, resolver);
     const write = await checkWrite({ ctx, rule: WRITES.create, collection }, validator);
     const created = await createDeposit(deposits, {
       ...write,
@@ -50,7 +50,7 @@ export function collectionHandler(
       iris,
       targetOf: async ({ entry }) => {
         const reference = entry?.facts.reference;
-        return reference && targetOf(reference, login, lookup);
+        return reference && targetOf(reference, login, resolver);
       },
     });
     await answerCreated(ctx, created, 'edit', parts);

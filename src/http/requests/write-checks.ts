@@ -1,13 +1,10 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { Resolver } from '../../contents/resolver.ts';
 import type { ClientWrite, DepositParts, ReceivedContent } from '../../deposits/client-write.ts';
 import type { IdempotencyKey } from '../../deposits/idempotency/idempotency-store.ts';
 import { normalizePath } from '../../deposits/idempotency/request-fingerprint.ts';
-import {
-  type EntryValidator,
-  type LoadedDepositsLookup,
-  softwareEntryValidator,
-} from '../../deposits/validate-entry.ts';
+import { type EntryValidator, softwareEntryValidator } from '../../deposits/validate-entry.ts';
 import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
 import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
@@ -53,7 +50,7 @@ export type CheckedWrite = Omit<ClientWrite, 'receive'> &
 type WriteCheckParts = {
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
-  readonly lookup: LoadedDepositsLookup;
+  readonly resolver: Resolver;
   readonly receive: ReceivingParts;
 };
 
@@ -64,8 +61,8 @@ export type CheckWrite = (
 ) => Promise<CheckedWrite>;
 
 export function writeChecker(parts: WriteCheckParts): CheckWrite {
-  const { deposits, lookup, receive } = parts;
-  return async (asked, validatorOf = () => softwareEntryValidator(asked.ctx.state.login, lookup)) => {
+  const { deposits, resolver, receive } = parts;
+  return async (asked, validatorOf = () => softwareEntryValidator(asked.ctx.state.login, resolver)) => {
     const { ctx, collection } = asked;
     const { request, isFinal, key, isRepeated, accepted, body } = await checkHeaders(asked, parts);
     const { inProgress = null, slug = null } = request ?? {};

@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { Resolver } from '../../contents/resolver.ts';
 import { type DepositParts, type Written, writtenDeposit } from '../../deposits/client-write.ts';
-import type { LoadedDepositsLookup } from '../../deposits/validate-entry.ts';
 import { missingParts } from '../../domain/deposit/checks.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { missingDetail } from '../../domain/deposit/status-detail.ts';
@@ -69,7 +69,7 @@ export type WriteParts = {
   readonly checkWrite: CheckWrite;
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
-  readonly lookup: LoadedDepositsLookup;
+  readonly resolver: Resolver;
   readonly receipts: ReceiptOptions;
   readonly iris: Iris;
 };
