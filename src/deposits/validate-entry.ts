@@ -4,7 +4,11 @@ import type { Requester } from '../contents/loaded-deposits.ts';
 import type { Resolver } from '../contents/resolver.ts';
 import { DepositRefusal } from '../domain/deposit/errors.ts';
 import type { EntryFacts, MetadataTarget, Reference } from '../domain/deposit/events.ts';
-import { assertMetadataDeposit, assertNoReference } from '../domain/deposit/metadata/decide-metadata.ts';
+import {
+  assertMetadataDeposit,
+  assertMetadataUpdate,
+  assertNoReference,
+} from '../domain/deposit/metadata/decide-metadata.ts';
 import { assertOriginAllowed, originAddedTo, unknownOrigin } from '../domain/deposit/metadata/origin.ts';
 import {
   type CoreSwhid,
@@ -16,50 +20,41 @@ import {
 } from '../swhid/swhid.ts';
 import { badRequest } from '../sword/sword-error.ts';
 
-/** Validates the facts of an entry before anything is stored; rejects to refuse it. */
-export type EntryValidator = (facts: EntryFacts) => Promise<void>;
-
-/** Returns the validator of an entry that accompanies software. */
-export function softwareEntryValidator(login: ClientLogin, resolver: Resolver): EntryValidator {
-  return async (facts) => {
-    assertNoReference(facts);
-    await validateOrigin(facts, login, resolver);
-  };
-}
-
-/**
- * Returns the validator of an entry sent to a collection: with software, or with a reference. Then it is a deposit of
- * its own, about an earlier deposit of this client.
- */
-export function collectionEntryValidator(
-  login: ClientLogin,
-  resolver: Resolver,
-): (request: NewEntry) => EntryValidator {
-  return ({ body, inProgress, slug }) =>
-    async (facts) => {
-      if (facts.reference) {
-        if (body?.kind !== 'entry') assertNoReference(facts);
-        if (inProgress === true) {
-          throw badRequest('An entry with a reference is a whole deposit: send it with In-Progress: false.');
-        }
-        if (slug !== null) {
-          throw badRequest(
-            'A Slug names the origin of software, and an entry with a reference has no software: omit the Slug.',
-          );
-        }
-        assertMetadataDeposit(facts, login.providerUrl);
-        await targetOf(facts.reference, login, resolver);
-      }
-      await validateOrigin(facts, login, resolver);
-    };
-}
-
-/** The request that brings an entry to a collection. */
-type NewEntry = {
-  readonly body: { readonly kind: string } | undefined;
+/** The request that brings an entry, and the deposits that it may refer to. */
+type EntryRequest = {
+  /** Deposit that the entry is about, if that is new or done; otherwise, it accompanies software. */
+  readonly entryOf: 'new' | 'done' | undefined;
+  readonly login: ClientLogin;
+  readonly resolver: Resolver;
+  readonly body: { readonly kind: string };
   readonly inProgress: boolean | null;
   readonly slug: string | null;
 };
+
+/** Validates the facts of an entry before anything is stored; rejects to refuse it. */
+export async function validateEntry(facts: EntryFacts, request: EntryRequest): Promise<void> {
+  const { entryOf, login, resolver, body, inProgress, slug } = request;
+  if (entryOf === 'done') return assertMetadataUpdate(facts, login.providerUrl);
+  if (facts.reference) {
+    // Without software, the entry is a deposit of its own, about an earlier deposit of this client.
+    if (entryOf !== 'new' || body.kind !== 'entry') assertNoReference(facts);
+    if (inProgress === true) {
+      throw badRequest('An entry with a reference is a whole deposit: send it with In-Progress: false.');
+    }
+    if (slug !== null) {
+      throw badRequest(
+        'A Slug names the origin of software, and an entry with a reference has no software: omit the Slug.',
+      );
+    }
+    assertMetadataDeposit(facts, login.providerUrl);
+    await targetOf(facts.reference, login, resolver);
+  }
+  assertOriginAllowed(facts, login.providerUrl);
+  const addedTo = originAddedTo(facts);
+  // A deposit that is done stays so: one look-up is enough.
+  if (addedTo !== null && !(await resolver.deposits.hasOrigin(login.client, addedTo)))
+    throw unknownOrigin(addedTo);
+}
 
 /** Resolves to the target of a reference. @throws {SwordError} 400: this client has not deposited it. */
 export async function targetOf(
@@ -131,12 +126,4 @@ function unknownObjectReason(swhid: Swhid): string {
 
 function unknownReference(what: string): DepositRefusal {
   return new DepositRefusal('REFERENCE_UNKNOWN', `Unknown reference: ${what}.`);
-}
-
-async function validateOrigin(facts: EntryFacts, login: ClientLogin, resolver: Resolver): Promise<void> {
-  assertOriginAllowed(facts, login.providerUrl);
-  const addedTo = originAddedTo(facts);
-  // A deposit that is done stays so: one look-up is enough.
-  if (addedTo !== null && !(await resolver.deposits.hasOrigin(login.client, addedTo)))
-    throw unknownOrigin(addedTo);
 }

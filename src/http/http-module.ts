@@ -18,7 +18,6 @@ type HttpParts = {
   readonly credentials: Credentials;
   readonly iris: Iris;
   readonly language: RenderContext & { readonly refIdAliases: boolean };
-  readonly resolver: Resolver;
   readonly bodyTimeouts: BodyTimeouts;
   readonly checkWrite: CheckWrite;
 };

@@ -1,6 +1,6 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import { createDeposit } from '../../deposits/create.ts';
-import { collectionEntryValidator, targetOf } from '../../deposits/validate-entry.ts';
+import { targetOf } from '../../deposits/validate-entry.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
@@ -42,8 +42,7 @@ export function collectionHandler(
 
   async function create(ctx: ServiceContext, { collection }: CollectionView): Promise<void> {
     const { login } = ctx.state;
-    const validator = collectionEntryValidator(login, resolver);
-    const write = await checkWrite({ ctx, rule: WRITES.create, collection }, validator);
+    const write = await checkWrite({ ctx, rule: WRITES.create, collection });
     const created = await createDeposit(deposits, {
       ...write,
       collection,

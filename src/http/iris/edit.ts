@@ -1,7 +1,6 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { completeDeposit, removeDeposit, updateMetadata } from '../../deposits/change.ts';
 import { type Written, writtenDeposit } from '../../deposits/client-write.ts';
-import { assertMetadataUpdate } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../../swhid/swhid.ts';
 import { parseContentDisposition } from '../../sword/headers/content-disposition.ts';
 import { isArchiveType, isEntryType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
@@ -120,9 +119,7 @@ async function update(
 ): Promise<Written> {
   const swhid = checkedSwhid(ctx);
   const { collection, depositId } = deposit;
-  const { providerUrl } = ctx.state.login;
-  const asked = { ctx, rule: WRITES.updateMetadata, collection, deposit, swhid };
-  const write = await checkWrite(asked, () => async (facts) => assertMetadataUpdate(facts, providerUrl));
+  const write = await checkWrite({ ctx, rule: WRITES.updateMetadata, collection, deposit, swhid });
   return updateMetadata(deposits, depositId, write, swhid);
 }
 

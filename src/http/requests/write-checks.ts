@@ -4,7 +4,7 @@ import type { Resolver } from '../../contents/resolver.ts';
 import type { ClientWrite, DepositParts, ReceivedContent } from '../../deposits/client-write.ts';
 import type { IdempotencyKey } from '../../deposits/idempotency/idempotency-store.ts';
 import { normalizePath } from '../../deposits/idempotency/request-fingerprint.ts';
-import { type EntryValidator, softwareEntryValidator } from '../../deposits/validate-entry.ts';
+import { validateEntry } from '../../deposits/validate-entry.ts';
 import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
 import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
@@ -54,16 +54,14 @@ type WriteCheckParts = {
   readonly receive: ReceivingParts;
 };
 
-/** Checks a write before its body is received. `validatorOf` makes the validator of its entry. */
-export type CheckWrite = (
-  asked: UncheckedWrite,
-  validatorOf?: (write: Pick<CheckedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator,
-) => Promise<CheckedWrite>;
+/** Checks a write before its body is received. */
+export type CheckWrite = (asked: UncheckedWrite) => Promise<CheckedWrite>;
 
 export function writeChecker(parts: WriteCheckParts): CheckWrite {
   const { deposits, resolver, receive } = parts;
-  return async (asked, validatorOf = () => softwareEntryValidator(asked.ctx.state.login, resolver)) => {
-    const { ctx, collection } = asked;
+  return async (asked) => {
+    const { ctx, rule, collection } = asked;
+    const { login } = ctx.state;
     const { request, isFinal, key, isRepeated, accepted, body } = await checkHeaders(asked, parts);
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
@@ -74,7 +72,7 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
     return {
       ...atMatchedRevision(asked),
       requestId: ctx.state.requestId,
-      login: ctx.state.login,
+      login,
       method: ctx.method,
       iriPath: normalizePath(ctx.path),
       inProgress,
@@ -86,10 +84,20 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
       confirm: () => confirmLogin(ctx, collection, deposits),
       receive: async (instead) => {
         if (!request || !accepted || !body) return { archive: null, entry: null };
-        // What a client may do can have changed since a request that is repeated was executed.
-        const validateEntry = isRepeated ? async () => undefined : validatorOf({ body, inProgress, slug });
-        const parts = { ...receive, ...instead };
-        return receiveContent({ ctx, request, body, accepted, executed, validateEntry, parts });
+        const { entryOf } = rule;
+        return receiveContent({
+          ctx,
+          request,
+          body,
+          accepted,
+          executed,
+          // What a client may do can have changed since a request that is repeated was executed.
+          validateEntry: async (facts) =>
+            isRepeated
+              ? undefined
+              : validateEntry(facts, { entryOf, login, resolver, body, inProgress, slug }),
+          parts: { ...receive, ...instead },
+        });
       },
     };
   };

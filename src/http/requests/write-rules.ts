@@ -10,6 +10,8 @@ export type WriteRule = {
   readonly change?: Extract<Change['kind'], 'add-content' | 'replace-content' | 'replace-archive'>;
   /** Accepted bodies, by the media types of archives that the collection accepts; without it, there is no body. */
   readonly accepted?: (archives: readonly string[]) => Accepted;
+  /** Deposit that its entry is about, if that is new or done. */
+  readonly entryOf?: 'new' | 'done';
 };
 
 const archiveAndEntry = (archives: readonly string[]): Accepted => ({ archives, entry: true });
@@ -22,7 +24,7 @@ const OF_ARCHIVES = {
 
 /** The writes, by IRI. On Edit- and COL-IRI a write is final unless it says otherwise; clients add archive after archive. */
 export const WRITES = {
-  create: { isFinalWithoutHeader: true, status: 'any', accepted: archiveAndEntry },
+  create: { isFinalWithoutHeader: true, status: 'any', accepted: archiveAndEntry, entryOf: 'new' },
   // An archive may be added here without an entry (SWORD 2.0, 6.7.2): client libraries use this IRI, not the EM-IRI.
   addToEdit: {
     isFinalWithoutHeader: true,
@@ -48,6 +50,7 @@ export const WRITES = {
     isFinalWithoutHeader: true,
     status: 'done',
     accepted: () => ({ archives: [], entry: true, untypedEntry: true }),
+    entryOf: 'done',
   },
   complete: { isFinalWithoutHeader: true, status: 'any' },
   remove: { isFinalWithoutHeader: false, status: 'partial' },

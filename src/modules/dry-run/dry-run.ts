@@ -1,10 +1,8 @@
 import type { ArchiveLimits, ArchiveReader } from '../../archives/archive-reader.ts';
-import type { Resolver } from '../../contents/resolver.ts';
 import { inspectArchive } from '../../deposits/check.ts';
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import { assertSameRequest } from '../../deposits/idempotency/idempotency-store.ts';
 import { requestFingerprint } from '../../deposits/idempotency/request-fingerprint.ts';
-import { collectionEntryValidator } from '../../deposits/validate-entry.ts';
 import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
@@ -35,7 +33,7 @@ const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
  */
 export function dryRuns(
   places: DryRunPlaces,
-  { resolver, checkWrite }: { readonly resolver: Resolver; readonly checkWrite: CheckWrite },
+  checkWrite: CheckWrite,
   depositNamespace: string,
 ): DryRunHandler {
   const running = new FairSemaphore({
@@ -47,8 +45,7 @@ export function dryRuns(
   return async (ctx, { collection }) => {
     const { login, requestId } = ctx.state;
     using _permit = running.acquireNow(login.client);
-    const validator = collectionEntryValidator(login, resolver);
-    const write = await checkWrite({ ctx, rule: WRITES.create, collection }, validator);
+    const write = await checkWrite({ ctx, rule: WRITES.create, collection });
     await using place = await places.begin();
     const content = await write.receive({ store: place });
     assertSameRequest(write.key?.earlier, requestFingerprint(write, content));

@@ -38,7 +38,7 @@ export const dryRun: Module = {
     };
     return {
       name: 'dry-run',
-      dryRun: (parts) => dryRuns(places, parts, depositNamespace),
+      dryRun: ({ checkWrite }) => dryRuns(places, checkWrite, depositNamespace),
     } satisfies HttpModule;
   },
 };
