@@ -123,20 +123,20 @@ function routes(
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const checkWrite = writeChecker({ deposits, collections, resolver, receive });
-  const writes = { checkWrite, deposits, collections, resolver, receipts: { ...parts, terms }, iris };
+  const writes = { ...parts, checkWrite, terms };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(writes);
-  const forModules = { ...parts, queries, language: parts, checkWrite };
+  const forModules = { ...parts, queries, checkWrite };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
     serviceDocument: serviceDocumentHandler(collections, served),
     collectionService: collectionServiceHandler(collections, served),
     resolve: resolveHandler(resolver, parts.objects, parts),
-    collection: collectionHandler(writes, parts, dryRun),
+    collection: collectionHandler(writes, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaHandler(writes, downloads, parts),
+    media: mediaHandler(writes, downloads),
     mediaFeed: mediaFeedHandler(queries, parts),
     file: fileHandler(writes, downloads),
     status: statusHandler(queries, parts, answers),

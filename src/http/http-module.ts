@@ -3,7 +3,6 @@ import type { ObjectReader } from '../contents/object-reader.ts';
 import type { Resolver } from '../contents/resolver.ts';
 import type { DepositQueries } from '../deposits/queries.ts';
 import type { RenderContext } from '../sword/documents/document.ts';
-import type { Iris } from '../sword/iris.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import type { OptionalModule } from './middleware/open-api-document.ts';
 import type { ArchiveSource } from './requests/receiving.ts';
@@ -13,11 +12,10 @@ import type { RouteName } from './route-table.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
 /** The parts of the core that modules with routes may use. */
-type HttpParts = {
+type HttpParts = RenderContext & {
   readonly queries: DepositQueries;
   readonly credentials: Credentials;
-  readonly iris: Iris;
-  readonly language: RenderContext & { readonly refIdAliases: boolean };
+  readonly refIdAliases: boolean;
   readonly bodyTimeouts: BodyTimeouts;
   readonly checkWrite: CheckWrite;
 };

@@ -1,7 +1,6 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import { createDeposit } from '../../deposits/create.ts';
 import { targetOf } from '../../deposits/validate-entry.ts';
-import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { DryRunHandler } from '../http-module.ts';
@@ -18,11 +17,7 @@ import { resource } from './resource.ts';
 const ENTRY_CHARACTERS = 4 * 1024 ** 2;
 
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
-export function collectionHandler(
-  parts: WriteParts,
-  language: RenderContext,
-  dryRun: DryRunHandler | undefined,
-): ServiceMiddleware {
+export function collectionHandler(parts: WriteParts, dryRun: DryRunHandler | undefined): ServiceMiddleware {
   const { checkWrite, deposits, collections, resolver, iris } = parts;
   const lists = {
     longAnswers: new LongAnswers(LISTS),
@@ -31,7 +26,7 @@ export function collectionHandler(
   return resource<CollectionView>({
     find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {
-      GET: (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language, lists),
+      GET: (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, parts, lists),
       POST: async (ctx, view) => {
         if (!isDryRun(ctx)) return create(ctx, view);
         if (dryRun) return dryRun(ctx, view);

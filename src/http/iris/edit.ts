@@ -19,11 +19,11 @@ import { adding, checkAndChange, checkChange, replacing } from './write-deposit.
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editHandler(parts: WriteParts): ServiceMiddleware {
-  const { deposits, receipts } = parts;
+  const { deposits } = parts;
   return depositResource(
     deposits.queries.ownContent,
     {
-      GET: async (ctx, deposit) => answerReceipt(ctx, deposit, receipts),
+      GET: async (ctx, deposit) => answerReceipt(ctx, deposit, parts),
       POST: async (ctx, deposit) => {
         if (await isCompletion(parts, ctx, deposit)) await complete(parts, ctx, deposit);
         else await add(parts, ctx, deposit);
@@ -92,7 +92,7 @@ function announcesContent(ctx: ServiceContext, inProgress: boolean | null): bool
 
 /** Completes the deposit. Refuses an empty body when the headers promise digests of other bytes: it may be lost. */
 async function complete(parts: WriteParts, ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-  const { deposits, receipts } = parts;
+  const { deposits } = parts;
   const request = parseDepositRequest(ctx);
   assertMd5(EMPTY_BODY, request.md5);
   assertDigests(EMPTY_BODY, digestsOf(request));
@@ -101,7 +101,7 @@ async function complete(parts: WriteParts, ctx: ServiceContext, deposit: Deposit
   const completed = isAnswered
     ? deposit
     : await writtenDeposit(deposits, await completeDeposit(deposits, deposit.depositId, write));
-  await answerReceipt(ctx, completed, receipts);
+  await answerReceipt(ctx, completed, parts);
 }
 
 const EMPTY_BODY = new Uint8Array();

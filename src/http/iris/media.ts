@@ -17,15 +17,11 @@ export function mediaFeedHandler(queries: DepositQueries, renderContext: RenderC
 }
 
 /** EM-IRI: the archives of a deposit. */
-export function mediaHandler(
-  parts: WriteParts,
-  downloads: Downloads,
-  renderContext: RenderContext,
-): ServiceMiddleware {
+export function mediaHandler(parts: WriteParts, downloads: Downloads): ServiceMiddleware {
   const { queries } = parts.deposits;
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
-      if (prefersFeed(ctx, deposit)) answerMediaFeed(ctx, deposit, renderContext);
+      if (prefersFeed(ctx, deposit)) answerMediaFeed(ctx, deposit, parts);
       else await answerArchives(ctx, deposit, downloads);
     },
     POST: async (ctx, deposit) => {

@@ -9,7 +9,6 @@ import { depositReceipt } from '../../sword/documents/deposit-receipt.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { entityTag } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
-import type { Iris } from '../../sword/iris.ts';
 import type { View } from '../../views/view.ts';
 import { collectionNamed } from '../iris/deposit-resource.ts';
 import type { CheckWrite } from '../requests/write-checks.ts';
@@ -65,13 +64,10 @@ export function mediaTypeOf({
 }
 
 /** The parts that handlers of writes share: the checks before, the use cases, the receipts after. */
-export type WriteParts = {
+export type WriteParts = ReceiptOptions & {
   readonly checkWrite: CheckWrite;
   readonly deposits: DepositParts;
-  readonly collections: View<CollectionView>;
   readonly resolver: Resolver;
-  readonly receipts: ReceiptOptions;
-  readonly iris: Iris;
 };
 
 /** Answers 201 with the receipt; `Location` is the IRI that the write was about. */
@@ -79,12 +75,12 @@ export async function answerCreated(
   ctx: ServiceContext,
   written: Written,
   location: 'edit' | 'media',
-  { deposits, receipts, iris }: Pick<WriteParts, 'deposits' | 'receipts' | 'iris'>,
+  parts: WriteParts,
 ): Promise<void> {
-  const deposit = await writtenDeposit(deposits, written);
+  const deposit = await writtenDeposit(parts.deposits, written);
   ctx.status = 201;
-  ctx.set('Location', iris[location](deposit.collection, deposit.depositId));
-  await answerReceipt(ctx, deposit, receipts);
+  ctx.set('Location', parts.iris[location](deposit.collection, deposit.depositId));
+  await answerReceipt(ctx, deposit, parts);
 }
 
 /** Sets the entity tag of the changed deposit. */

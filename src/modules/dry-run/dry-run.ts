@@ -10,6 +10,7 @@ import type { DryRunHandler } from '../../http/http-module.ts';
 import type { CheckWrite } from '../../http/requests/write-checks.ts';
 import { WRITES } from '../../http/requests/write-rules.ts';
 import { answerDocument } from '../../http/responses/representation.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { render } from '../../sword/documents/render.ts';
 import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
@@ -33,8 +34,7 @@ const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
  */
 export function dryRuns(
   places: DryRunPlaces,
-  checkWrite: CheckWrite,
-  depositNamespace: string,
+  parts: RenderContext & { readonly checkWrite: CheckWrite },
 ): DryRunHandler {
   const running = new FairSemaphore({
     limit: MAX_AT_A_TIME,
@@ -45,7 +45,7 @@ export function dryRuns(
   return async (ctx, { collection }) => {
     const { login, requestId } = ctx.state;
     using _permit = running.acquireNow(login.client);
-    const write = await checkWrite({ ctx, rule: WRITES.create, collection });
+    const write = await parts.checkWrite({ ctx, rule: WRITES.create, collection });
     await using place = await places.begin();
     const content = await write.receive({ store: place });
     assertSameRequest(write.key?.earlier, requestFingerprint(write, content));
@@ -58,7 +58,7 @@ export function dryRuns(
     });
     const { contentType, format } = negotiate(DOCUMENT_OFFERS, ctx.req.headers.accept);
     ctx.vary('Accept');
-    answerDocument(ctx, contentType, render(document, format, { depositNamespace }));
+    answerDocument(ctx, contentType, render(document, format, parts));
   };
 }
 

@@ -13,12 +13,7 @@ import { DryRunStorage } from './dry-run-storage.ts';
  */
 export const dryRun: Module = {
   name: 'dry-run',
-  async serve({
-    config: { dataDir, depositNamespace, archiveLimits: limits },
-    logger,
-    resources,
-    observedReader,
-  }) {
+  async serve({ config: { dataDir, archiveLimits: limits }, logger, resources, observedReader }) {
     const folder = path.join(dataDir, 'dry-runs'); // of this process alone
     const clear = () => files.rm(folder, { recursive: true, force: true });
     await clear(); // of what a crash left
@@ -38,7 +33,7 @@ export const dryRun: Module = {
     };
     return {
       name: 'dry-run',
-      dryRun: ({ checkWrite }) => dryRuns(places, checkWrite, depositNamespace),
+      dryRun: (parts) => dryRuns(places, parts),
     } satisfies HttpModule;
   },
 };

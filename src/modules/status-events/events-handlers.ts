@@ -19,11 +19,10 @@ import type { EventStreams } from './event-streams.ts';
 import type { SealedPositions } from './sealed-positions.ts';
 import { CollectionStatusChanges, DepositStatusChanges } from './status-change-sources.ts';
 
-type EventsHandlerOptions = {
+type EventsHandlerOptions = StatusChangeContext & {
   readonly streams: EventStreams;
   readonly positions: SealedPositions;
   readonly credentials: Credentials;
-  readonly language: StatusChangeContext;
 };
 
 /** Maximum age in days of an event at which a stream can be resumed. */
@@ -117,11 +116,12 @@ async function hasNews(queries: DepositQueries, id: number, after: number, last:
 function eventsOptions(
   ctx: ServiceContext,
   collection: string,
-  { credentials, language }: EventsHandlerOptions,
+  { credentials, iris, refIdAliases }: EventsHandlerOptions,
 ): EventsOptions {
   const { login } = ctx.state;
   return {
-    ...language,
+    iris,
+    refIdAliases,
     isAllowed: () => credentials.currentLogin(login)?.collections.includes(collection) ?? false,
   };
 }

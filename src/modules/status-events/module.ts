@@ -12,11 +12,11 @@ export const statusEvents: Module = {
     const streams = new EventStreams({ log, projector, statuses: notified.statuses });
     return {
       name: 'status-events',
-      routes: ({ queries, credentials, language }) => {
-        const options = { streams, positions, credentials, language };
+      routes: (parts) => {
+        const options = { ...parts, streams, positions };
         return {
           collectionEvents: collectionEventsHandler(options),
-          events: depositEventsHandler(queries, options),
+          events: depositEventsHandler(parts.queries, options),
         };
       },
       stop: () => streams[Symbol.dispose](),

@@ -7,7 +7,7 @@ export const webhooks: Module = {
   name: 'webhooks',
   serve: async ({ notified }) => ({
     name: 'webhooks',
-    routes: ({ language }) => ({ notifications: notificationsHandler(notified, language) }),
+    routes: (parts) => ({ notifications: notificationsHandler(notified, parts) }),
   }),
   react: (node, about) => new NotificationService({ ...node, ...about }),
 };
