@@ -126,13 +126,15 @@ test.serial('an archive longer than recorded gets an error response, alone and i
   t.is((await alice.get(`${media}2/`)).status, 200);
 });
 
-test.serial('a missing archive gets an error response before the zip begins', async (t) => {
+test.serial('a missing archive gets an error response before the zip begins, also to HEAD', async (t) => {
   const { service, alice } = t.context;
   const { media, digests } = await deposited(alice, archive('g'), archive('h'));
   const [, missing = ''] = digests;
   const place = [missing.slice(0, 2), missing.slice(2, 4), missing];
   await rm(path.join(service.folder, 'archives', 'v1', 'sha256', ...place));
   await assertSwordError(t, await alice.get(media), 500, 'InternalError');
+  for (const target of [media, `${media}2/`]) t.is((await alice.send('HEAD', target)).status, 500, target);
+  t.is((await alice.send('HEAD', `${media}1/`)).status, 200);
 });
 
 test.serial(

@@ -54,7 +54,7 @@ export async function answerArchive(
   ctx.set('Repr-Digest', digests);
   ctx.set('Accept-Ranges', 'bytes');
   ctx.set('Content-Length', String(range ? range.last - range.first + 1 : archive.length));
-  if (ctx.method === 'HEAD') return answerHead(ctx);
+  if (ctx.method === 'HEAD') return await answerHead(ctx, [archive], store);
   await answers.begin(ctx);
   const { body, length } = await store.get(archive.sha256, range?.first);
   if (length !== archive.length) {
@@ -106,17 +106,29 @@ async function answerZip(
   archives: readonly Archive[],
   { store, answers }: Downloads,
 ): Promise<void> {
-  if (ctx.method === 'HEAD') return answerHead(ctx);
+  if (ctx.method === 'HEAD') return await answerHead(ctx, archives, store);
   await answers.begin(ctx);
-  for (const archive of archives) await assertThere(archive, store); // the zip begins before its first archive is read
+  await assertStored(archives, store); // the zip begins before its first archive is read
   await streamChunks(ctx, zipOf(archives, store));
 }
 
-/** Asserts that the store has the archive in full length. @throws {ObjectMissing} @throws {ObjectCorrupt} */
-async function assertThere(archive: Archive, store: ObjectStore): Promise<void> {
-  const found = await store.stat(archive.sha256);
-  if (!found) throw new ObjectMissing(archive.sha256);
-  if (found.length !== archive.length) throw lengthMismatch(archive, found.length);
+/** Answers without the bytes, with the error that a GET would get if the store lacks any. */
+async function answerHead(
+  ctx: ServiceContext,
+  archives: readonly Archive[],
+  store: ObjectStore,
+): Promise<void> {
+  await assertStored(archives, store);
+  ctx.status = 200;
+}
+
+/** Asserts that the store has the archives in full length. @throws {ObjectMissing} @throws {ObjectCorrupt} */
+async function assertStored(archives: readonly Archive[], store: ObjectStore): Promise<void> {
+  for (const archive of archives) {
+    const found = await store.stat(archive.sha256);
+    if (!found) throw new ObjectMissing(archive.sha256);
+    if (found.length !== archive.length) throw lengthMismatch(archive, found.length);
+  }
 }
 
 /**
@@ -159,10 +171,6 @@ async function* zipOf(archives: readonly Archive[], store: ObjectStore): AsyncGe
     output.destroy();
     for (const body of bodies) body.destroy();
   }
-}
-
-function answerHead(ctx: ServiceContext): void {
-  ctx.status = 200;
 }
 
 /** Maximum bytes of a name that file systems accept. */
