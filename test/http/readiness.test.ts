@@ -15,6 +15,7 @@ import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { CERTIFICATE, tlsFiles } from '../../testing/service/tls-files.ts';
@@ -48,6 +49,17 @@ test('a service without its store is not ready and gives the reason, and is read
   await rename(away, incoming);
   await until(async () => (await ready()).ok);
   t.pass();
+});
+
+test('the reason names a file of a folder with spaces, and no folder', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'data of the service');
+  await using service = await RunningService.startIn(folder);
+  const log = path.join(folder, 'event-log.sqlite');
+  await rename(log, `${log} away`);
+  await until(async () => !(await fetch(`${service.url}/health/ready`)).ok); // the last result is answered again
+  const text = await (await fetch(`${service.url}/health/ready`)).text();
+  await rename(`${log} away`, log);
+  t.regex(text, /event log: it cannot write: event-log\.sqlite was moved or deleted/);
 });
 
 test('views that do not progress are not ready: the reason has the view, the event count and the time', async (t) => {

@@ -255,6 +255,20 @@ test('an invalid operator file is reported in a sentence, by commands that write
   t.deepEqual([status.code, JSON.parse(status.out).silence], [0, expected]);
 });
 
+test('a command on a data folder that was moved away under its service says what to do', async (t) => {
+  await using service = await RunningService.start();
+  const moved = path.join(await temporaryFolder(t), 'moved');
+  await rename(service.folder, moved);
+  const [retried, status] = await Promise.all([
+    runScript(moved, 'retry', ['1']),
+    runScript(moved, 'status', ['--json']),
+  ]);
+  await rename(moved, service.folder);
+  const expected = `The running service answered: The data folder ${service.folder} was moved or deleted while it was in use. Bring it back, or stop the service before you move it.`;
+  t.deepEqual([retried.code, retried.err], [1, `${expected}\n`]);
+  t.deepEqual([status.code, JSON.parse(status.out).silence], [0, expected]);
+});
+
 test.serial('a service that cannot publish its operator port does not start to listen', async (t) => {
   const dataDir = await temporaryFolder(t);
   await mkdir(path.join(dataDir, 'operator.json'));

@@ -104,9 +104,12 @@ function assertReady(problems: Problems): void {
   if (found.length > 0) throw unavailable(`The service is not ready: ${found.join(' ')}`);
 }
 
+/** Path of a folder, which may contain spaces: up to the last slash before another path or the end of a clause. */
+const FOLDER = /(?<=^|\s)\/(?:(?:(?!\s\/|[.:,;]\s)[^/])*\/)+/g;
+
 /** Removes folders from a text: clients may learn what is wrong, not where files are stored. */
 function removeFolders(text: string): string {
-  return text.replace(/(?<=^|\s)\/\S*\//g, '');
+  return text.replace(FOLDER, '');
 }
 
 export function unavailable(summary: string): SwordError {
