@@ -13,7 +13,8 @@ const HELP = `Gives the event log and the object store of the settings a new id,
 
 Usage: deposit-service bind [--incomplete] [--json]
 
---incomplete  bind them even if the store has less than 99 % of the objects that the events of the log name
+--incomplete  bind them even if the store has less than 99 % of the objects that the events of the log name; a missing
+              store is made
 
 Use it after the log and the store were restored by other means than "deposit-service restore". The first start of a
 service and restore do this themselves. No service may run on either. A service on another log that used this store is
@@ -30,7 +31,7 @@ await runCommand(
     const config = readConfig();
     using _only = lockDataFolder(config.dataDir);
     await using log = await openLog(config, { mustExist: true });
-    await using store = await openStore(config, { mustExist: true });
+    await using store = await openStore(config, { mustExist: !values.incomplete });
     if (!values.incomplete) await assertStoreOf(log, store);
     const storeId = random.uuid();
     await appendBinding(log, storeId, await lastBinding(log));

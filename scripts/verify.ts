@@ -74,7 +74,9 @@ await runCommand(
       onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
     });
     const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
-    // Something missing is a finding. A missing permission, or a backend of another service, is an error.
+    // Something missing is a finding. A missing store or permission, or a backend of another service, is an error.
+    if (what !== 'log' && config.archiveStore.kind === 'file')
+      assertExists('archive store', config.archiveStore.folder);
     const unasked = await assertEnginesOfService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
     if (unasked !== undefined) report.notes.push(unasked);
     const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));

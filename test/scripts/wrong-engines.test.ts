@@ -91,7 +91,7 @@ test('commands open existing engines; only those meant to create one may do so',
       readFileSync(path.join(scripts, name), 'utf8'),
     ),
   );
-  t.deepEqual(makers.toSorted(), ['backup.ts', 'import.ts', 'migrate.ts', 'restore.ts']);
+  t.deepEqual(makers.toSorted(), ['backup.ts', 'bind.ts', 'import.ts', 'migrate.ts', 'restore.ts']);
 });
 
 test('a log or a store of another service is detected before anything is removed', async (t) => {

@@ -144,9 +144,18 @@ test('a copy of a store without its id is accepted as the store, an empty one is
   t.deepEqual(await idsIn(folder), { log, store: log });
   await cp(archives, `${archives}.kept`, { recursive: true });
   for (const name of await readdir(archives)) await rm(path.join(archives, name), { recursive: true });
-  const lacking = /^The archive store has no id, and only 0 of the 4 objects/;
-  await t.throwsAsync(service.startAgain(), { code: 'OTHER_STORE', message: lacking });
-  t.is((await runScript(folder, 'bind', [])).code, 1);
+  await t.throwsAsync(service.startAgain(), { code: 'OTHER_STORE', message: /there is none at .*archives/ });
+  for (const [command, ...args] of [
+    ['bind'],
+    ['gc'],
+    ['backup', '--init', await temporaryFolder(t)],
+    ['verify', '--all'],
+  ] as const) {
+    const { code, out, err } = await runScript(folder, command, args);
+    t.deepEqual([code, out], [1, ''], command);
+    t.regex(err, /^No archive store at .*archives\./, command);
+  }
+  t.deepEqual(await readdir(archives), [], 'nothing is written to the place of an unmounted disk');
   const bound = await runScript(folder, 'bind', ['--incomplete', '--json']);
   t.is(bound.code, 0, bound.err);
   const { store_id: storeId } = JSON.parse(bound.out) as { store_id: string };

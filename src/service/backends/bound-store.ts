@@ -6,6 +6,7 @@ import { DigestSet } from '../../tools/digest-set.ts';
 import { exists } from '../../tools/files/access.ts';
 import { random } from '../../tools/random.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { hasMark } from './own-folder.ts';
 import { appendBinding, assertSameId, boundStore, OtherStore } from './store-binding.ts';
 
 /** Minimum share of the objects named by events that a store must have to be accepted as the store of the log. */
@@ -95,9 +96,11 @@ async function namesObjects(log: EventLog): Promise<boolean> {
 }
 
 function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
-  if (archiveStore.kind !== 'file' || exists(archiveStore.folder)) return;
+  if (archiveStore.kind !== 'file') return;
+  const { folder } = archiveStore;
+  if (exists(folder) && hasMark('archive store', folder)) return;
   throw new OtherStore(
-    `The event log belongs to an archive store, but there is none at ${archiveStore.folder}: restore the archives, or check DEPOSIT_ARCHIVE_STORE.`,
+    `The event log belongs to an archive store, but there is none at ${folder}: mount its disk, restore the archives, or check DEPOSIT_ARCHIVE_STORE. If all objects are lost, "deposit-service bind --incomplete" makes an empty store.`,
   );
 }
 

@@ -42,16 +42,20 @@ const OTHERS: Names = {
  * @throws {FolderNotOwn} such as `/tmp` or `/var/lib`, named by mistake.
  */
 export function assertOwnFolder(what: keyof typeof SETTINGS, folder: string): void {
-  if (!isOpenToOthers(folder)) return;
-  const found = namesIn(folder);
-  if (MARKS[what].some((name) => found.includes(name))) return;
+  if (!isOpenToOthers(folder) || hasMark(what, folder)) return;
   // A new file system has `lost+found`.
   const own = [...MARKS[what], ...OTHERS[what], '.', 'lost+found'];
-  const other = found.find((name) => !own.some((beginning) => name.startsWith(beginning)));
+  const other = namesIn(folder).find((name) => !own.some((beginning) => name.startsWith(beginning)));
   if (other === undefined) return;
   throw new FolderNotOwn(
     `${folder} is no ${what}: it has other files, such as ${other}. Give the service a folder of its own: ${SETTINGS[what]} says where.`,
   );
+}
+
+/** Whether the service has used the folder: the place where a disk is to be mounted exists as well, but is empty. */
+export function hasMark(what: keyof typeof SETTINGS, folder: string): boolean {
+  const found = namesIn(folder);
+  return MARKS[what].some((name) => found.includes(name));
 }
 
 /** Returns false as well for a folder that opening it will report as unusable. */
