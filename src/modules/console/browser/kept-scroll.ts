@@ -1,13 +1,20 @@
 /** Milliseconds in which the data of a page should have arrived. */
 const MAX_WAIT_MS = 5000;
 
+/** Where the page should be, while it is being filled. */
+let wanted: number | undefined;
+
+/** Notes where the page is left. It is called before another address is opened as well: the page may be scrolling still. */
+export function notePlace(): void {
+  if (wanted === undefined) history.replaceState({ top: scrollY }, '');
+}
+
 /**
  * Returns to the place where a page was left, after the buttons back and forward and a reload. Browsers try so at once,
  * when the data of the page are missing. Here it waits until the page is long enough, or its reader acts.
  */
 export function keepScroll(): () => void {
   history.scrollRestoration = 'manual';
-  let wanted: number | undefined; // while the page is being filled
   let part = ''; // of a page that is opened at a fragment
   let timer: ReturnType<typeof setTimeout> | undefined;
   const forget = (): void => {
@@ -22,9 +29,6 @@ export function keepScroll(): () => void {
     clearTimeout(timer);
     timer = setTimeout(forget, MAX_WAIT_MS);
   };
-  const note = (): void => {
-    if (wanted === undefined) history.replaceState({ top: scrollY }, '');
-  };
   const observer = new ResizeObserver(() => {
     const target = document.getElementById(part);
     if (wanted !== undefined && document.documentElement.scrollHeight - innerHeight >= wanted)
@@ -38,7 +42,7 @@ export function keepScroll(): () => void {
   for (const act of ['wheel', 'touchstart', 'pointerdown', 'keydown'])
     window.addEventListener(act, forget, { signal, passive: true });
   window.addEventListener('popstate', begin, { signal });
-  document.addEventListener('scrollend', note, { signal });
+  document.addEventListener('scrollend', notePlace, { signal });
   begin();
   return () => {
     ended.abort();

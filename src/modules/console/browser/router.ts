@@ -1,3 +1,4 @@
+import { notePlace } from './kept-scroll.ts';
 import { Store } from './store.ts';
 
 /** The address of the page; everything that a page shows is in it. */
@@ -15,7 +16,10 @@ export const presentPlace = new Store(placeNow());
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const { pathname } = location;
   if (replace) history.replaceState(history.state, '', to);
-  else history.pushState(null, '', to);
+  else {
+    notePlace();
+    history.pushState(null, '', to);
+  }
   presentPlace.value = placeNow();
   if (location.pathname !== pathname) document.getElementById('content')?.focus({ preventScroll: true });
 }

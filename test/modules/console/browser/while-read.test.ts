@@ -172,6 +172,12 @@ test('the buttons back and forward, and a reload, lead to the place where a page
   await page.goForward();
   await page.getByRole('heading', { name: /^Event #/ }).waitFor();
   t.is(await page.evaluate('scrollY'), 0);
+  await page.goBack();
+  await page.getByRole('row', { name: /Elm 3 / }).waitFor();
+  await page.evaluate(`window.scrollTo(0, 77); document.querySelector('td a').click()`); // while the page still moves
+  await page.getByRole('heading', { name: /^Event #/ }).waitFor();
+  await page.goBack();
+  await until(() => page.evaluate<boolean>('scrollY === 77'));
 });
 
 test('the button back leads from an event that was chosen to the place where it was chosen', async (t, open) => {
