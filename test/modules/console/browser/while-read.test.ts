@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from 'playwright-core';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
+import { ATOM_TYPE, helloEntry, partial } from '../../../../testing/http/deposit-bodies.ts';
 import { until } from '../../../../testing/processes/until.ts';
 
 const test = consoleTests({
@@ -178,6 +179,31 @@ test('the buttons back and forward, and a reload, lead to the place where a page
   await page.getByRole('heading', { name: /^Event #/ }).waitFor();
   await page.goBack();
   await until(() => page.evaluate<boolean>('scrollY === 77'));
+});
+
+test('a long history shows the chosen event in its list, and a choice keeps the place in the list', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Hornbeam', status: 'partial' });
+  for (let count = 0; count < 30; count += 1)
+    await alice.put(`/1/software/${id}/metadata/`, helloEntry, { 'Content-Type': ATOM_TYPE, ...partial });
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}`);
+  const isSeen = async (name: RegExp): Promise<boolean> => {
+    const { y = 1000 } = (await page.getByRole('link', { name }).boundingBox()) ?? {};
+    return y > 0 && y < 850;
+  };
+  await until(() => isSeen(/^#32 /));
+  t.false(await isSeen(/^#0 /));
+  const place = () => page.evaluate<number>(`document.querySelector('.events').scrollTop`);
+  const link = page.getByRole('link', { name: /^#15 / });
+  await link.scrollIntoViewIfNeeded();
+  const before = await place();
+  await link.click();
+  await page.getByRole('heading', { name: 'Event #15: MetadataReplaced' }).waitFor();
+  t.is(await place(), before);
+  t.true(await isSeen(/^#15 /));
+  await page.getByLabel('As of').press('Home');
+  await until(() => isSeen(/^#0 /));
 });
 
 test('the button back leads from an event that was chosen to the place where it was chosen', async (t, open) => {

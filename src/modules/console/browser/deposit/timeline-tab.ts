@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type ChainFault, chainFaults } from '../../proof/hash-chain.ts';
 import { html } from '../../protocol/html.ts';
 import { momentOf, notAMoment } from '../../protocol/moment.ts';
@@ -102,6 +103,8 @@ function Events({
   readonly query: URLSearchParams;
 }): VNode {
   const [by, type] = [query.get('by') ?? '', query.get('type') ?? ''];
+  const list = useRef<HTMLOListElement>(null);
+  useLayoutEffect(() => showChosen(list.current), [by, type, query.get('at')]);
   const shown = steps.filter(
     ({ actor, event }) => (by === '' || actor === by) && (type === '' || event.type === type),
   );
@@ -114,10 +117,18 @@ function Events({
       ${choice('By', 'by', by, ({ actor }) => actor)} ${choice('Type', 'type', type, ({ event }) => event.type)}
       <span class="quiet">${shown.length} of ${countText(steps.length, 'event')}</span>
     </p>
-    <ol class="events">
+    <ol class="events" ref=${list}>
       ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} />`)}
     </ol>
   </section>`;
+}
+
+/** Scrolls a list that scrolls by itself, no further than the chosen event needs. */
+function showChosen(list: HTMLElement | null): void {
+  const chosen = list?.querySelector('[aria-current]')?.getBoundingClientRect();
+  if (!list || !chosen) return;
+  const { top, bottom } = list.getBoundingClientRect();
+  list.scrollTop += Math.min(0, chosen.top - top) + Math.max(0, chosen.bottom - bottom);
 }
 
 type EventItemProps = { readonly step: CheckedStep; readonly isChosen: boolean };
