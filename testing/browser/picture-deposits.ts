@@ -72,23 +72,22 @@ function deposited(client: TestClient, { members = FIRST, origin, ...made }: Pic
 
 /** Appends a deposit whose load failed, with the archives of another one that is done. */
 export async function appendFailedDeposit(
-  { service: { log } }: RunningService,
+  service: RunningService,
   depositId: number,
   other: number,
 ): Promise<void> {
-  const events = await Array.fromAsync(log.readStream(`deposit-${other}`));
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${other}`));
   const dataOf = (name: string) =>
     events.filter(({ type }) => type === name).map(({ data }) => data as never);
   const [first, ...others] = dataOf('ArchiveAdded').map(({ archive }) => archive as Archive);
   const [{ readings } = { readings: [] }] = dataOf('DepositVerified') as { readings: ArchiveReading[] }[];
 
   const text = 'The archive cannot be read: its end is missing';
-  const now = new Date().toISOString();
-  const commands: readonly DepositCommand[] = [
+  await appendDeposit(service, depositId, [
     createDeposit({
       depositId,
       uuid: randomUUID(),
-      now,
+      now: new Date().toISOString(),
       archive: first as Archive,
       final: others.length === 0,
     }),
@@ -106,11 +105,20 @@ export async function appendFailedDeposit(
       attempt: 1,
       reason: { code: 'MALFORMED_ARCHIVE', text, fields: ['archive'] },
     },
-  ];
+  ]);
+}
+
+/** Appends the events of a deposit, which happened at one time. */
+export async function appendDeposit(
+  { service: { log } }: RunningService,
+  depositId: number,
+  commands: readonly DepositCommand[],
+  occurredAt = new Date().toISOString(),
+): Promise<void> {
   const { decider, codec, prefix } = deposits;
   const stream = `${prefix}${depositId}`;
   const metadata = {
-    occurredAt: now,
+    occurredAt,
     actor: { kind: 'service', name: 'example' },
     $correlationId: randomUUID(),
   };

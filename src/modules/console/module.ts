@@ -11,13 +11,19 @@ export const webConsole: Module = {
   async serve(node): Promise<HttpModule | undefined> {
     const { config, projector } = node;
     if (config.console === 'off') return { name: 'console', operatorRoutes: { [CODES]: refusal(OFF) } };
-    const [{ people }, { depositSearch }, { OneTimeCodes }, { SessionKey }] = await Promise.all([
-      import('../../../projections/people.ts'),
-      import('../../../projections/deposit-search.ts'),
-      import('./access/one-time-codes.ts'),
-      import('./access/session-key.ts'),
-    ]);
-    const views = { people: projector.add(people), deposits: projector.add(depositSearch) };
+    const [{ people }, { depositSearch }, { depositStatus }, { OneTimeCodes }, { SessionKey }] =
+      await Promise.all([
+        import('../../../projections/people.ts'),
+        import('../../../projections/deposit-search.ts'),
+        import('../../../projections/deposit-status.ts'),
+        import('./access/one-time-codes.ts'),
+        import('./access/session-key.ts'),
+      ]);
+    const views = {
+      people: projector.add(people),
+      deposits: projector.add(depositSearch),
+      statuses: projector.add(depositStatus),
+    };
     let [codes, opened]: [InstanceType<typeof OneTimeCodes>?, Promise<Console>?] = [];
     return {
       name: 'console',

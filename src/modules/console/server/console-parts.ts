@@ -1,4 +1,5 @@
 import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import type { DepositStatusView } from '../../../../projections/deposit-status.ts';
 import type { PersonView } from '../../../../projections/people.ts';
 import type { Config } from '../../../config/config.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
@@ -23,6 +24,7 @@ export type NodeParts = PageParts & {
   readonly logger: Logger;
   readonly people: View<PersonView>;
   readonly deposits: View<DepositSearchView>;
+  readonly statuses: View<DepositStatusView>;
   readonly codes: OneTimeCodes;
 };
 

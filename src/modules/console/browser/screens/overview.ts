@@ -30,7 +30,7 @@ export function Overview({ boot }: ScreenProps): VNode {
   if (!data) return html`<${Pending} of=${loaded} />`;
   return html`
     <${Pending} of=${loaded} />
-    ${data.service && html`<${NeedsYou} data=${data} />`}
+    ${data.service && html`<${NeedsYou} counts=${data.counts} service=${data.service} />`}
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">${boot.viewer.client === null ? 'Deposits' : `Deposits of ${boot.viewer.client}`}</h2>
       <${Counts} counts=${data.counts} />
@@ -46,23 +46,38 @@ export function Overview({ boot }: ScreenProps): VNode {
   `;
 }
 
-function NeedsYou({ data: { counts, service } }: { readonly data: OverviewData }): VNode {
+type NeedsProps = {
+  readonly counts: OverviewData['counts'];
+  readonly service: NonNullable<OverviewData['service']>;
+};
+
+/** The most urgent first. */
+function NeedsYou({ counts, service }: NeedsProps): VNode {
+  const { problem, views, stuck, parked, rejected } = service;
+  const list = '/console/deposits?status=';
   const needs = [
-    item(counts['failed'], 'failed load', '/console/deposits?status=failed'),
-    item(counts['rejected'], 'rejected deposit', '/console/deposits?status=rejected'),
-    item(service?.parked, 'parked event', '/console/work'),
-    ...(service?.views ? [html`<li>The views are ${service.views.seconds} s behind the log.</li>`] : []),
-    ...(service?.problem != null ? [html`<li>${service.problem}</li>`] : []),
-  ].filter((need) => need !== undefined);
+    problem !== null && html`<li>${problem}</li>`,
+    views && html`<li>The views are ${views.seconds} s behind the log.</li>`,
+    ...Object.entries(stuck.counts).map(([status, count]) =>
+      item(count, 'stuck deposit', `${list}${status}&until=${stuck.until}`, ` (${status})`),
+    ),
+    item(parked, 'parked event', '/console/work'),
+    item(counts['failed'], 'failed load', `${list}failed`),
+    item(
+      rejected.count,
+      'rejected deposit',
+      `${list}rejected&since=${rejected.since}`,
+      ` since ${rejected.since}`,
+    ),
+  ].filter((need) => need);
   return html`<section class="panel needs" aria-labelledby="needs">
     <h2 id="needs">Needs you</h2>
     ${needs.length > 0 ? html`<ul>${needs}</ul>` : html`<p class="quiet">Nothing needs you.</p>`}
   </section>`;
 }
 
-function item(count: number | undefined, noun: string, href: string): VNode | undefined {
-  if (count === undefined || count === 0) return undefined;
-  return html`<li><a href=${href}>${countText(count, noun)}</a></li>`;
+function item(count = 0, noun: string, href: string, more = ''): VNode | undefined {
+  return count === 0 ? undefined : html`<li><a href=${href}>${countText(count, noun)}${more}</a></li>`;
 }
 
 function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode {
