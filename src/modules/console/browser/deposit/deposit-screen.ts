@@ -66,7 +66,7 @@ function Head({
     <p class="deposit-title">
       <${Title} title=${row.title} /> <${StatusMark} status=${status} /> <span class="quiet">${client} / ${collection}</span>
     </p>
-    <p class="quiet detail"><${Shown} text=${statusDetail} /></p>
+    <p class=${status in ACTS ? 'notice reasons' : 'quiet detail'}><${Shown} text=${statusDetail} /></p>
     ${context !== null && html`<p><${Copyable} text=${context} /></p>`}
     <p class="actions">
       ${
