@@ -28,6 +28,7 @@ export function pageRoutes({ assets, baseUrl }: ConsoleParts): readonly Route[] 
           <header><span class="brand">Deposits</span></header>
           <main>
             <h1>${[title, ...Object.values(params)].join(' ')}</h1>
+            <p class="loading" role="status">Loading …</p>
             <noscript>
               <p>The console needs JavaScript: switch it on, and load this page again.</p>
               ${scope && html`<p>The <a href=${`${baseUrl}/1/servicedocument/`}>pages of your collections and deposits</a> work without it.</p>`}
