@@ -15,5 +15,6 @@ export function Time({ at, isShort = false }: { readonly at: string; readonly is
   if (Number.isNaN(date.getTime())) return html`<${Shown} text=${at} />`;
   const text = timeText(date, zone);
   const title = `${timeText(date, 'utc')} · ${timeText(date, 'local')}`;
-  return html`<time datetime=${at} title=${title}>${isShort ? text.slice(11) : text}</time>`;
+  const parts = isShort ? [] : [html`<span>${text.slice(0, 10)}</span>`, ' '];
+  return html`<time datetime=${at} title=${title}>${parts}<span>${text.slice(11)}</span></time>`;
 }
