@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { depositOfStream, deposits } from '../domain/aggregates.ts';
-import type { Archive, DepositEvent } from '../domain/deposit/events.ts';
+import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
 import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
@@ -129,10 +129,11 @@ export class DepositQueries {
     return (await load(this.#log, deposits, depositId, { commandId })).executed !== undefined;
   }
 
-  /** Resolves to the archive that a command has added; `undefined` if it was not executed, or added none. */
-  async archiveOf(command: CommandOfDeposit): Promise<Archive | undefined> {
-    const events = await this.#eventsOf(command);
-    return events.flatMap(({ data }) => ('archive' in data ? [data.archive] : []))[0];
+  /** Resolves to the archive and the entry that a command has added; both `undefined` if it was not executed. */
+  async contentOf(command: CommandOfDeposit) {
+    const added = (await this.#eventsOf(command)).map(({ data }) => data);
+    const archive = added.find((data) => 'archive' in data)?.archive;
+    return { archive, entry: added.find((data) => 'entry' in data)?.entry };
   }
 
   /** Resolves to the collection in which a command has created its deposit; `undefined` if it has created none. */

@@ -114,6 +114,32 @@ test('a repeated request gets the first response even if the client may no longe
   await same(t, added, await send(edit, 'add'));
 });
 
+test('a repeated request gets the first response even if smaller ones are accepted now', async (t) => {
+  await using service = await RunningService.start({ baseUrl: 'http://deposit.example' });
+  const dora = await service.register('dora', { collections: ['art'] });
+  const open = (await create(dora, partial, 'art')).headers.get('location') ?? '';
+  const media = new URL(open).pathname.replace('metadata', 'media');
+  const sends = (client: TestClient, name: string) => [
+    () => create(client, { ...partial, 'Idempotency-Key': `form ${name}` }, 'art'),
+    () => client.post(media, helloZip, { ...archiveHeaders(), ...partial, 'Idempotency-Key': `zip ${name}` }),
+    () =>
+      client.post('/1/art/', helloEntry, { ...entryHeaders(), ...partial, 'Idempotency-Key': `xml ${name}` }),
+  ];
+  const first: Response[] = [];
+  for (const send of sends(dora, 'old')) first.push(await send());
+  await service.stop();
+  await service.startAgain({ maxUploadSize: helloZip.length - 1, maxEntrySize: helloEntry.length - 1 });
+  const later = dora.at(service.url);
+  for (const [index, send] of sends(later, 'old').entries()) {
+    t.is(first[index]?.status, 201);
+    await same(t, first[index] as Response, await send());
+  }
+  for (const send of sends(later, 'new')) t.is((await send()).status, 413);
+  const larger = Buffer.concat([helloZip, helloZip]);
+  const headers = { ...archiveHeaders(), ...partial, 'Idempotency-Key': 'zip old' };
+  t.is((await later.post(media, larger, headers)).status, 413, 'more than was deposited');
+});
+
 test('ten concurrent creates with one key create one deposit', async (t) => {
   const { alice, service } = t.context;
   const once = { 'Idempotency-Key': 'ten', ...final };

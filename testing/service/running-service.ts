@@ -73,9 +73,9 @@ export class RunningService implements AsyncDisposable {
     return client;
   }
 
-  /** Starts on the same folder, after {@link stop}. */
-  async startAgain(): Promise<void> {
-    this.service = await serviceIn(this.folder, this.#overrides, this.#logger);
+  /** Starts on the same folder, after {@link stop}, with changed settings if any are given. */
+  async startAgain(changed: Partial<Config> = {}): Promise<void> {
+    this.service = await serviceIn(this.folder, { ...this.#overrides, ...changed }, this.#logger);
   }
 
   /** Stops the service but keeps its folder. */

@@ -58,11 +58,11 @@ type WriteCheckParts = {
 export type CheckWrite = (asked: UncheckedWrite) => Promise<CheckedWrite>;
 
 export function writeChecker(parts: WriteCheckParts): CheckWrite {
-  const { deposits, resolver, receive } = parts;
+  const { deposits, resolver } = parts;
   return async (asked) => {
     const { ctx, rule, collection } = asked;
     const { login } = ctx.state;
-    const { request, isFinal, key, isRepeated, accepted, body } = await checkHeaders(asked, parts);
+    const { request, isFinal, key, isRepeated, accepted, body, receiving } = await checkHeaders(asked, parts);
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
     const executed = async () => {
@@ -96,7 +96,7 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
             isRepeated
               ? undefined
               : validateEntry(facts, { entryOf, login, resolver, body, inProgress, slug }),
-          parts: { ...receive, ...instead },
+          parts: { ...receiving, ...instead },
         });
       },
     };
@@ -118,8 +118,23 @@ async function checkHeaders(asked: UncheckedWrite, { deposits, collections, rece
   const accepted = acceptedBy(asked, isRepeated, collections);
   const body = accepted && bodyKind(ctx, accepted);
   if (!isRepeated) assertLimits(asked, body, isFinal, deposits.maxArchives);
-  if (request && body) assertDeclaredLength(request.declaredLength, body, receive);
-  return { request, isFinal, key, isRepeated, accepted, body };
+  const receiving = isRepeated ? await withEarlierLimits(receive, key, deposits) : receive;
+  if (request && body) assertDeclaredLength(request.declaredLength, body, receiving);
+  return { request, isFinal, key, isRepeated, accepted, body, receiving };
+}
+
+/** Raises the limits of sizes to what a request that is repeated has deposited: they may have been higher then. */
+async function withEarlierLimits(
+  parts: ReceivingParts,
+  key: Repetition['key'],
+  { queries }: DepositParts,
+): Promise<ReceivingParts> {
+  const earlier = key?.earlier && (await queries.contentOf(key.earlier));
+  return {
+    ...parts,
+    maxUploadSize: Math.max(parts.maxUploadSize, earlier?.archive?.length ?? 0),
+    maxEntrySize: Math.max(parts.maxEntrySize, earlier?.entry?.length ?? 0),
+  };
 }
 
 async function findRepetition(ctx: ServiceContext, deposits: DepositParts): Promise<Repetition> {

@@ -33,7 +33,7 @@ export async function receiveUpload(
   const owner = { client: ctx.state.login.client, collection };
   const repeated = nameable.uploads.find(id, owner) ? undefined : await executed();
   if (repeated && !isDryRun(ctx)) {
-    const archive = await nameable.queries.archiveOf(repeated);
+    const { archive } = await nameable.queries.contentOf(repeated);
     if (archive && isPromised(archive, promised)) return { archive: renamed(archive, ctx), entry: null };
   }
   const claimed = await ClaimedUpload.claim(id, owner, nameable);
@@ -46,7 +46,7 @@ export async function receiveUpload(
     const earlier = isDryRun(ctx) ? undefined : await executed();
     if (!earlier) throw await alreadyUsedError(upload, state, nameable);
     const { filename, md5, length } = announced;
-    const added = await nameable.queries.archiveOf(earlier);
+    const { archive: added } = await nameable.queries.contentOf(earlier);
     const { mediaType } = added?.sha256 === state.sha256 ? added : announced;
     return { archive: { sha256: state.sha256, length, md5, filename, mediaType }, entry: null };
   }
