@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
@@ -208,6 +208,15 @@ test('a mistyped folder gets neither views nor a key', async (t) => {
   const restored = await runScript(path.dirname(nowhere), 'restore', [nowhere]);
   t.deepEqual([restored.code, restored.err], [1, `${nowhere} not found.\n`]);
   t.false(existsSync(nowhere));
+});
+
+test('what root verifies is recorded for the user of the service', async (t) => {
+  if (process.getuid?.() !== 0) return t.pass('only root gives files away');
+  const folder = await service.copy(t);
+  await chown(folder, NOBODY, NOBODY);
+  t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
+  const { uid, gid } = await stat(path.join(folder, 'last-verification'));
+  t.deepEqual([uid, gid], [NOBODY, NOBODY]);
 });
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };

@@ -16,13 +16,18 @@ export const CHORES: readonly Chore[] = ['backup', 'verification'];
  */
 export async function recordSuccess(dataDir: string, chore: Chore): Promise<string | undefined> {
   try {
-    const text = `${clock.date().toISOString()}\n`;
-    await writeFileAtomic(fileOf(dataDir, chore), text, { durable: true }).catch(ignoreNotWritable);
+    await record(dataDir, fileOf(dataDir, chore)).catch(ignoreNotWritable);
     return undefined;
   } catch (error) {
     const reason = describeFsError(error) ?? (error as Error).message;
     return `${reason} So "deposit-service status" does not show this ${chore}.`;
   }
+}
+
+async function record(dataDir: string, file: string): Promise<void> {
+  await writeFileAtomic(file, `${clock.date().toISOString()}\n`, { durable: true });
+  const { uid, gid } = await files.stat(dataDir);
+  if (process.getuid?.() === 0) await files.chown(file, uid, gid); // else the service could not read it
 }
 
 /** Returns the time of the last success on this node, RFC 3339; `null` if none is recorded. */
