@@ -65,7 +65,7 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   assertElsewhere(folder, config);
   assertApart(folder, config);
-  await using log = await openServiceLog(config);
+  await using log = await openServiceLog(config, { readOnly: true });
   await using store = await openServiceStore(config);
   await assertSameStore(log, store);
   const places = backupPlaces(folder);

@@ -47,7 +47,7 @@ await runCommand(
     const age = duration(values['older-than'] ?? '24h');
     assertExists('data folder', config.dataDir); // with a mistyped one, the service could not be asked for its engines
 
-    await using log = await openServiceLog(config);
+    await using log = await openServiceLog(config, { readOnly: true });
     await using store = await openServiceStore(config);
     using _alone = await lockFor(config, age);
     using bars = new ProgressBars();

@@ -74,20 +74,6 @@ export type StoreAudit = AsyncDisposable &
     structure(): Promise<readonly { readonly file: string; readonly text: string }[]>;
   };
 
-/**
- * Resolves to the reason why the store is not ready, `null` when it is ready. A store with offline drives can answer
- * with an incomplete list, so a list counts as complete only if the store is ready before and after it.
- */
-export async function readiness(store: Pick<ObjectStore, 'ready'>): Promise<string | null> {
-  try {
-    await store.ready();
-    return null;
-  } catch (error) {
-    if (error instanceof ObjectStoreUnavailable) return error.message;
-    throw error;
-  }
-}
-
 /** The bytes of an object, in chunks: those of a body arrive one by one. */
 export type ChunkSource = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 

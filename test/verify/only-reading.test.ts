@@ -93,6 +93,7 @@ test('on a full disk the history of a stopped service is readable, and commands 
   t.regex(history.out, /Every hash fits\./);
   const status = await onFullDisk(folder, 'status');
   t.is(status.code, 0, status.err);
+  t.regex(status.out, /small\.sqlite, the store of small objects, cannot be opened: its disk is full\.$/m);
   const refused = await onFullDisk(folder, 'collection', 'add', 'more');
   t.is(refused.code, 1);
   t.regex(refused.err, /event-log\.sqlite cannot be opened: its disk is full\.\n$/);
@@ -210,7 +211,7 @@ test('a mistyped folder gets neither views nor a key', async (t) => {
   t.false(existsSync(nowhere));
 });
 
-test('what root verifies is recorded for the user of the service', async (t) => {
+test('a verification by root is recorded in a file of the user of the service', async (t) => {
   if (process.getuid?.() !== 0) return t.pass('only root gives files away');
   const folder = await service.copy(t);
   await chown(folder, NOBODY, NOBODY);

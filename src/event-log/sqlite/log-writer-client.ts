@@ -1,6 +1,6 @@
 import { clock } from '../../tools/clock.ts';
 import { WorkerClient } from '../../tools/concurrency/worker-client.ts';
-import { isDiskFullError } from '../../tools/sqlite/codes.ts';
+import { sqliteReason } from '../../tools/sqlite/codes.ts';
 import { assertInPlace, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { type Appended, EventLogUnavailable, type NewEvent, WrongExpectedRevision } from '../event-log.ts';
 import { toExpected, toRows } from '../new-event-row.ts';
@@ -142,6 +142,5 @@ function settle({ stream, expected, resolve, reject }: Waiting, answer: AppendAn
 }
 
 function unavailable(what: string, error: unknown): EventLogUnavailable {
-  const reason = isDiskFullError(error) ? 'its disk is full' : (error as Error).message;
-  return new EventLogUnavailable(`${what}: ${reason}.`);
+  return new EventLogUnavailable(`${what}: ${sqliteReason(error)}.`);
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
-import { isDamage } from '../../tools/sqlite/codes.ts';
+import { isDamage, sqliteReason } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { isWhole } from '../hashing/verified-body.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
@@ -182,7 +182,7 @@ function toOpenError(database: string): (error: Error) => never {
     const [small, { cause }] = [`${database}, the store of small objects,`, error];
     if (!(cause instanceof Error)) throw error;
     if (!isDamage(cause))
-      throw new ObjectStoreUnavailable(`${small} cannot be opened: ${cause.message}.`, { cause });
+      throw new ObjectStoreUnavailable(`${small} cannot be opened: ${sqliteReason(cause)}.`, { cause });
     throw new StoreDamaged(`${small} is corrupt: ${cause.message}. Restore it from a backup.`, { cause });
   };
 }

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { enginePlaces } from '../../service/backends/engine-places.ts';
-import { openLog } from '../../service/backends/open-log.ts';
+import { type LogOptions, openLog } from '../../service/backends/open-log.ts';
 import { openStore } from '../../service/backends/open-store.ts';
 import { assertNoUnfinishedCopy } from '../../service/backends/unfinished-copy.ts';
 import {
@@ -26,11 +26,14 @@ export function serviceOn(config: Pick<Config, 'dataDir'>): Promise<ControlClien
  * Opens the log of the service for a command. The log must exist, and must be that of a service that runs on the data
  * folder: with other settings, a command would read or change something else. A copy into the log must not be unfinished.
  */
-export async function openServiceLog(config: Config): Promise<EventLog> {
+export async function openServiceLog(
+  config: Config,
+  { readOnly = false }: Pick<LogOptions, 'readOnly'> = {},
+): Promise<EventLog> {
   await assertNoUnfinishedCopy(config.eventLog);
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'eventLog');
-  return await openLog(config, { mustExist: true });
+  return await openLog(config, { mustExist: true, readOnly });
 }
 
 /** Opens the log for commands that only read, with a warning if the service cannot be asked. */

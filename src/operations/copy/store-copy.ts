@@ -1,12 +1,12 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import { temporaryFolder } from '../../config/temporary-folder.ts';
+import { listReadiness } from '../../object-store/list-readiness.ts';
 import {
   ContentMismatch,
   ObjectError,
   ObjectMissing,
   type ObjectStore,
   ObjectStoreUnavailable,
-  readiness,
   type StoredObject,
 } from '../../object-store/object-store.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
@@ -108,13 +108,13 @@ class StoreCopy {
 
   /** Lists the objects to copy. Resolves to the reason why the list may be incomplete, if any. */
   async #list(): Promise<string | null> {
-    const before = await readiness(this.#source);
+    const before = await listReadiness(this.#source);
     for await (const { sha256, length } of this.#source.list()) {
       this.#options.signal?.throwIfAborted();
       if (!this.#options.leftOut.has(sha256)) this.#wanted.add(sha256, length);
     }
     for await (const { sha256 } of this.#options.named) this.#wanted.addNamed(sha256);
-    return before ?? (await readiness(this.#source));
+    return before ?? (await listReadiness(this.#source));
   }
 
   /** Records which objects the target lists. A list costs a store far less than a request per object. */

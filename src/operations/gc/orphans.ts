@@ -1,7 +1,8 @@
 import { objectsReferenced } from '../../deposits/objects-in-log.ts';
 import { pluralize } from '../../domain/description.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
-import { type ObjectStore, readiness } from '../../object-store/object-store.ts';
+import { listReadiness } from '../../object-store/list-readiness.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
 import { assertSameStore } from '../../service/backends/store-binding.ts';
 import { codedError } from '../../tools/coded-error.ts';
 import { temporaryDatabase } from '../../tools/sqlite/temporary-database.ts';
@@ -132,7 +133,7 @@ export class Orphans implements Disposable {
 }
 
 async function assertReady(store: ObjectStore): Promise<void> {
-  const reason = await readiness(store);
+  const reason = await listReadiness(store);
   if (reason === null) return;
   throw codedError(
     'STORE_NOT_READY',

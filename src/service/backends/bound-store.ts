@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import { objectsReferenced } from '../../deposits/objects-in-log.ts';
 import { type EventLog, WrongExpectedRevision } from '../../event-log/event-log.ts';
-import { type ObjectStore, ObjectStoreUnavailable, readiness } from '../../object-store/object-store.ts';
+import { listReadiness } from '../../object-store/list-readiness.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { DigestSet } from '../../tools/digest-set.ts';
 import { exists } from '../../tools/files/access.ts';
 import { random } from '../../tools/random.ts';
@@ -71,12 +72,12 @@ export async function assertStoreOf(log: EventLog, store: ObjectStore): Promise<
   const named = new DigestSet(DIGEST_BYTES);
   for await (const { sha256 } of objectsReferenced(log)) named.add(Buffer.from(sha256, 'hex'));
   let [listed, present] = [0, 0];
-  const before = await readiness(store);
+  const before = await listReadiness(store);
   for await (const { sha256 } of store.list()) {
     listed += 1;
     if (named.has(Buffer.from(sha256, 'hex'))) present += 1;
   }
-  const reason = before ?? (await readiness(store));
+  const reason = before ?? (await listReadiness(store));
   if (reason !== null) throw new ObjectStoreUnavailable(`Cannot list the archive store: ${reason}`);
   if (present < named.size * ENOUGH) throw incompleteStoreError(present, named.size);
   if (named.size === 0 && listed > 0 && (await isNew(log))) throw foreignStoreError(listed);

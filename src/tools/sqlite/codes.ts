@@ -43,6 +43,11 @@ export function isDiskFullError(error: unknown): boolean {
   return extendedCode(error) === SQLITE_IOERR_SHMSIZE;
 }
 
+/** Returns SQLite's text of an error, or what it means where the text is misleading. */
+export function sqliteReason(error: unknown): string {
+  return isDiskFullError(error) ? 'its disk is full' : (error as Error).message;
+}
+
 /** Whether SQLite failed because of the disk: it is full or reports an I/O error. */
 export function isDiskError(error: unknown): boolean {
   const SQLITE_FULL = 13;

@@ -1,0 +1,26 @@
+import { primaryCode } from '../tools/sqlite/codes.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from './object-store.ts';
+
+/**
+ * Resolves to the reason why a list of the store may be incomplete, `null` without one. A store with offline drives can
+ * answer with an incomplete list, so a list counts as complete only if the store is ready before and after it. A full
+ * store accepts no object, but lists all that it has.
+ */
+export async function listReadiness(store: Pick<ObjectStore, 'ready'>): Promise<string | null> {
+  try {
+    await store.ready();
+    return null;
+  } catch (error) {
+    if (error instanceof ObjectStoreUnavailable) return isFull(error.cause) ? null : error.message;
+    throw error;
+  }
+}
+
+/** Codes of file systems and of MinIO. */
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'XMinioStorageFull']);
+const SQLITE_FULL = 13;
+
+function isFull(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return FULL.has(code) || primaryCode(cause) === SQLITE_FULL;
+}
