@@ -17,7 +17,7 @@ import { onlyPositional, readArguments } from '../src/operations/command/argumen
 import { refused, runCommand, stopSignal } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
-import { openServiceLog, openServiceStore } from '../src/operations/command/service-engines.ts';
+import { openServiceLog, openServiceStoreToRead } from '../src/operations/command/service-engines.ts';
 import { firstAlteredEvent } from '../src/operations/copy/copy-verification.ts';
 import { copyLog, LogsDiffer } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
@@ -66,7 +66,7 @@ await runCommand(HELP, async (args) => {
   assertElsewhere(folder, config);
   assertApart(folder, config);
   await using log = await openServiceLog(config, { readOnly: true });
-  await using store = await openServiceStore(config);
+  await using store = await openServiceStoreToRead(config);
   await assertSameStore(log, store);
   const places = backupPlaces(folder);
   if (!values.init) assertBackup(folder);

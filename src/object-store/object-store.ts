@@ -69,7 +69,7 @@ export interface ObjectStore extends AsyncDisposable {
 
 /** The store as an audit reads it. */
 export type StoreAudit = AsyncDisposable &
-  Pick<ObjectStore, 'get' | 'stat' | 'materialize' | 'list' | 'id'> & {
+  Pick<ObjectStore, 'get' | 'stat' | 'materialize' | 'list' | 'id' | 'ready'> & {
     /** Resolves to faults of the storage that reading the objects does not show. */
     structure(): Promise<readonly { readonly file: string; readonly text: string }[]>;
   };

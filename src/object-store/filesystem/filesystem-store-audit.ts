@@ -40,6 +40,11 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
     return this.#files.storeId();
   }
 
+  // oxlint-disable-next-line require-await -- a fault must reject
+  async ready(): Promise<void> {
+    this.#open().probe();
+  }
+
   async structure(): Promise<readonly { readonly file: string; readonly text: string }[]> {
     const database = this.#database;
     const faults = (await faultsOfSqliteFile(database, EXPECTED)).map((text) => ({ file: database, text }));

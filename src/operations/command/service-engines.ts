@@ -1,7 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectStore, StoreAudit } from '../../object-store/object-store.ts';
+import { assertExists } from '../../service/backends/backend-not-found.ts';
 import { enginePlaces } from '../../service/backends/engine-places.ts';
+import { openStoreAudit } from '../../service/backends/open-audits.ts';
 import { type LogOptions, openLog } from '../../service/backends/open-log.ts';
 import { openStore } from '../../service/backends/open-store.ts';
 import { assertNoUnfinishedCopy } from '../../service/backends/unfinished-copy.ts';
@@ -48,6 +50,15 @@ export async function openServiceStore(config: Config): Promise<ObjectStore> {
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'archiveStore');
   return await openStore(config, { mustExist: true });
+}
+
+/** Opens the archive store for commands that only read it, also on a disk that accepts no writes. */
+export async function openServiceStoreToRead(config: Config): Promise<StoreAudit> {
+  const service = await serviceOn(config);
+  if (service) await assertOf(service, config, 'archiveStore');
+  const { archiveStore, dataDir } = config;
+  if (archiveStore.kind === 'file') assertExists('archive store', archiveStore.folder);
+  return await openStoreAudit(archiveStore, dataDir);
 }
 
 const SETTING = { eventLog: 'DEPOSIT_EVENT_LOG', archiveStore: 'DEPOSIT_ARCHIVE_STORE' } as const;

@@ -41,6 +41,7 @@ export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string
     materialize: (sha256) => store.materialize(sha256),
     list: () => store.list(),
     id: () => store.id(),
+    ready: () => store.ready(),
     structure: () => Promise.resolve([]),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
