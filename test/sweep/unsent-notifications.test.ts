@@ -5,6 +5,7 @@ import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { stuckDeposits } from '../../src/reactors/sweep/stuck-deposits.ts';
 import { Sweep } from '../../src/reactors/sweep/sweep.ts';
+import { UnreadableDeposits } from '../../src/reactors/sweep/unreadable-deposits.ts';
 import { UnsentNotifications } from '../../src/reactors/sweep/unsent-notifications.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
@@ -32,9 +33,9 @@ function searched() {
         status === equal?.['status'] && updatedAt >= String(from?.value) && updatedAt <= String(upTo?.value),
     );
   const views = { webhooks, statuses: { ...nothing, find }, recorded: nothing, deleted: nothing };
-  const unreadable: number[] = [];
-  const onUnreadable = (depositId: number): void => void unreadable.push(depositId);
-  const options = { log, giveUpAfter: 72 * HOUR, views: views as never, onUnreadable };
+  const { logger, lines } = keptLines('warn');
+  const unreadable = new UnreadableDeposits(log, logger);
+  const options = { log, giveUpAfter: 72 * HOUR, views: views as never, unreadable };
   const unsent = new UnsentNotifications(options);
   const create = async (depositId: number, now: string): Promise<void> => {
     await handleCommand(log, deposits, depositId, createDeposit({ depositId, now }), anyContext({ now }));
@@ -50,12 +51,12 @@ function searched() {
   const stuck = async (limit: string): Promise<string[]> => {
     const statuses = { ...nothing, find } as never;
     const { signal } = new AbortController();
-    const all = await Array.fromAsync(stuckDeposits(log, statuses, limit, onUnreadable, signal));
+    const all = await Array.fromAsync(stuckDeposits(log, statuses, limit, unreadable, signal));
     return all.map(({ event }) => event.stream);
   };
   const found = async (limit: string): Promise<string[]> =>
     (await Array.fromAsync(unsent.find(limit, new AbortController().signal))).map(({ stream }) => stream);
-  return { create, createUnreadable, found, stuck, unreadable, log, views };
+  return { create, createUnreadable, found, stuck, lines, log, views };
 }
 
 test('an unsent notification is found until it is recorded, once in each run', async (t) => {
@@ -74,14 +75,17 @@ test('an unsent notification is found also after a run with a fast clock', async
 });
 
 test('a deposit whose stream cannot be read hides no other one', async (t) => {
-  const { create, createUnreadable, found, stuck, unreadable, log } = searched();
+  const { create, createUnreadable, found, stuck, lines, log } = searched();
   await create(1, at(-HOUR / 4));
   await createUnreadable(2);
   await create(3, at(-HOUR / 4));
   t.deepEqual(await found(at(-1000)), ['deposit-1', 'deposit-3']);
   t.deepEqual(await found(at(-1000)), ['deposit-1', 'deposit-3']);
   t.deepEqual(await stuck(at(-1000)), ['deposit-1', 'deposit-3']);
-  t.deepEqual(unreadable, [2, 2, 2]);
+  t.deepEqual(
+    lines.map(({ depositId }) => depositId),
+    [2, 2], // one line for each of two reasons
+  );
   await log[Symbol.asyncDispose]();
   await t.throwsAsync(found(at(-1000)), { code: 'EVENT_LOG_UNAVAILABLE' });
 });

@@ -4,7 +4,7 @@ import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/e
 import type { View } from '../../views/view.ts';
 import { AWAITED } from '../reactor-names.ts';
 import { pagedByTime } from './paged-view.ts';
-import { type OnUnreadable, unlessUnreadable } from './unless-unreadable.ts';
+import type { UnreadableDeposits } from './unreadable-deposits.ts';
 
 type AwaitedStatus = keyof typeof AWAITED;
 type StuckDeposit = { readonly reactor: 'checker' | 'loader'; readonly event: RecordedEvent };
@@ -24,21 +24,17 @@ export function countStuck(
  * view names candidates; the stream decides.
  */
 export async function* stuckDeposits(
-  log: Pick<EventLog, 'readStream' | 'head'>,
+  log: Pick<EventLog, 'readStream'>,
   statuses: View<DepositStatusView>,
   limit: string,
-  onUnreadable: OnUnreadable,
+  unreadable: UnreadableDeposits,
   signal: AbortSignal,
 ): AsyncGenerator<StuckDeposit> {
   for (const status of Object.keys(AWAITED) as AwaitedStatus[]) {
     const range = { equal: { status }, field: 'updatedAt', from: '', upTo: limit } as const;
     for await (const { depositId } of pagedByTime(statuses, range, signal)) {
-      const stuck = await unlessUnreadable(
-        log,
-        () => awaitedEvent(log, depositId),
-        (error) => onUnreadable(depositId, error),
-      );
-      if (stuck && stuck.since <= limit) yield stuck;
+      const stuck = await unreadable.tryRead(depositId, () => awaitedEvent(log, depositId));
+      if (stuck && stuck !== 'unreadable' && stuck.since <= limit) yield stuck;
     }
   }
 }

@@ -10,7 +10,6 @@ import type { EventLogParking } from '../parking.ts';
 import type { ReactorRunner } from '../reactor-runner.ts';
 import type { NotificationViews } from './notification-views.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
-import type { OnUnreadable } from './unless-unreadable.ts';
 import { UnreadableDeposits } from './unreadable-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
 
@@ -53,14 +52,13 @@ export class Sweep implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #unsent: UnsentNotifications;
   readonly #unreadable: UnreadableDeposits;
-  readonly #onUnreadable: OnUnreadable = (depositId, error) => this.#unreadable.found(depositId, error);
   readonly #running: Promise<void>;
   #begun = 0;
 
   constructor(options: SweepOptions) {
     this.#options = options;
-    this.#unreadable = new UnreadableDeposits(options.logger);
-    this.#unsent = new UnsentNotifications({ ...options, onUnreadable: this.#onUnreadable });
+    this.#unreadable = new UnreadableDeposits(options.log, options.logger);
+    this.#unsent = new UnsentNotifications({ ...options, unreadable: this.#unreadable });
     this.#running = this.#run();
   }
 
@@ -129,7 +127,7 @@ export class Sweep implements AsyncDisposable {
     const limit = new Date(clock.now() - stuckAfter).toISOString();
     const before = this.#begun;
     const positions = await this.#groupPositions();
-    const stuck = stuckDeposits(log, views.statuses, limit, this.#onUnreadable, signal);
+    const stuck = stuckDeposits(log, views.statuses, limit, this.#unreadable, signal);
     for await (const { reactor, event } of stuck) await this.#begin(reactor, event, positions);
     for await (const event of this.#unsent.find(limit, signal))
       await this.#begin('notifier', event, positions);

@@ -1,25 +1,38 @@
+import type { EventLog } from '../../event-log/event-log.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { RepeatedFaults } from '../../tools/repeated-faults.ts';
 
 const REPEAT_AFTER_MS = 86_400_000;
 
 /**
- * Logs each deposit whose stream cannot be read: when a sweep finds it first, when the reason is another one, and once
- * a day while that lasts.
+ * Deposits whose stream cannot be read, as after an operator has deleted it in the engine: one must not hide the others.
+ * Logs each when a sweep finds it first, when the reason is another one, and once a day while that lasts.
  */
 export class UnreadableDeposits {
+  readonly #log: Pick<EventLog, 'head'>;
   readonly #logger: Logger;
   readonly #faults = new RepeatedFaults<number>(REPEAT_AFTER_MS);
   readonly #found = new Set<number>();
 
-  constructor(logger: Logger) {
+  constructor(log: Pick<EventLog, 'head'>, logger: Logger) {
+    this.#log = log;
     this.#logger = logger;
   }
 
-  found(depositId: number, err: unknown): void {
-    this.#found.add(depositId);
-    if (this.#faults.isNews(depositId, String(err)))
-      this.#logger.warn({ depositId, err }, 'deposit not swept: its stream cannot be read');
+  /**
+   * Resolves to what `read` returns about one deposit.
+   * @throws {EventLogUnavailable} the log cannot be read at all
+   */
+  async tryRead<Found>(depositId: number, read: () => Promise<Found>): Promise<Found | 'unreadable'> {
+    try {
+      return await read();
+    } catch (err) {
+      await this.#log.head();
+      this.#found.add(depositId);
+      if (this.#faults.isNews(depositId, String(err)))
+        this.#logger.warn({ depositId, err }, 'deposit not swept: its stream cannot be read');
+      return 'unreadable';
+    }
   }
 
   /** Must be called after each complete sweep: what it did not find can be read again. */

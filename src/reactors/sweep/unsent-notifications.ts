@@ -8,14 +8,14 @@ import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/e
 import { clock } from '../../tools/clock.ts';
 import type { NotificationViews } from './notification-views.ts';
 import { pagedByTime } from './paged-view.ts';
-import { type OnUnreadable, unlessUnreadable } from './unless-unreadable.ts';
+import type { UnreadableDeposits } from './unreadable-deposits.ts';
 
 type UnsentOptions = {
   readonly log: EventLog;
   readonly views: Pick<NotificationViews, 'webhooks' | 'recorded' | 'deleted' | 'statuses'>;
   /** Milliseconds after which a notification is no longer sent. */
   readonly giveUpAfter: number;
-  readonly onUnreadable: OnUnreadable;
+  readonly unreadable: UnreadableDeposits;
 };
 
 /** An event may be recorded later than its time says, since clocks differ and appends are repeated. */
@@ -61,17 +61,11 @@ export class UnsentNotifications {
       const key = `${candidate.depositId}/${candidate.revision}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      const event = await unlessUnreadable(
-        this.#options.log,
-        () => this.#unsent(candidate),
-        (error) => {
-          open.push(candidate);
-          this.#options.onUnreadable(candidate.depositId, error);
-        },
-      );
+      const { unreadable } = this.#options;
+      const event = await unreadable.tryRead(candidate.depositId, () => this.#unsent(candidate));
       if (!event) continue;
       open.push(candidate);
-      yield event;
+      if (event !== 'unreadable') yield event;
     }
     if (signal.aborted) return;
     this.#open = open;
