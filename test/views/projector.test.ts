@@ -13,7 +13,7 @@ import { foldByKey, foldStream } from '../../src/views/fold.ts';
 import type { Projection } from '../../src/views/projection.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
-import type { ViewJob } from '../../src/views/store/view-writer-messages.ts';
+import type { ViewJob } from '../../src/views/store/view-jobs.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit, loadedData, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';

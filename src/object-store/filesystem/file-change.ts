@@ -3,7 +3,11 @@ import { clock } from '../../tools/clock.ts';
 import { withDescriptor } from '../../tools/files/with-descriptor.ts';
 import { files } from '../../tools/files.ts';
 import { hasCode } from '../store-errors.ts';
-import type { FileChange } from './store-writer-messages.ts';
+
+export type FileChange =
+  | { readonly kind: 'place-file'; readonly from: string; readonly file: string }
+  | { readonly kind: 'touch-file'; readonly file: string }
+  | { readonly kind: 'remove-file'; readonly file: string; readonly storedBefore: number };
 
 /** Changes one file under the lock. Returns whether the file existed. */
 export function changeFile(change: FileChange): boolean {

@@ -1,13 +1,21 @@
 import type { ThreadPort } from '../../tools/concurrency/thread-port.ts';
 import { type Answer, answersTo, answerTo, type Call } from '../../tools/concurrency/worker-client.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
-import { assertInPlace, openFilesOf } from '../../tools/sqlite/open-files.ts';
+import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
-import { changeFile } from './file-change.ts';
+import { changeFile, type FileChange } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
 import { openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';
-import type { StoreChange, StoreWriterData } from './store-writer-messages.ts';
+
+/** A change that the store requests from its writer thread; the reply says whether there was an object to change. */
+export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'close' };
+
+export type StoreWriterData = {
+  readonly file: string;
+  /** The files of the database, which another thread has opened before: only these are written to. */
+  open?: OpenFiles;
+};
 
 /**
  * Runs the thread that makes every visible change of the store, under the write lock of its database, which other

@@ -2,8 +2,9 @@ import { clock } from '../../tools/clock.ts';
 import type { WorkerClient } from '../../tools/concurrency/worker-client.ts';
 import { openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { storeThread } from '../store-errors.ts';
+import type { FileChange } from './file-change.ts';
 import { type NewRow, packRows, type RowChange } from './row-change.ts';
-import type { FileChange, StoreChange, StoreWriterData } from './store-writer-messages.ts';
+import type { StoreChange, StoreWriterData } from './store-changes.ts';
 
 const PROGRAM = new URL('./store-writer-worker.ts', import.meta.url);
 

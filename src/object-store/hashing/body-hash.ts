@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { WorkerClient } from '../../tools/concurrency/worker-client.ts';
 import { fill } from '../chunks.ts';
-import type { BodyDigests, HashingReply, HashingRequest } from './hashing-messages.ts';
+import type { BodyDigests, HashingReply, HashingRequest } from './hashing-sessions.ts';
 
 /** Bytes that are sent to a hashing thread at once. */
 const BATCH_BYTES = 256 * 1024;

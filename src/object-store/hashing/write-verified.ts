@@ -5,7 +5,7 @@ import {
   type StoredObject,
 } from '../object-store.ts';
 import type { BodyHash } from './body-hash.ts';
-import type { BodyDigests } from './hashing-messages.ts';
+import type { BodyDigests } from './hashing-sessions.ts';
 
 /** Accepts the chunks of one body; resolves when the next one may follow. */
 type Sink = { write(chunk: Uint8Array): Promise<void> };

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { files } from '../../tools/files.ts';
-import type { BodyDigests } from '../hashing/hashing-messages.ts';
+import type { BodyDigests } from '../hashing/hashing-sessions.ts';
 import type { Spool } from '../spool.ts';
 
 /** Bytes that can be sent, and sent again. */

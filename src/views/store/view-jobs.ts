@@ -3,9 +3,18 @@ import { type Answer, answerTo, type Call } from '../../tools/concurrency/worker
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openedToWrite } from '../../tools/sqlite/writing.ts';
-import { changeWriter } from './change-writer.ts';
+import type { ViewSchema } from '../projection.ts';
+import { changeWriter, type ViewChanges } from './change-writer.ts';
 import { addLookups } from './view-schema.ts';
-import type { ViewFileUse, ViewJob } from './view-writer-messages.ts';
+
+/** A job for the worker thread that writes a view file. */
+export type ViewJob =
+  | { readonly kind: 'write'; readonly file: string; readonly changes: ViewChanges }
+  | { readonly kind: 'add-lookups'; readonly file: string; readonly schemas: readonly ViewSchema[] }
+  | { readonly kind: 'close' };
+
+/** Names the use of a file that is written. */
+export type ViewFileUse = 'served' | 'built';
 
 /**
  * Pages of a WAL file at which the thread moves them to the file. They are few while requests are served, so that the

@@ -1,7 +1,7 @@
 import { WorkerClient } from '../../tools/concurrency/worker-client.ts';
 import { ViewWriterLost, viewUnavailable } from '../view-unavailable.ts';
 import type { ViewFile } from './view-file.ts';
-import type { ViewFileUse, ViewJob } from './view-writer-messages.ts';
+import type { ViewFileUse, ViewJob } from './view-jobs.ts';
 
 const PROGRAM = new URL('./view-writer-worker.ts', import.meta.url);
 
