@@ -18,7 +18,7 @@ export function applyEvents(
     const values = valuesAfter(views, projection, streams);
     if (values.size > 0) changed.set(projection.name, values);
   }
-  views.take(changed, last);
+  views.memory.take(changed, last);
 }
 
 export function prefixesOf(projections: readonly AnyProjection[]): readonly string[] {

@@ -96,7 +96,7 @@ test('a list of deposits has each once, whatever changes in the views meanwhile'
   t.teardown(() => written[Symbol.dispose]());
   const write = (...ids: readonly number[]) => {
     const views = ids.map((depositId) => [String(depositId), { depositId }] as const);
-    written.take(new Map([['v', new Map(views)]]), eventAt(String(ids[0])));
+    written.memory.take(new Map([['v', new Map(views)]]), eventAt(String(ids[0])));
     written.save();
   };
   const ids = Array.from({ length: 1200 }, (_, index) => index + 1);
@@ -123,14 +123,14 @@ test('no snapshot of the view is held open while abandoned deposits are deleted'
   const views = ['partial', 'done', 'partial', 'partial'].map((status, at) => {
     return [String(at), { depositId: at, revision: at, status, updatedAt: `2026-03-0${9 - at}` }] as const;
   });
-  written.take(new Map([['v', new Map(views)]]), eventAt('1'));
+  written.memory.take(new Map([['v', new Map(views)]]), eventAt('1'));
   written.save();
   using opened = new ViewFile(file);
   const looked = { find: opened.table('v').find.bind(opened.table('v')), snapshot: () => opened.snapshot() };
   const ids: number[] = [];
   for (const { depositId } of abandonedDeposits(looked, '2026-03-08')) {
     if (ids.push(depositId) > 1) continue;
-    written.take(
+    written.memory.take(
       new Map([['v', new Map([['9', { depositId: 9, status: 'partial', updatedAt: '2026-03-01' }]])]]),
       eventAt('2'),
     );

@@ -93,7 +93,7 @@ test('many changes are written by a thread, again once a full disk has space', a
   const saver = new FlushScheduler(store, new AbortController().signal, (error) => failures.push(error));
   const take = (from: number, count: number) => {
     const keys = Array.from({ length: count }, (_, index) => String(from + index));
-    store.file.take(new Map([[shape.name, things(...keys)]]), eventAt(String(from + count)));
+    store.file.memory.take(new Map([[shape.name, things(...keys)]]), eventAt(String(from + count)));
     return saver.changed();
   };
   await take(1000, 100);
@@ -118,7 +118,7 @@ test('many changes are written by a thread, again once a full disk has space', a
   const count = async () => (await store.add(shape).settled()).count({});
   t.is(await count(), 1200, 'a settled view has all that was accepted before');
   t.is(stored(file).position, '2200');
-  store.file.take(new Map([[shape.name, things('1')]]), eventAt('2201'));
+  store.file.memory.take(new Map([[shape.name, things('1')]]), eventAt('2201'));
   await saver.end();
   t.is(stored(file).position, '2201');
   t.deepEqual(failures, []);
@@ -130,14 +130,14 @@ test('a corrupt page that a thread finds ends the service, and the next start re
     using store = SqliteViewStore.open(folder, 'memory');
     store.add(shape);
     store.file.addLookups();
-    store.file.take(new Map([['things', things('1')]]), eventAt('1'));
+    store.file.memory.take(new Map([['things', things('1')]]), eventAt('1'));
   }
   t.true(damageRootOf(t.context.file, 'things counts') > 0);
   const store = SqliteViewStore.open(folder, 'memory');
   store.add(shape);
   const failed = Promise.withResolvers<unknown>();
   const saver = new FlushScheduler(store, new AbortController().signal, failed.resolve);
-  store.file.take(new Map([['things', things('2', '3', '4', '5', '6')]]), eventAt('6'));
+  store.file.memory.take(new Map([['things', things('2', '3', '4', '5', '6')]]), eventAt('6'));
   await saver.changed();
   t.like(await failed.promise, { code: 'VIEW_DAMAGED' });
   await t.throwsAsync(saver.end(), { code: 'VIEW_DAMAGED' });
@@ -179,7 +179,7 @@ for (const [what, read] of Object.entries(READS)) {
       using store = SqliteViewStore.open(folder, 'memory');
       store.add(shape);
       const keys = Array.from({ length: 5000 }, (_, index) => `thing-${String(index).padStart(5, '0')}`);
-      store.file.take(new Map([['things', things(...keys)]]), eventAt('5000'));
+      store.file.memory.take(new Map([['things', things(...keys)]]), eventAt('5000'));
     }
     const bytes = readFileSync(t.context.file);
     writeFileSync(t.context.file, bytes.fill('x', bytes.length / 2, bytes.length / 2 + 8192));
@@ -205,14 +205,14 @@ test('a corrupt page found only by a write makes the next start rebuild the view
     using store = SqliteViewStore.open(folder, 'memory');
     store.add(shape);
     store.file.addLookups();
-    store.file.take(new Map([['things', things('1')]]), eventAt('1'));
+    store.file.memory.take(new Map([['things', things('1')]]), eventAt('1'));
   }
   const page = damageRootOf(t.context.file, 'things counts');
   t.true(page > 0);
   const store = SqliteViewStore.open(folder, 'memory');
   const view = store.add(shape);
   t.deepEqual([[...view.values()].length, store.file.damage], [1, undefined]);
-  store.file.take(new Map([['things', things('2')]]), eventAt('2'));
+  store.file.memory.take(new Map([['things', things('2')]]), eventAt('2'));
   t.throws(() => store.file.save(), {
     message: /^The view file .*views\.1\.sqlite is corrupt, the next start rebuilds it: .*malformed\.$/,
   });
@@ -257,7 +257,7 @@ test('a view that missed events, or has another version, makes all views be rebu
     for (const schema of schemas) store.add(schema);
     store.file.dropOthers();
     const found = store.file.lastSeen?.position;
-    store.file.take(new Map(schemas.map(({ name }) => [name, things('1')])), eventAt('1'));
+    store.file.memory.take(new Map(schemas.map(({ name }) => [name, things('1')])), eventAt('1'));
     return found;
   };
   t.is(fill(shape, others), undefined);

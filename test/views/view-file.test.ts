@@ -172,7 +172,7 @@ test('the values of one transaction are indexed together', async (t) => {
     { length: 50 },
     (_, key) => [`${key}`, { words: `word ${key}`, ids: `a${key}` }] as const,
   );
-  file.take(new Map([['things', new Map(values)]]), eventAt('1'));
+  file.memory.take(new Map([['things', new Map(values)]]), eventAt('1'));
   file.save();
   using database = new DatabaseSync(file.path, { readOnly: true });
   for (const index of ['things texts', 'things ids'])
@@ -221,7 +221,7 @@ test('a query writes nothing if its view has no unwritten values', async (t) => 
   file.clear();
   file.add(other);
   const take = (view: string, position: string) =>
-    file.take(new Map([[view, new Map([['1', { owner: 'ada', kind: 'red' }]])]]), eventAt(position));
+    file.memory.take(new Map([[view, new Map([['1', { owner: 'ada', kind: 'red' }]])]]), eventAt(position));
   take(other.name, '1');
   const stored = () => file.storedLastSeen()?.position;
   t.deepEqual(

@@ -12,7 +12,7 @@ export function openOneView(path: string, schema: ViewSchema): OneView {
   const [file, { name }] = [openViewFile(path, 'memory', [schema]), schema];
   const view: OneView = {
     file,
-    take: (values, last) => file.take(new Map([[name, values]]), last),
+    take: (values, last) => file.memory.take(new Map([[name, values]]), last),
     get: (key) => file.get(name, key),
     values: () => Iterator.from(file.table(name).rows()).map(([, view]) => JSON.parse(view) as unknown),
     find: (query) => file.read(name, (table) => table.find(query)),

@@ -57,7 +57,7 @@ export class SqliteViewStore {
     return {
       ...this.#queries(name, true),
       settled: async () => {
-        if (!this.#file.isWritten(name)) await this.#settle();
+        if (!this.#file.memory.isWritten(name)) await this.#settle();
         return settled;
       },
     };

@@ -5,11 +5,11 @@ import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
-import { engineIn, type ViewValues } from '../view.ts';
+import { engineIn } from '../view.ts';
 import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
 import { changeWriter, lastSeenIn } from './change-writer.ts';
 import { markDamaged } from './view-folder.ts';
-import { type FlushBatch, ViewMemory } from './view-memory.ts';
+import { ViewMemory } from './view-memory.ts';
 import { addLookups, createView, dropView, prepareViewFile, versionOf } from './view-schema.ts';
 import { ViewTable } from './view-table.ts';
 
@@ -22,13 +22,13 @@ type AboutViews = { readonly origin: string; readonly created: string };
 /** One generation of all views of a node: a SQLite file, written by a single process. */
 export class ViewFile implements Disposable {
   readonly path: string;
+  readonly memory: ViewMemory;
   readonly #database: DatabaseSync;
   /** Only for a file that is opened to write. */
   readonly #write: ReturnType<typeof changeWriter> | undefined;
   /** The views that were added. */
   readonly #schemas = new Map<string, ViewSchema>();
   readonly #tables = new Map<string, ViewTable>();
-  readonly #memory: ViewMemory;
   #damage: string | undefined;
 
   /** Opens a file, read-only without `origin`. @throws it cannot be opened, or is not a view file. */
@@ -39,7 +39,7 @@ export class ViewFile implements Disposable {
     try {
       if (origin !== undefined) prepareViewFile(this.#database, origin);
       this.#write = origin === undefined ? undefined : changeWriter(this.#database);
-      this.#memory = new ViewMemory(this.storedLastSeen());
+      this.memory = new ViewMemory(this.storedLastSeen());
     } catch (error) {
       this.#database.close();
       throw error;
@@ -100,7 +100,7 @@ export class ViewFile implements Disposable {
   }
 
   get lastSeen(): SeenEvent | undefined {
-    return this.#memory.last;
+    return this.memory.last;
   }
 
   /** Returns the event that the file names as the last applied one; another process may have moved it. */
@@ -111,7 +111,7 @@ export class ViewFile implements Disposable {
   /** Returns the position that queries of a view have reached. */
   queryablePosition(view: string): Position | undefined {
     this.#saveForQueries(view);
-    return (this.#memory.isWritten(view) ? this.#memory.last : this.#memory.written)?.position;
+    return (this.memory.isWritten(view) ? this.memory.last : this.memory.written)?.position;
   }
 
   /** The size of the file in bytes, with what is still in its WAL file. */
@@ -120,25 +120,15 @@ export class ViewFile implements Disposable {
     return Number(this.#database.prepare(sql).get()?.['size']);
   }
 
-  /** Says how many values are not in the file. */
-  get memory(): Pick<ViewMemory, 'waiting' | 'unwritten'> {
-    return this.#memory;
-  }
-
   /** Returns a value as it is after the event accepted last. */
   get(view: string, key: string): unknown {
     const fromFile = () => this.#reading(view, () => this.#table(view).get(key));
-    return this.#memory.get(view, key, fromFile, this.#write !== undefined);
+    return this.memory.get(view, key, fromFile, this.#write !== undefined);
   }
 
   /** Reads a view with everything accepted until now, or as it is written. @throws {ViewUnavailable} a page is corrupt */
   read<Found>(view: string, read: (table: ViewTable) => Found, saves = true): Found {
     return this.#reading(view, () => read(saves ? this.table(view) : this.#table(view)));
-  }
-
-  /** Returns whether the file has all accepted values of the view. */
-  isWritten(view: string): boolean {
-    return this.#memory.isWritten(view);
   }
 
   /** Returns a view with everything accepted until now; on a full disk, with what was written before. */
@@ -158,18 +148,10 @@ export class ViewFile implements Disposable {
     return found.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok');
   }
 
-  /**
-   * Accepts values as they are after the events up to `last`. Readers see them at once; {@link save} writes them. If
-   * that never happens, they are read from the log again.
-   */
-  take(values: ViewValues, last: SeenEvent): void {
-    this.#memory.take(values, last);
-  }
-
   /** Writes all that is not written, in one transaction. @throws {ViewUnavailable} the disk does not accept it now */
   save(): void {
-    this.#memory.takeBack();
-    const handed = this.handOver();
+    this.memory.takeBack();
+    const handed = this.memory.handOver();
     if (!handed) return;
     try {
       readTwice(this.#database, () => this.#write?.(handed.changes));
@@ -189,11 +171,6 @@ export class ViewFile implements Disposable {
     return isDiskError(error) || isBusy(error) ? viewUnavailable(this.path, 'written', error) : error;
   }
 
-  /** Returns the unwritten changes for another connection to write, or `undefined`. */
-  handOver(): FlushBatch | undefined {
-    return this.#memory.handOver();
-  }
-
   /** Empties all views, and removes all that {@link addLookups} created. */
   clear(): void {
     this.#changing(() => {
@@ -202,7 +179,7 @@ export class ViewFile implements Disposable {
       this.#database.exec('UPDATE about SET last_seen = NULL');
     });
     this.lookupsAdded();
-    this.#memory.clear();
+    this.memory.clear();
   }
 
   /** Starts a read transaction: until it is disposed of, all reads see one state. */
@@ -246,7 +223,7 @@ export class ViewFile implements Disposable {
 
   /** Writes what was accepted before a view is queried, unless the file has all values of this view. */
   #saveForQueries(view: string): void {
-    if (this.#memory.isWritten(view)) return;
+    if (this.memory.isWritten(view)) return;
     try {
       this.save();
     } catch (error) {

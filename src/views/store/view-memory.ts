@@ -65,6 +65,10 @@ export class ViewMemory {
     return value;
   }
 
+  /**
+   * Accepts values as they are after the events up to `last`. Readers see them at once; {@link ViewFile.save} writes
+   * them. If that never happens, they are read from the log again.
+   */
   take(values: ViewValues, { id, stream, revision, position }: SeenEvent): void {
     for (const [view, byKey] of values) {
       const [recent, unwritten] = [this.#recentOf(view), this.#unwritten.getOrInsert(view, new Map())];

@@ -23,7 +23,7 @@ export class ViewWriter implements AsyncDisposable {
 
   /** Writes what the file has accepted until now. @throws {ViewUnavailable} the file has the changes again */
   async write(): Promise<void> {
-    const handed = this.file.handOver();
+    const handed = this.file.memory.handOver();
     if (!handed) return;
     try {
       await this.#thread.call({ kind: 'write', file: this.file.path, changes: handed.changes });
