@@ -42,7 +42,9 @@ export class CatchUpDeliveries implements ConsumerGroups {
 
   /** Returns the exact status while this process receives the group; otherwise the status of the last save. */
   async status(group: string, streamPrefix: string): Promise<GroupStatus> {
-    const groupPosition = this.#receiving.get(group)?.groupPosition ?? (await this.#openPosition(group));
+    const groupPosition =
+      this.#receiving.get(group)?.groupPosition ??
+      (await CatchUpPosition.open(this.#folder, group, this.#log));
     const later = await lagAfter(this.#log, groupPosition.last, streamPrefix);
     const { position, inFlight } = groupPosition;
     const oldest = inFlight.oldest ?? later.oldest;
@@ -94,10 +96,6 @@ export class CatchUpDeliveries implements ConsumerGroups {
     } finally {
       this.#receiving.delete(group);
     }
-  }
-
-  async #openPosition(group: string): Promise<CatchUpPosition> {
-    return CatchUpPosition.open(this.#folder, group, this.#log);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { NamedUpload } from '../../../deposits/client-write.ts';
 import type { DepositQueries } from '../../../deposits/queries.ts';
 import type { Archive } from '../../../domain/deposit/events.ts';
+import { EventLogUnavailable } from '../../../event-log/event-log.ts';
 import type { Iris } from '../../../sword/iris.ts';
 import { notFound, SwordError } from '../../../sword/sword-error.ts';
 import type { ResumableUploads, UploadOwner } from '../resumable-uploads.ts';
@@ -75,7 +76,7 @@ export class ClaimedUpload implements NamedUpload, Disposable {
       return outcome;
     } catch (error) {
       // An append whose outcome is unknown may still be executed.
-      if (!isUnknown(error)) await this.#settle().catch(() => undefined);
+      if (!(error instanceof EventLogUnavailable)) await this.#settle().catch(() => undefined);
       throw error;
     }
   }
@@ -134,10 +135,6 @@ async function assertUsable(upload: Upload): Promise<void> {
 function assertWhole({ id, state, offset, length }: Upload): void {
   if (state.status === 'used' || offset === length) return;
   throw conflict(`The upload ${id} has ${offset} of its ${length} bytes: send the rest of it first.`);
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EVENT_LOG_UNAVAILABLE';
 }
 
 function conflict(summary: string, headers: Record<string, string> = {}): SwordError {
