@@ -117,35 +117,34 @@ function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
 function routes(
   parts: Parts & { readonly maxResumableUploadSize: number | undefined },
 ): Koa.Middleware<RequestState> {
-  const { deposits, store, collections, resolver, iris, modules, answers } = parts;
+  const { deposits, store, collections, resolver, iris, modules } = parts;
   const { queries } = deposits;
   const terms = new DublinCoreCache(store, parts.xmlLimits);
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const checkWrite = writeChecker({ deposits, collections, resolver, receive });
-  const writes = { ...parts, checkWrite, terms };
+  const all = { ...parts, queries, checkWrite, terms };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
-  const edit = editHandler(writes);
-  const forModules = { ...parts, queries, checkWrite };
-  const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
+  const edit = editHandler(all);
+  const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(all) ?? []));
   const served = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
     serviceDocument: serviceDocumentHandler(collections, served),
     collectionService: collectionServiceHandler(collections, served),
     resolve: resolveHandler(resolver, parts.objects, parts),
-    collection: collectionHandler(writes, dryRun),
+    collection: collectionHandler(all, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaHandler(writes, downloads),
-    mediaFeed: mediaFeedHandler(queries, parts),
-    file: fileHandler(writes, downloads),
-    status: statusHandler(queries, parts, answers),
-    content: contentHandler(queries, parts, answers),
-    statement: statementHandler(queries, parts, answers),
-    statementRdf: statementHandler(queries, parts, answers, STATEMENT_RDF_OFFERS),
-    history: historyHandler(queries, parts),
+    media: mediaHandler(all, downloads),
+    mediaFeed: mediaFeedHandler(all),
+    file: fileHandler(all, downloads),
+    status: statusHandler(all),
+    content: contentHandler(all),
+    statement: statementHandler(all),
+    statementRdf: statementHandler(all, STATEMENT_RDF_OFFERS),
+    history: historyHandler(all),
   };
-  for (const module of modules) Object.assign(handlers, module.routes?.(forModules));
+  for (const module of modules) Object.assign(handlers, module.routes?.(all));
   const router = new Router<RequestState>({ sensitive: true });
   for (const [name, path] of Object.entries(ROUTES)) {
     const handler = handlers[name as RouteName]; // the keys of the table

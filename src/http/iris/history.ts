@@ -3,12 +3,12 @@ import type { DepositQueries } from '../../deposits/queries.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
-import type { RenderContext } from '../../sword/documents/document.ts';
 import { type HistoryEntry, historyFeed } from '../../sword/documents/history-feed.ts';
 import { render } from '../../sword/documents/render.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
+import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
@@ -25,15 +25,16 @@ export const HISTORY_OFFERS: Offers = [
 const PAGE_SIZE = 100;
 
 /** Serves the events of a deposit to its client. */
-export function historyHandler(queries: DepositQueries, options: RenderContext): ServiceMiddleware {
+export function historyHandler(parts: ReadParts): ServiceMiddleware {
+  const { queries } = parts;
   return depositResource(queries.ownStatus, {
     GET: async (ctx, deposit) => {
       const from = pageStart(ctx);
       const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);
       if (!chosen) return;
       const page = await pageOf(queries, deposit, from);
-      const document = historyFeed({ ...deposit, author: deposit.client, ...page }, options);
-      answerDocument(ctx, chosen.contentType, render(document, chosen.format, options));
+      const document = historyFeed({ ...deposit, author: deposit.client, ...page }, parts);
+      answerDocument(ctx, chosen.contentType, render(document, chosen.format, parts));
     },
   });
 }

@@ -1,18 +1,17 @@
-import type { DepositQueries } from '../../deposits/queries.ts';
-import type { RenderContext } from '../../sword/documents/document.ts';
 import { type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { answerArchives, type Downloads } from '../responses/answer-archives.ts';
 import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/answer-media-feed.ts';
 import { answerCreated, type WriteParts } from '../responses/answer-receipt.ts';
+import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 import { adding, checkAndChange, replacing } from './write-deposit.ts';
 
 /** The archives of a deposit as a feed, also for clients that accept none: many send no `Accept`. A page for people. */
-export function mediaFeedHandler(queries: DepositQueries, renderContext: RenderContext): ServiceMiddleware {
+export function mediaFeedHandler(parts: ReadParts): ServiceMiddleware {
   const offers: Offers = [MEDIA_FEED_OFFERS[0], PAGE];
-  return depositResource(queries.ownContent, {
-    GET: async (ctx, deposit) => answerMediaFeed(ctx, deposit, renderContext, offers),
+  return depositResource(parts.queries.ownContent, {
+    GET: async (ctx, deposit) => answerMediaFeed(ctx, deposit, parts, offers),
   });
 }
 

@@ -1,11 +1,9 @@
-import type { DepositQueries } from '../../deposits/queries.ts';
-import type { RenderContext } from '../../sword/documents/document.ts';
 import { render } from '../../sword/documents/render.ts';
 import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
 import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
-import type { ResponseCache } from '../responses/response-cache.ts';
+import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
@@ -24,12 +22,8 @@ export const STATEMENT_RDF_OFFERS: typeof STATEMENT_OFFERS = [
 ];
 
 /** Serves the SWORD Statement of a deposit as a feed, a resource map, JSON or a page. */
-export function statementHandler(
-  queries: DepositQueries,
-  options: RenderContext,
-  cache: ResponseCache,
-  offers = STATEMENT_OFFERS,
-): ServiceMiddleware {
+export function statementHandler(parts: ReadParts, offers = STATEMENT_OFFERS): ServiceMiddleware {
+  const { queries, answers } = parts;
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
       const chosen = chooseRepresentation(ctx, deposit, offers);
@@ -38,10 +32,10 @@ export function statementHandler(
       const statement = { ...deposit, author: deposit.client };
       const body =
         format === 'rdf'
-          ? statementRdf(statement, options)
-          : render(statementFeed(statement, options), format, options);
+          ? statementRdf(statement, parts)
+          : render(statementFeed(statement, parts), format, parts);
       answerDocument(ctx, contentType, body);
-      cache.store(ctx, deposit, () => queries.contentValidator(deposit));
+      answers.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });
 }

@@ -1,11 +1,9 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { DepositQueries } from '../../deposits/queries.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
-import type { RenderContext } from '../../sword/documents/document.ts';
 import { statusDocument } from '../../sword/documents/status-document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
 import { answerVersion } from '../responses/representation.ts';
-import type { ResponseCache } from '../responses/response-cache.ts';
+import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
@@ -18,11 +16,8 @@ const RETRY_AFTER_SECONDS: Partial<Record<DepositStatusView['status'], number>> 
 };
 
 /** State-IRI: the status of a deposit. */
-export function statusHandler(
-  queries: DepositQueries,
-  context: RenderContext & { readonly refIdAliases: boolean },
-  cache: ResponseCache,
-): ServiceMiddleware {
+export function statusHandler(parts: ReadParts & { readonly refIdAliases: boolean }): ServiceMiddleware {
+  const { queries, answers } = parts;
   return depositResource(queries.ownStatus, {
     GET: async (ctx, deposit) => {
       ctx.status = 201; // the code the interface states for success
@@ -30,8 +25,8 @@ export function statusHandler(
       if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
       const externalId = deposit.externalIdentifier ?? deposit.slug;
       const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit), externalId };
-      answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => statusDocument(document, context), context);
-      cache.store(ctx, deposit, () => queries.statusValidator(deposit));
+      answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => statusDocument(document, parts), parts);
+      answers.store(ctx, deposit, () => queries.statusValidator(deposit));
     },
   });
 }

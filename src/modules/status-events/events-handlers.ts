@@ -22,6 +22,7 @@ import { CollectionStatusChanges, DepositStatusChanges } from './status-change-s
 type EventsHandlerOptions = StatusChangeContext & {
   readonly streams: EventStreams;
   readonly positions: SealedPositions;
+  readonly queries: DepositQueries;
   readonly credentials: Credentials;
 };
 
@@ -35,11 +36,8 @@ type Followed = DepositStatusView & { readonly isDeleted?: true };
  * The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`, up to its deletion
  * if it has been deleted since.
  */
-export function depositEventsHandler(
-  queries: DepositQueries,
-  options: EventsHandlerOptions,
-): ServiceMiddleware {
-  const { streams } = options;
+export function depositEventsHandler(options: EventsHandlerOptions): ServiceMiddleware {
+  const { queries, streams } = options;
   return resource<Followed>({
     find: (ctx) => {
       const isResumed = lastEventId(ctx) !== undefined;

@@ -16,7 +16,7 @@ export const statusEvents: Module = {
         const options = { ...parts, streams, positions };
         return {
           collectionEvents: collectionEventsHandler(options),
-          events: depositEventsHandler(parts.queries, options),
+          events: depositEventsHandler(options),
         };
       },
       stop: () => streams[Symbol.dispose](),
