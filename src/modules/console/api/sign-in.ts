@@ -110,7 +110,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
       if (!(error instanceof SwordError) || !['Unauthorized', 'TooManyRequests'].includes(error.code))
         throw error;
       ctx.status = error.code === 'Unauthorized' ? 401 : 429;
-      await answerPage(ctx, assets, { title: 'Sign in', content: signInForm(to, error.message) });
+      await answerPage(ctx, assets, { title: 'Sign in', content: signInForm(to, name, error.message) });
     }
   }
 }
@@ -123,13 +123,13 @@ function targetIn(to: string | null): string {
   return isPage ? url.pathname + url.search : OVERVIEW;
 }
 
-function signInForm(to: string, problem?: string): ComponentChild {
+function signInForm(to: string, name = '', problem?: string): ComponentChild {
   return outsidePage(html`
     ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
     <form method="post" action="/console/sign-in">
       <h2>Depositors</h2>
       <input type="hidden" name="to" value=${to} />
-      <label>Client <input name="name" required autocomplete="username" /></label>
+      <label>Client <input name="name" value=${name} required autocomplete="username" /></label>
       <label>Password <input name="password" type="password" required autocomplete="current-password" /></label>
       <button class="primary">Sign in</button>
     </form>

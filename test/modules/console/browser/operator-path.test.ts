@@ -267,7 +267,7 @@ test('a depositor signs in with the password of the client, and sees only its de
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').getByText('Unknown client or wrong password.').waitFor();
   tab.forgive(/401/);
-  await page.getByLabel('Client').fill('alice');
+  t.is(await page.getByLabel('Client').inputValue(), 'alice', 'the name need not be typed again');
   await page.getByLabel('Password').fill('secret');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Deposits of alice' }).waitFor();
