@@ -72,7 +72,7 @@ function NeedsYou({ counts, service }: NeedsProps): VNode {
   ].filter((need) => need);
   return html`<section class="panel needs" aria-labelledby="needs">
     <h2 id="needs">Needs you</h2>
-    ${needs.length > 0 ? html`<ul>${needs}</ul>` : html`<p class="quiet">Nothing needs you.</p>`}
+    ${needs.length > 0 ? html`<ul>${needs}</ul>` : html`<p><span class="good" aria-hidden="true">✔</span> Nothing needs you.</p>`}
   </section>`;
 }
 
