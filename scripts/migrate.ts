@@ -11,6 +11,7 @@ import { jsonLine, say } from '../src/operations/command/output.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
+import { openStoreToRead } from '../src/service/backends/open-audits.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
 import { assertSameId, assertSameStore } from '../src/service/backends/store-binding.ts';
@@ -85,7 +86,10 @@ type Outcome = {
 };
 
 async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: AbortSignal): Promise<Outcome> {
-  await using source = await opened('--from', openLog({ eventLog: from }, { mustExist: true }));
+  await using source = await opened(
+    '--from',
+    openLog({ eventLog: from }, { readOnly: true, mustExist: true }),
+  );
   await assertNoUnfinishedCopy(from);
   using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
   await using target = await opened('--to', openLog({ eventLog: to }));
@@ -115,7 +119,7 @@ async function migrateStore(
   { log: place, signal, verify }: StoreOptions,
 ): Promise<Outcome> {
   await using log = await opened('--log', openLog(place, { readOnly: true, mustExist: true }));
-  await using source = await openStore(from, { mustExist: true });
+  await using source = await openStoreToRead(from);
   await assertSameStore(log, source);
   await using target = await openStore(to);
   const [id, there] = [await source.id(), await target.id()];

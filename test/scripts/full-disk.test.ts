@@ -8,7 +8,7 @@ import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
-test('backup needs no write to log and store, and gc none to the log, as on a full disk', async (t) => {
+test('backup and migrate need no write to log and store, and gc none to the log, as on a full disk', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });
   const { store } = service.service;
@@ -19,6 +19,14 @@ test('backup needs no write to log and store, and gc none to the log, as on a fu
   for (const writer of writers) writer.exec('BEGIN IMMEDIATE'); // no other connection can write
   const backup = await runScript(service.folder, 'backup', ['--init', await temporaryFolder(t)]);
   t.is(backup.code, 0, backup.err);
+  const [target, { folder }] = [await temporaryFolder(t), service];
+  for (const [from, to] of [
+    [`sqlite:${folder}/event-log.sqlite`, `sqlite:${target}/log.sqlite`],
+    [`file:${folder}/archives`, `file:${target}/archives`],
+  ] as const) {
+    const { code, err } = await runScript(folder, 'migrate', ['--from', from, '--to', to]);
+    t.is(code, 0, err);
+  }
   writers.pop()?.close();
   const gc = await runScript(service.folder, 'gc', ['--remove', '--json']);
   t.is(gc.code, 0, gc.err);

@@ -1,9 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore, StoreAudit } from '../../object-store/object-store.ts';
-import { assertExists } from '../../service/backends/backend-not-found.ts';
 import { enginePlaces } from '../../service/backends/engine-places.ts';
-import { openStoreAudit } from '../../service/backends/open-audits.ts';
+import { openStoreToRead } from '../../service/backends/open-audits.ts';
 import { type LogOptions, openLog } from '../../service/backends/open-log.ts';
 import { openStore } from '../../service/backends/open-store.ts';
 import { assertNoUnfinishedCopy } from '../../service/backends/unfinished-copy.ts';
@@ -52,13 +51,11 @@ export async function openServiceStore(config: Config): Promise<ObjectStore> {
   return await openStore(config, { mustExist: true });
 }
 
-/** Opens the archive store for commands that only read it, also on a disk that accepts no writes. */
+/** Opens the archive store of the service like {@link openStoreToRead}, with the same checks as for the log. */
 export async function openServiceStoreToRead(config: Config): Promise<StoreAudit> {
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'archiveStore');
-  const { archiveStore, dataDir } = config;
-  if (archiveStore.kind === 'file') assertExists('archive store', archiveStore.folder);
-  return await openStoreAudit(archiveStore, dataDir);
+  return await openStoreToRead(config);
 }
 
 const SETTING = { eventLog: 'DEPOSIT_EVENT_LOG', archiveStore: 'DEPOSIT_ARCHIVE_STORE' } as const;

@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ArchiveStoreConfig, EventLogConfig } from '../../config/config.ts';
+import type { ArchiveStoreConfig, Config, EventLogConfig } from '../../config/config.ts';
 import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
 import type { StoreAudit } from '../../object-store/object-store.ts';
 import { files } from '../../tools/files.ts';
+import { assertExists } from './backend-not-found.ts';
 
 /** Opens the configured log for an audit: read-only, and also if it is corrupt. */
 export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
@@ -16,6 +17,18 @@ export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
     import('../../event-log/integrity/log-audit.ts'),
   ]);
   return new PlainLogAudit(await EventStoreDbEventLog.open(config));
+}
+
+/**
+ * Opens a store that must exist for commands that only read it, also on a disk that accepts no writes.
+ * @throws {BackendNotFound}
+ */
+export async function openStoreToRead({
+  archiveStore,
+  dataDir,
+}: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<StoreAudit> {
+  if (archiveStore.kind === 'file') assertExists('archive store', archiveStore.folder);
+  return await openStoreAudit(archiveStore, dataDir);
 }
 
 /** Opens the configured store for an audit; an S3 service checks its own files. */
