@@ -192,7 +192,7 @@ const FAILED_READS: Plan = {
   ),
   deposits: Array.from({ length: 8 }, (_, index) => ({
     ...DEPOSIT,
-    name: `d${index + 1}`.padStart(index % 3, 'd'), // of every second length the archives are large
+    name: `d${index + 1}`, // every second archive is large
     at: 1000 + index * 300,
   })),
 };
@@ -210,8 +210,12 @@ test.serial('an embedded node continues when its disk fails one read after the o
     );
   await using copy = await MutatedCopy.of(MUTATIONS.get('failed-read-not-repeated') as Mutation);
   await using defective = new Simulators({ processes: 1, project: copy.folder });
-  const found = await defective.run(FAILED_READS);
-  t.true(found.violations.some(({ kind }) => kind === 'surprise'));
+  let isFound = false;
+  for (let seed = 1; seed < 20 && !isFound; seed += 1) {
+    const { violations: found } = await defective.run({ ...FAILED_READS, seed });
+    isFound = found.some(({ kind }) => kind === 'surprise');
+  }
+  t.true(isFound);
 });
 
 test.serial('a paused node whose start fails on a full disk is started again', async (t) => {

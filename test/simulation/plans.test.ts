@@ -1,5 +1,7 @@
 import test from 'ava';
 import { FAULTS, faultNames } from '../../simulation/faults/faults.ts';
+import { archiveOf } from '../../simulation/history/archive-bytes.ts';
+import { PART_BYTES } from '../../simulation/nodes/site-settings.ts';
 import { countOfSteps, everyStep } from '../../simulation/plan/every-step.ts';
 import { LEAST, makePlan } from '../../simulation/plan/make-plan.ts';
 import { parsePlan } from '../../simulation/plan/parse-plan.ts';
@@ -24,6 +26,19 @@ test('plans have every kind of fault and every client', (t) => {
   t.deepEqual([...kinds].toSorted(), Object.keys(FAULTS).toSorted());
   const clients = new Set(PLANS.flatMap(({ deposits }) => deposits.map(({ client }) => client)));
   t.is(clients.size, CLIENTS.length);
+});
+
+test('about every second archive of histories is large, of deposits and of their steps', (t) => {
+  for (const part of ['deposits', 'steps']) {
+    const names = PLANS.flatMap(({ deposits }) =>
+      deposits.flatMap(({ name, steps }) =>
+        part === 'deposits' ? [name] : steps.map((_, index) => `${name}/${index + 1}`),
+      ),
+    );
+    const large = names.filter((name) => archiveOf('good', PLANS[0] as Plan, name).length > PART_BYTES);
+    const share = large.length / names.length;
+    t.true(share > 0.4 && share < 0.6, `${share} of the ${part}`);
+  }
 });
 
 test('faults name only nodes that there are', (t) => {
