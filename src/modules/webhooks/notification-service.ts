@@ -86,7 +86,7 @@ export class NotificationService implements AsyncDisposable {
       logger,
     });
     const delivering = { log, webhooks: this.#webhooks, sender: this.#sender, settings };
-    this.#notifier = new Notifier({ ...delivering, parking });
+    this.#notifier = new Notifier({ ...delivering, parking, statuses: notified.statuses });
     this.runner = new ReactorRunner(options.observed(this.#notifier), {
       deliveries,
       parking,

@@ -1,4 +1,5 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { handleCommand, load } from '../../deposits/command-handler.ts';
 import { isStatusChange, type StatusChange, statusChangesUpTo } from '../../deposits/status-change.ts';
 import type { StreamState } from '../../deposits/stream-state.ts';
@@ -16,6 +17,7 @@ import type { EventLogParking } from '../../reactors/parking.ts';
 import type { Reactor } from '../../reactors/reactor.ts';
 import { clock } from '../../tools/clock.ts';
 import { messageOf } from '../../tools/coded-error.ts';
+import type { View } from '../../views/view.ts';
 import { retryPause } from './circuit-breaker.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 import type { Failure } from './webhook-client.ts';
@@ -32,6 +34,7 @@ type NotifierParts = {
   readonly webhooks: Webhooks;
   readonly sender: WebhookSender;
   readonly settings: Omit<NotificationSettings, 'keyFile' | 'allowPrivate'>;
+  readonly statuses: Pick<View<DepositStatusView>, 'get'>;
 };
 
 /** Reason why a notification is held, and time of the retry; `null`: at any time. */
@@ -69,10 +72,15 @@ export class Notifier implements Reactor {
     return isStatusChange(event) && this.#parts.webhooks.mayBeAnyAt(event.position);
   }
 
-  /** Waits for the view first: if no client has a webhook, the log need not be read, and the owner does not matter. */
+  /**
+   * Waits for the views first: if no client has a webhook, the owner does not matter, and the view of a deposit has its
+   * client. The log is read for a deposit that was deleted, or while the views are behind.
+   */
   async ownerOf(event: RecordedEvent): Promise<string> {
-    await this.#parts.webhooks.waitForView(event.position);
-    return this.#parts.webhooks.mayBeAnyAt(event.position) ? ownerOf(this.#parts.log, event) : event.stream;
+    const { log, webhooks } = this.#parts;
+    await webhooks.waitForView(event.position);
+    if (!webhooks.mayBeAnyAt(event.position)) return event.stream;
+    return this.#shownOwnerOf(event) ?? (await ownerOf(log, event));
   }
 
   async hasWork(event: RecordedEvent): Promise<boolean> {
@@ -131,16 +139,24 @@ export class Notifier implements Reactor {
 
   /** Resolves to a notification that a client wants and that has no recorded outcome, and to the earlier changes. */
   async #unrecorded(event: RecordedEvent) {
-    if (!this.#parts.webhooks.mayBeAnyAt(event.position)) return undefined;
+    const { log, webhooks } = this.#parts;
+    if (!webhooks.mayBeAnyAt(event.position)) return undefined;
+    const owner = this.#shownOwnerOf(event);
+    if (owner !== undefined && !(await webhooks.at(owner, event.position))) return undefined;
     const depositId = depositIdOf(event);
-    const earlier = await statusChangesUpTo(this.#parts.log, depositId, event.revision);
+    const earlier = await statusChangesUpTo(log, depositId, event.revision);
     const change = earlier.pop();
     if (change?.event.revision !== event.revision) return undefined;
-    const webhook = await this.#parts.webhooks.at(change.deposit.client, event.position);
+    const webhook = await webhooks.at(change.deposit.client, event.position);
     if (!webhook) return undefined;
-    const recorded = await load(this.#parts.log, notifications, depositId);
+    const recorded = await load(log, notifications, depositId);
     if (isRecorded(recorded.state, event.revision)) return undefined;
     return { depositId, earlier, change, webhook, recorded };
+  }
+
+  /** Returns the client of the event's deposit, which never changes, if the view has it. */
+  #shownOwnerOf(event: RecordedEvent): string | undefined {
+    return this.#parts.statuses.get(String(depositIdOf(event)))?.client;
   }
 
   /** Filters out parked events, which wait for an operator and block no others. */

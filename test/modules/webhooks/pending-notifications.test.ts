@@ -1,5 +1,6 @@
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
 import { load } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
@@ -49,9 +50,14 @@ async function given(t: ExecutionContext, ageMs = 0) {
   };
   // Views without any event: the log is read.
   const behind = { position: undefined, passed: async () => false, isCurrent: () => false };
-  const node = (from: EventLog = log, queries: ReachedByQueries = behind) => {
+  const node = (
+    from: EventLog = log,
+    queries: ReachedByQueries = behind,
+    shown?: Pick<DepositStatusView, 'client'>,
+  ) => {
     const projector = { queriesOf: () => queries, listen: () => () => undefined };
-    const view = { get: () => undefined, find: () => [], values: () => [][Symbol.iterator]() } as never;
+    const others = shown ? [{ since: '0' }] : []; // webhooks of other clients
+    const view = { get: () => undefined, find: () => others, values: () => others.values() } as never;
     const webhooks = new Webhooks(from, projector, view);
     const renderContext = { iris: new Iris('https://deposit.example'), refIdAliases: false };
     const onKeyProblem = (): void => t.fail('the key exists');
@@ -64,7 +70,8 @@ async function given(t: ExecutionContext, ageMs = 0) {
       logger: silentLogger,
     });
     const parts = { log: from, webhooks, sender, settings: SETTINGS };
-    const notifier = new Notifier({ ...parts, parking: new EventLogParking(from) });
+    const statuses = { get: () => shown as DepositStatusView | undefined };
+    const notifier = new Notifier({ ...parts, statuses, parking: new EventLogParking(from) });
     const deliveries = new PendingNotifications(parts);
     return { notifier, deliveries, sender, webhooks };
   };
@@ -153,6 +160,35 @@ test('views that are behind are waited for, and while no client has a webhook no
   t.is(await notifier.ownerOf(event), event.stream);
   await notifier.react(event, silent);
   t.false(notifier.reactsTo(event));
+});
+
+test('the owner of a deposit is read from its view, and from the log while the view does not have it', async (t) => {
+  const { log, events, node } = await given(t);
+  const [, event] = events as [RecordedEvent, RecordedEvent];
+  const reads: string[] = [];
+  const watched = Object.assign(Object.create(log) as EventLog, {
+    readStream: (...about: Parameters<EventLog['readStream']>) => {
+      reads.push(about[0]);
+      return log.readStream(...about);
+    },
+  });
+  t.is(await node(watched).notifier.ownerOf(event), 'alice');
+  t.deepEqual(reads, [event.stream]);
+  t.is(await node(watched, undefined, { client: 'bob' }).notifier.ownerOf(event), 'bob');
+  t.deepEqual(reads, [event.stream], 'the view has it');
+});
+
+test('no stream is read for a deposit of a client without a webhook, although others have one', async (t) => {
+  const { log, events, node } = await given(t);
+  const [event] = events as [RecordedEvent];
+  const queries = { position: event.position, passed: async () => true, isCurrent: () => true };
+  const unread = Object.assign(Object.create(log) as EventLog, {
+    readStream: (stream: string) => t.fail(`${stream} is read`),
+  });
+  const { notifier } = node(unread, queries, { client: 'bob' });
+  t.true(notifier.reactsTo(event));
+  t.false(await notifier.hasWork(event));
+  await notifier.react(event, silent);
 });
 
 test('while another node may be sending the earlier notification, later ones are not attempted', async (t) => {
