@@ -8,6 +8,7 @@ import {
   archivePart,
   BOUNDARY,
   entryPart,
+  final,
   formOf,
   helloEntry,
   helloZip,
@@ -383,8 +384,10 @@ test('a chunked body that turns out empty after 100 Continue completes its depos
   t.is((await answered(post(partial), '0\r\n\r\n')).status, 400, 'it is not marked as complete');
   const entry = `${Buffer.byteLength(helloEntry).toString(16)}\r\n${helloEntry}\r\n0\r\n\r\n`;
   t.is((await answered(post(partial), entry)).status, 201, 'the bytes that arrive are read');
-  for (const type of [{ 'Content-Type': 'application/atom+xml' }, {}])
-    t.is((await answered(post(type), '0\r\n\r\n')).status, 200);
+  const entryType = { 'Content-Type': 'application/atom+xml' };
+  t.is((await answered(post(entryType), '0\r\n\r\n')).status, 400, 'its entry was lost');
+  for (const completion of [{ ...entryType, ...final }, {}])
+    t.is((await answered(post(completion), '0\r\n\r\n')).status, 200);
 });
 
 test('a refusal replaces 100 Continue, and the connection is closed', async (t) => {
