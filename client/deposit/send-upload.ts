@@ -48,7 +48,7 @@ function notPartial({ deposit, status }: Receipt): Fault {
 function leftBySending({ state, step, bytes }: Reached, { recognisesRepeats }: Collection): string {
   const sent =
     step?.archive && step.isChunked
-      ? `${megabytes(bytes)} of ${megabytes(step.archive.length)} MB of ${step.archive.source} are at the server.`
+      ? `${megabytes(bytes)} of ${megabytes(step.archive.length)} MB of ${step.archive.source} were sent.`
       : '';
   if (state !== null) return `${sent} ${resumeAdvice(state.deposit, recognisesRepeats)}`.trim();
   if (step === null) return 'Nothing was sent.';
