@@ -196,6 +196,7 @@ export class SimulatedDisk implements Disposable {
   }
 
   #failsToRead(place: string): boolean {
+    if (this.#lastFailedReadAt === world().now) return false; // a read that is repeated at once succeeds
     for (const failing of this.#failingReads) {
       if (!this.#isOf(failing.part, place)) continue;
       failing.left -= 1;
