@@ -1,4 +1,4 @@
-import { primaryCode } from '../tools/sqlite/codes.ts';
+import { isFull } from '../tools/sqlite/codes.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from './object-store.ts';
 
 /**
@@ -11,16 +11,14 @@ export async function listReadiness(store: Pick<ObjectStore, 'ready'>): Promise<
     await store.ready();
     return null;
   } catch (error) {
-    if (error instanceof ObjectStoreUnavailable) return isFull(error.cause) ? null : error.message;
+    if (error instanceof ObjectStoreUnavailable) return isFullStore(error.cause) ? null : error.message;
     throw error;
   }
 }
 
 /** Codes of file systems and of MinIO. */
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'XMinioStorageFull']);
-const SQLITE_FULL = 13;
 
-function isFull(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return FULL.has(code) || primaryCode(cause) === SQLITE_FULL;
+function isFullStore(cause: unknown): boolean {
+  return isFull(cause) || (cause instanceof Error && 'code' in cause && FULL.has(cause.code));
 }

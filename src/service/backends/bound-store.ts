@@ -101,7 +101,7 @@ function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
   const { folder } = archiveStore;
   if (exists(folder) && hasMark('archive store', folder)) return;
   throw new OtherStore(
-    `The event log belongs to an archive store, but there is none at ${folder}: mount its disk, restore the archives, or check DEPOSIT_ARCHIVE_STORE. If all objects are lost, "deposit-service bind --incomplete" makes an empty store.`,
+    `The event log belongs to an archive store, but there is none at ${folder}: mount its disk, restore the archives, or check DEPOSIT_ARCHIVE_STORE. If all objects are lost, "deposit-service bind --incomplete" creates an empty store.`,
   );
 }
 

@@ -38,18 +38,23 @@ export function isFailedRead(error: unknown): boolean {
 }
 
 /** Whether the disk has no space for the `-shm` of a file, which SQLite reports only as an I/O error. */
-export function isDiskFullError(error: unknown): boolean {
+export function isSharedMemoryFull(error: unknown): boolean {
   const SQLITE_IOERR_SHMSIZE = 4874;
   return extendedCode(error) === SQLITE_IOERR_SHMSIZE;
 }
 
 /** Returns SQLite's text of an error, or what it means where the text is misleading. */
 export function sqliteReason(error: unknown): string {
-  return isDiskFullError(error) ? 'its disk is full' : (error as Error).message;
+  return isSharedMemoryFull(error) ? 'its disk is full' : (error as Error).message;
+}
+
+/** Whether the disk is full. */
+export function isFull(error: unknown): boolean {
+  const SQLITE_FULL = 13;
+  return primaryCode(error) === SQLITE_FULL || isSharedMemoryFull(error);
 }
 
 /** Whether SQLite failed because of the disk: it is full or reports an I/O error. */
 export function isDiskError(error: unknown): boolean {
-  const SQLITE_FULL = 13;
-  return isInputOutputError(error) || primaryCode(error) === SQLITE_FULL;
+  return isInputOutputError(error) || isFull(error);
 }

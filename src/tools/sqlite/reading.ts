@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { errorsOfCode } from '../coded-error.ts';
 import { withDescriptor } from '../files/with-descriptor.ts';
 import { files } from '../files.ts';
-import { isDiskFullError, primaryCode } from './codes.ts';
+import { isSharedMemoryFull, primaryCode } from './codes.ts';
 
 /** The file is readable only with write permission: part of it is in a WAL without an index. */
 class WalNotReadable extends errorsOfCode('WAL_NOT_READABLE') {}
@@ -66,11 +66,11 @@ function firstReadError(database: DatabaseSync): unknown {
 function isReadOnlyError(error: unknown): boolean {
   const [SQLITE_READONLY, SQLITE_CANTOPEN] = [8, 14];
   const code = primaryCode(error);
-  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN || isDiskFullError(error);
+  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN || isSharedMemoryFull(error);
 }
 
 function notReadable(file: string, cause: unknown): WalNotReadable {
-  const [without, instead] = isDiskFullError(cause)
+  const [without, instead] = isSharedMemoryFull(cause)
     ? ['free space next to it', 'Free some space']
     : ['permission to write', 'Let the service stop cleanly'];
   return new WalNotReadable(
