@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readConfig } from '../src/config/read-config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
-import { referencedObjects } from '../src/domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../src/domain/deposit/objects-of-events.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { unsettled } from './drilled-service.ts';

@@ -1,5 +1,5 @@
 import { deposits } from '../../src/domain/aggregates.ts';
-import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../../src/domain/deposit/objects-of-events.ts';
 import type { StoredEvent } from '../cluster/stored-event.ts';
 import type { S3Server } from '../network/s3-server.ts';
 import { recorded } from './recorded.ts';

@@ -1,5 +1,5 @@
 import { deposits } from '../../src/domain/aggregates.ts';
-import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../../src/domain/deposit/objects-of-events.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { keyOf } from '../history/lost-objects.ts';
 import { recorded } from '../history/recorded.ts';

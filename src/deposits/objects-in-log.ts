@@ -1,5 +1,5 @@
 import { deposits } from '../domain/aggregates.ts';
-import { referencedObjects } from '../domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../domain/deposit/objects-of-events.ts';
 import type { EventLog, Position, ReadAllOptions } from '../event-log/event-log.ts';
 
 export type ReferencedObject = { readonly sha256: string; readonly position: Position };

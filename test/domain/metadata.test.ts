@@ -5,7 +5,7 @@ import { depositFacts } from '../../src/domain/deposit/deposit-facts.ts';
 import type { DepositEvent, FieldFault, MetadataTarget } from '../../src/domain/deposit/events.ts';
 import { MAX_ENTRIES } from '../../src/domain/deposit/limits.ts';
 import { validateMetadata } from '../../src/domain/deposit/metadata/metadata-checks.ts';
-import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../../src/domain/deposit/objects-of-events.ts';
 import {
   aliceEntry,
   createDeposit,

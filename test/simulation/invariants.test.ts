@@ -13,7 +13,7 @@ import type { SimulatedNode } from '../../simulation/nodes/simulated-node.ts';
 import { Host, Incarnation } from '../../simulation/world/host.ts';
 import { setWorld, World } from '../../simulation/world/world.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
-import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../../src/domain/deposit/objects-of-events.ts';
 import type { NewEvent } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 

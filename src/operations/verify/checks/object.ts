@@ -1,5 +1,5 @@
 import { deposits } from '../../../domain/aggregates.ts';
-import { referencedObjects } from '../../../domain/deposit/referenced-objects.ts';
+import { referencedObjects } from '../../../domain/deposit/objects-of-events.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { Limiter } from '../../../tools/concurrency/limiter.ts';
