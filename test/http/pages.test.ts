@@ -159,7 +159,7 @@ test('the resources that browsers and crawlers request on their own are public',
   t.is((await fetch(`${service.url}/favicon.png`)).status, 401);
 });
 
-test('a page of another site changes nothing with the credentials that a browser remembers', async (t) => {
+test('a page of another origin changes nothing with the credentials that a browser remembers', async (t) => {
   const { service } = t.context;
   const bob = await service.register('bob', { collections: ['software'] });
   const form = formOf([archivePart(), entryPart()]);

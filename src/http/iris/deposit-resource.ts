@@ -1,9 +1,9 @@
 import type { ClientLogin } from '../../../projections/client-logins.ts';
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import { badRequest, notFound } from '../../sword/sword-error.ts';
+import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
-import { isDryRun } from '../requests/deposit-request.ts';
+import { assertNoDryRun } from '../requests/dry-run-parameter.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositIdIn, type Handlers, type Method, type Resource, resource } from './resource.ts';
 
@@ -41,14 +41,6 @@ export async function findDeposit<Shown extends OwnedDeposit>(
   }
   assertNoDryRun(ctx);
   return deposit;
-}
-
-/** Refuses a write that asks for a dry run: it must never be executed, since a completion cannot be undone. */
-export function assertNoDryRun(ctx: ServiceContext): void {
-  if (['GET', 'HEAD', 'OPTIONS'].includes(ctx.method) || !isDryRun(ctx)) return;
-  throw badRequest(
-    'A dry run is possible of a new deposit only: POST it to its collection with dry-run=true.',
-  );
 }
 
 export function isPossible({ status }: Pick<OwnedDeposit, 'status'>, method: Method): boolean {

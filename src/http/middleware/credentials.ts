@@ -18,6 +18,7 @@ import type { View } from '../../views/view.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { type BasicCredentials, parseBasic } from './basic-credentials.ts';
 import { LoginAttempts, networkOf, withoutPort } from './login-attempts.ts';
+import { refuseOtherOrigins } from './refuse-other-origins.ts';
 
 /** Stores a new digest of the password of a login. Never rejects. */
 export type RenewPassword = (login: ClientLogin, credential: Credential) => Promise<void>;
@@ -242,23 +243,11 @@ function tooManyLogins(): SwordError {
   return retryAfter('ServiceUnavailable', 'Too many logins at the same time: try again in a second.', 1);
 }
 
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/**
- * Refuses a write that a page of another site has a browser send: browsers add the credentials that a person gave for the
- * pages of deposits. They name the site of the page; other clients send no such header.
- */
-function refuseOtherSites({ method, req: { headers } }: ServiceContext): void {
-  const site = headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin' || site === 'none' || READS.has(method)) return;
-  throw new SwordError('Forbidden', 'A page of another site may not change anything here.');
-}
-
 /** Requires valid credentials for all later middleware and forbids caching of their responses. */
 export function authenticate(credentials: Credentials, trustProxy: boolean): ServiceMiddleware {
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
-    refuseOtherSites(ctx);
+    refuseOtherOrigins(ctx);
     const { headers, socket } = ctx.req;
     const verify = () => credentials.verify(headers.authorization, addressOf(ctx, trustProxy), socket);
     ctx.state.login = await verify();

@@ -63,14 +63,6 @@ export function digestsOf({ digests: { content, repr } }: Pick<DepositRequest, '
   return bothDigests(content, repr);
 }
 
-/** Returns whether the query has `dry-run=true`. @throws {SwordError} 400: the value is neither true nor false. */
-export function isDryRun({ query }: Context): boolean {
-  const value = query['dry-run'];
-  if (value === undefined || value === 'false') return false;
-  if (value === 'true') return true;
-  throw badRequest(`dry-run=${quoted(String(value))} is neither true nor false.`);
-}
-
 /** Returns whether the request has no body, by its headers. */
 export function isEmpty({ req }: Context): boolean {
   return req.headers['transfer-encoding'] === undefined && (declaredLength(req.headers) ?? 0) === 0;
