@@ -50,7 +50,6 @@ export async function create(node: SimulatedNode, creation: Creation): Promise<S
     key: key === undefined ? undefined : await deposits.keys.load(client, key),
     collection: 'software',
     iris: { deposit: iriOf, edit: iriOf },
-    targetOf: async () => undefined,
   });
   const { depositId, revision, retries } = written;
   const shown = await deposits.queries.content(depositId, revision, retries);
@@ -125,6 +124,7 @@ function writeOf(
     inProgress: null,
     isFinal: false,
     slug: null,
+    isRepeated: false,
     confirm: async () => undefined,
     receive,
   };

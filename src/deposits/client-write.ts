@@ -1,6 +1,6 @@
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
+import type { Archive, MetadataEntry, MetadataTarget } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import type { OutageRetries, RetryLimits } from '../event-log/outage-retries.ts';
@@ -61,6 +61,8 @@ export type ClientWrite = {
   readonly isFinal: boolean;
   readonly slug: string | null;
   readonly key?: IdempotencyKey | undefined;
+  /** Whether this very request, by its key, has been executed before: its answer is repeated. */
+  readonly isRepeated: boolean;
   /** The revision that `If-Match` names. */
   readonly atRevision?: number;
   /** Receives the body: its content is durable when this resolves. */
@@ -76,6 +78,8 @@ export type ClientWrite = {
 export type ReceivedContent = {
   readonly archive: Archive | null;
   readonly entry: MetadataEntry | null;
+  /** The earlier deposit that the entry describes, if it is sent for that alone. */
+  readonly target?: MetadataTarget | undefined;
   /** The upload that the request named in place of a body. */
   readonly upload?: NamedUpload;
 };

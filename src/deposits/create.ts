@@ -1,6 +1,5 @@
 import { deposits } from '../domain/aggregates.ts';
 import type { Command } from '../domain/deposit/commands.ts';
-import type { MetadataTarget } from '../domain/deposit/events.ts';
 import type { Iris } from '../sword/iris.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
@@ -20,17 +19,14 @@ import { requestFingerprint } from './idempotency/request-fingerprint.ts';
 export type NewDeposit = ClientWrite & {
   readonly collection: string;
   readonly iris: Pick<Iris, 'deposit' | 'edit'>;
-  /** Finds the earlier deposit that the entry refers to, if it does; rejects if it does not exist. */
-  readonly targetOf: (content: ReceivedContent) => Promise<MetadataTarget | undefined>;
 };
 
 /** Creates a deposit from the content of one request, as one append to a new stream. */
 export async function createDeposit(parts: DepositParts, write: NewDeposit): Promise<Written> {
   const { log, ids, keys, queries, kept } = parts;
-  const { key, requestId } = write;
+  const { key, requestId, isRepeated } = write;
   const content = await write.receive();
   await write.confirm();
-  const target = await write.targetOf(content);
   const retries = queries.retries();
   const newId = () => ids.next(retries.since);
   const request = key
@@ -46,10 +42,12 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
       )
     : withoutKey(await newId(), requestId);
   const { depositId, now } = request;
-  const command = creation(write, content, target, request);
+  const command = creation(write, content, request);
   const context = clientContext(write, request, now);
   const fresh = request.requestId === requestId; // else an earlier request with the key may have created it
-  const append = () => handleCommand(log, deposits, depositId, command, context, { fresh, retries, kept });
+  const atLeast = isRepeated ? 0 : undefined; // the stream has the events of what was executed
+  const append = () =>
+    handleCommand(log, deposits, depositId, command, context, { fresh, atLeast, retries, kept });
   const { revision, position } = content.upload
     ? await content.upload.appendClaimed(request, append)
     : await append();
@@ -77,8 +75,7 @@ function withoutKey(depositId: number, requestId: string): Request {
 
 function creation(
   { login: { client, providerUrl }, collection, slug, isFinal: final, iris }: NewDeposit,
-  { archive, entry }: ReceivedContent,
-  target: MetadataTarget | undefined,
+  { archive, entry, target }: ReceivedContent,
   { depositId, uuid, now }: Request,
 ): Command<'CreateDeposit' | 'DepositMetadata'> {
   // The origin of a deposit whose metadata name none.

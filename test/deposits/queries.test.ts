@@ -74,11 +74,12 @@ async function serviceWithOldView(t: ExecutionContext) {
     inProgress: true,
     isFinal: false,
     slug: null,
+    isRepeated: false,
     confirm: async () => undefined,
     receive: async () => ({ archive: aliceArchive, entry: null }),
   });
   const iris = { deposit: () => fallbackOrigin, edit: () => fallbackOrigin };
-  const place = { collection: 'software', iris, targetOf: async () => undefined };
+  const place = { collection: 'software', iris };
   const { depositId } = await createDeposit(deposits, { ...write(), ...place });
   log.hasSubscribers = false;
   const complete = () => completeDeposit(deposits, depositId, write());

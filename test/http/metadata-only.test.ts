@@ -181,6 +181,28 @@ test('the same request with the same key is one deposit', async (t) => {
   t.is(first.headers.get('location'), second.headers.get('location'));
 });
 
+test('a request is repeated though its client may no longer see what the entry describes', async (t) => {
+  const { service } = t.context;
+  const carol = await service.register('carol', {
+    collections: ['software', 'words'],
+    providerUrl: PROVIDER,
+  });
+  const { rev } = await load(carol, `${PROVIDER}/carol`);
+  const about = mandatory + object(`${helloFile};anchor=${rev};path=/hello/hello.py`);
+  const key = { ...final, 'Idempotency-Key': '"about-carol"' };
+  const first = await describe(carol, about, key, 'words');
+  t.is(first.status, 201, await first.text());
+  await service.administration.client({
+    type: 'RevokeCollection',
+    client: 'carol',
+    collection: 'software',
+  });
+  t.is((await describe(carol, about, final, 'words')).status, 400, 'a new request names what it cannot see');
+  const second = await describe(carol, about, key, 'words');
+  t.is(second.status, 201, await second.text());
+  t.is(second.headers.get('location'), first.headers.get('location'));
+});
+
 test.serial('an unknown or invalid reference is refused, and nothing is recorded', async (t) => {
   const { service, alice, bob, paint } = t.context;
   const zeros = '0'.repeat(40);

@@ -1,6 +1,5 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import { createDeposit } from '../../deposits/create.ts';
-import { targetOf } from '../../deposits/validate-entry.ts';
 import { badRequest } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { DryRunHandler } from '../http-module.ts';
@@ -18,7 +17,7 @@ const ENTRY_CHARACTERS = 4 * 1024 ** 2;
 
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
 export function collectionHandler(parts: WriteParts, dryRun: DryRunHandler | undefined): ServiceMiddleware {
-  const { checkWrite, deposits, collections, resolver, iris } = parts;
+  const { checkWrite, deposits, collections, iris } = parts;
   const lists = {
     longAnswers: new LongAnswers(LISTS),
     entryTexts: new LruCache<string>(ENTRY_CHARACTERS, ({ length }) => length),
@@ -36,17 +35,8 @@ export function collectionHandler(parts: WriteParts, dryRun: DryRunHandler | und
   });
 
   async function create(ctx: ServiceContext, { collection }: CollectionView): Promise<void> {
-    const { login } = ctx.state;
     const write = await checkWrite({ ctx, rule: WRITES.create, collection });
-    const created = await createDeposit(deposits, {
-      ...write,
-      collection,
-      iris,
-      targetOf: async ({ entry }) => {
-        const reference = entry?.facts.reference;
-        return reference && targetOf(reference, login, resolver);
-      },
-    });
+    const created = await createDeposit(deposits, { ...write, collection, iris });
     await answerCreated(ctx, created, 'edit', parts);
   }
 }

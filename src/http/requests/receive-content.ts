@@ -1,5 +1,5 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
-import type { Archive, MetadataEntry } from '../../domain/deposit/events.ts';
+import type { Archive } from '../../domain/deposit/events.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { collectingBuffers } from '../../tools/gc-hint.ts';
 import type { HttpSettings } from '../http-settings.ts';
@@ -41,7 +41,7 @@ export async function receiveContent(receiving: Receiving): Promise<ReceivedCont
     case 'archive':
       return { archive: await receiveArchiveBody(receiving, body), entry: null };
     case 'entry':
-      return { archive: null, entry: await receiveEntryBody(receiving, body) };
+      return receiveEntryBody(receiving, body);
     case 'multipart':
       return receiveMultipartBody(receiving, body);
     case 'upload':
@@ -70,14 +70,14 @@ async function receiveArchiveBody(
 async function receiveEntryBody(
   { ctx, request, validateEntry, parts }: Receiving,
   { charset }: Kind<'entry'>,
-): Promise<MetadataEntry> {
+): Promise<ReceivedContent> {
   const { maxEntrySize, bodyTimeouts } = parts;
   const bytes = await receiveEntryBytes(ctx, maxEntrySize, bodyTimeouts);
   assertMd5(bytes, request.md5);
   assertDigests(bytes, digestsOf(request));
   const read = await understandEntry(bytes, charset, ctx.state.login, parts);
-  await validateEntry(read.facts);
-  return await storeEntry(read, parts);
+  const target = await validateEntry(read.facts);
+  return { archive: null, entry: await storeEntry(read, parts), target };
 }
 
 function receiveMultipartBody(receiving: Receiving, kind: Kind<'multipart'>): Promise<ReceivedContent> {

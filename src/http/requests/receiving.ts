@@ -1,6 +1,6 @@
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import type { IdempotencyRecord } from '../../deposits/idempotency/idempotency-store.ts';
-import type { EntryFacts } from '../../domain/deposit/events.ts';
+import type { EntryFacts, MetadataTarget } from '../../domain/deposit/events.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { Digests } from '../../sword/headers/digest-fields.ts';
 import type { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
@@ -28,8 +28,8 @@ export type Receiving = {
   readonly accepted: Accepted;
   /** Resolves to the earlier request with the same key, if it has been executed. */
   readonly executed: () => Promise<IdempotencyRecord | undefined>;
-  /** Sees the facts of an entry before anything is stored, and may refuse it. */
-  readonly validateEntry: (facts: EntryFacts) => Promise<void>;
+  /** Sees the facts of an entry before anything is stored, and may refuse it. Resolves to what it refers to, if it does. */
+  readonly validateEntry: (facts: EntryFacts) => Promise<MetadataTarget | undefined>;
   readonly parts: ReceivingParts;
 };
 

@@ -33,19 +33,14 @@ export type UncheckedWrite = {
   readonly swhid?: string;
 };
 
-type Repetition = {
-  readonly key: IdempotencyKey | undefined;
-  /** Whether this very request, by its key, has been executed before: its answer is repeated. */
-  readonly isRepeated: boolean;
-};
+type Repetition = { readonly key: IdempotencyKey | undefined } & Pick<ClientWrite, 'isRepeated'>;
 
 /** A write that has passed its checks, as use cases accept it. */
-export type CheckedWrite = Omit<ClientWrite, 'receive'> &
-  Pick<Repetition, 'isRepeated'> & {
-    /** `undefined` if the write has no body. */
-    readonly body: BodyKind | undefined;
-    readonly receive: (instead?: Partial<ReceivingParts>) => Promise<ReceivedContent>;
-  };
+export type CheckedWrite = Omit<ClientWrite, 'receive'> & {
+  /** `undefined` if the write has no body. */
+  readonly body: BodyKind | undefined;
+  readonly receive: (instead?: Partial<ReceivingParts>) => Promise<ReceivedContent>;
+};
 
 type WriteCheckParts = {
   readonly deposits: DepositParts;

@@ -1,6 +1,5 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { Resolver } from '../../contents/resolver.ts';
 import { type DepositParts, type Written, writtenDeposit } from '../../deposits/client-write.ts';
 import { missingParts } from '../../domain/deposit/checks.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
@@ -67,7 +66,6 @@ export function mediaTypeOf({
 export type WriteParts = ReceiptOptions & {
   readonly checkWrite: CheckWrite;
   readonly deposits: DepositParts;
-  readonly resolver: Resolver;
 };
 
 /** Answers 201 with the receipt; `Location` is the IRI that the write was about. */
