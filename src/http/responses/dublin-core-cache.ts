@@ -53,9 +53,11 @@ export class DublinCoreCache {
       const found = await this.#termsOf(entry).catch(() => undefined);
       if (!found) return undefined;
       for (const term of found) {
+        const key = `${term.name} ${term.value}`;
+        if (terms.has(key)) continue;
         characters += term.value.length;
         if (characters > MAX_CHARACTERS) return [...terms.values()];
-        terms.set(`${term.name} ${term.value}`, term);
+        terms.set(key, term);
       }
     }
     return [...terms.values()];
