@@ -2,7 +2,7 @@ import test from 'ava';
 import { DublinCoreCache } from '../../src/http/responses/dublin-core-cache.ts';
 
 test('a term that several entries repeat counts once against the characters of a receipt', async (t) => {
-  const unreadable = { get: () => t.fail('every entry is in the cache') as never };
+  const unreadable = { get: () => t.fail('every entry is in the cache') };
   const cache = new DublinCoreCache(unreadable, { depth: 1, elements: 1, attributes: 1, attributeLength: 1 });
   const abstract = { name: 'abstract', value: 'a'.repeat(16_000) };
   const entries = Array.from({ length: 5 }, (_, index) => ({
