@@ -17,11 +17,11 @@ const hostGoals = [...everyGoal, ...everyPeerGoal(cacheFolder())];
 
 const HELP = `Measures how fast the service is against what is possible on this machine, both sides in one interleaved run.
 
-  npm run bench -- [G1 … G16 | P1 P2 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
+  npm run bench -- [G1 … G17 | P1 P2 | all | N1 … N4 | nodes] [--pairs N] [--slow-fsync 2ms] [--json FILE] [--offline]
 
 ${[...hostGoals, ...everyNodeGoal].map(({ id, what }) => `  ${id.padEnd(4)} ${what}`).join('\n')}
 
-all:           G1 to G16, P1 and P2
+all:           G1 to G17, P1 and P2
 P1 and P2:     beside swh.deposit and the loader of Software Heritage, in the versions of bench/peer/python/requirements.txt,
                which are installed once from PyPI. The server runs under gunicorn with two workers, on PostgreSQL, with the
                cheapest password hasher; its storage is in memory, and its scheduler does nothing: unlike the service it

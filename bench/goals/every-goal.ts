@@ -12,6 +12,7 @@ import { start } from './g13-start.ts';
 import { memory } from './g14-memory.ts';
 import { consoleRequests } from './g15-console.ts';
 import { firstScreen } from './g16-first-screen.ts';
+import { mixedLoad } from './g17-mixed-load.ts';
 
 /** All goals, ordered by their numbers. */
 export const everyGoal: readonly Goal[] = [
@@ -31,4 +32,5 @@ export const everyGoal: readonly Goal[] = [
   memory,
   consoleRequests,
   firstScreen,
+  mixedLoad,
 ];
