@@ -41,8 +41,9 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
         retries,
       )
     : withoutKey(await newId(), requestId);
-  const { depositId, now } = request;
-  const command = creation(write, content, request);
+  const { depositId } = request;
+  const now = clock.date().toISOString(); // an earlier request with the key may be days old
+  const command = creation(write, content, request, now);
   const context = clientContext(write, request, now);
   const fresh = request.requestId === requestId; // else an earlier request with the key may have created it
   const atLeast = isRepeated ? 0 : undefined; // the stream has the events of what was executed
@@ -70,13 +71,14 @@ async function linkTo(
 type Request = Omit<IdempotencyRecord, 'fingerprint'>;
 
 function withoutKey(depositId: number, requestId: string): Request {
-  return { commandId: requestId, depositId, uuid: random.uuid(), now: clock.date().toISOString(), requestId };
+  return { commandId: requestId, depositId, uuid: random.uuid(), requestId };
 }
 
 function creation(
   { login: { client, providerUrl }, collection, slug, isFinal: final, iris }: NewDeposit,
   { archive, entry, target }: ReceivedContent,
-  { depositId, uuid, now }: Request,
+  { depositId, uuid }: Request,
+  now: string,
 ): Command<'CreateDeposit' | 'DepositMetadata'> {
   // The origin of a deposit whose metadata name none.
   const fallbackOrigin =

@@ -1,4 +1,6 @@
+import { hash, randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
+import { appendAfter } from '../../src/event-log/append-after.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -22,6 +24,7 @@ const collections = ['software', 'art', 'once', 'tars'];
 const test = testOfService({ alice: { collections }, bob: { collections } });
 
 const key = { 'Idempotency-Key': 'a7d1-first' };
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Resolves to the path of a new deposit without its last part, in software. */
 async function created(t: ExecutionContext, client: TestClient): Promise<string> {
@@ -40,6 +43,29 @@ async function create(
     ...headers,
   });
 }
+
+test('what a repetition executes days after its first request has the time of the repetition', async (t) => {
+  const { service, alice } = t.context;
+  const { log } = service.service;
+  const streamOf = (text: string) => `request-${hash('sha256', `alice\0${text}`)}`;
+  const recordOf = async (text: string) =>
+    (await Array.fromAsync(log.readStream(streamOf(text)))).at(0)?.data;
+  const headers = (text: string) => ({ 'Idempotency-Key': text, ...final });
+  t.is((await create(alice, headers('executed'))).status, 201);
+  const begun = new Date(Date.now() - 4 * DAY_MS).toISOString();
+  const depositId = 1_000_000;
+  await appendAfter(log, streamOf('not-executed'), undefined, {
+    type: 'RequestBegun',
+    data: { ...(await recordOf('executed')), depositId, requestId: randomUUID(), now: begun },
+    metadata: { schemaVersion: 1, occurredAt: begun },
+  });
+  const repeated = await create(alice, headers('not-executed'));
+  t.is(repeated.status, 201);
+  t.regex(repeated.headers.get('location') ?? '', /\/1000000\//);
+  for await (const { data, metadata } of log.readStream(`deposit-${depositId}`))
+    for (const time of [metadata['occurredAt'], data['createdAt'], data['completedAt']])
+      t.true(time === undefined || Date.now() - Date.parse(String(time)) < DAY_MS, String(time));
+});
 
 async function same(t: ExecutionContext, first: Response, again: Response): Promise<void> {
   t.is(again.status, first.status);

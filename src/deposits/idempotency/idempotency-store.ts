@@ -18,8 +18,6 @@ export type IdempotencyRecord = {
   readonly depositId: number;
   /** UUID of a deposit that the request creates. */
   readonly uuid: string;
-  /** RFC 3339. */
-  readonly now: string;
   /** Id of the first of the repeated requests. */
   readonly requestId: string;
   /** SHA-256 of what was requested, by `requestFingerprint`. */
@@ -80,6 +78,7 @@ export class IdempotencyStore {
     retries: OutageRetries,
   ): Promise<IdempotencyRecord> {
     const [stream, depositId, now] = [streamOf(client, key), await newId(), clock.date().toISOString()];
+    // Nodes of earlier releases need `now`.
     const data = { depositId, requestId, fingerprint, client, uuid: random.uuid(), now };
     const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: requestId };
     const event = { id: random.uuid(), type: 'RequestBegun', data, metadata };
@@ -115,6 +114,6 @@ function streamOf(client: string, key: string): string {
 }
 
 function requestIn(stream: string, { data }: NewEvent | RecordedEvent): IdempotencyRecord {
-  const { depositId, uuid, now, requestId, fingerprint } = data as Omit<IdempotencyRecord, 'commandId'>;
-  return { commandId: stream, depositId, uuid, now, requestId, fingerprint };
+  const { depositId, uuid, requestId, fingerprint } = data as Omit<IdempotencyRecord, 'commandId'>;
+  return { commandId: stream, depositId, uuid, requestId, fingerprint };
 }
