@@ -1,6 +1,7 @@
 import { notFound, retryAfter } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
 import { Upload } from './upload.ts';
@@ -40,6 +41,8 @@ const SWEEP_INTERVAL_MS = 300_000;
 const MAX_USED_PER_CLIENT = 1000;
 /** Milliseconds for chunks in transfer when the service stops; what arrived of others is stored, to be continued. */
 const STOP_GRACE_MS = 5000;
+/** Time limit of a stop for requests that still hold an upload: the end of the log ends their appends. */
+const RELEASE_TIMEOUT_MS = 3000;
 
 /** The resumable uploads of this node, until each becomes an archive of a deposit or expires. */
 export class ResumableUploads implements AsyncDisposable {
@@ -192,10 +195,10 @@ export class ResumableUploads implements AsyncDisposable {
     clock.setTimeout(() => this.#locks.interruptAll(), STOP_GRACE_MS).unref();
   }
 
-  /** Resolves when no request changes any of them. */
+  /** Resolves when no request changes any of them, within a time limit. The next start settles what was claimed. */
   async [Symbol.asyncDispose](): Promise<void> {
     clock.clearInterval(this.#sweeping);
-    await this.#locks.allReleased();
+    await withTimeout(this.#locks.allReleased(), RELEASE_TIMEOUT_MS);
   }
 
   /** Returns whether it has expired; a locked upload has not. */

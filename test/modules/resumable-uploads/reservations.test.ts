@@ -163,3 +163,11 @@ test('used uploads are not looked at for each new one', async (t) => {
     { totalSize: 1_000_000 },
   );
 });
+
+test('a stop does not wait without limit for a request that holds an upload', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  const uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+  const upload = await uploads.create({ client: 'alice', collection: 'software', length: 1, metadata: null });
+  using _held = await uploads.hold(upload);
+  await t.notThrowsAsync(uploads[Symbol.asyncDispose]());
+});
