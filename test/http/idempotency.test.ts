@@ -44,7 +44,7 @@ async function create(
   });
 }
 
-test('what a repetition executes days after its first request has the time of the repetition', async (t) => {
+test('a deposit created by a repetition days after its first request has the time of the repetition', async (t) => {
   const { service, alice } = t.context;
   const { log } = service.service;
   const streamOf = (text: string) => `request-${hash('sha256', `alice\0${text}`)}`;
