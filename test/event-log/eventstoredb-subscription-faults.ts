@@ -94,6 +94,22 @@ function beingSilent(): void {
     t.deepEqual(revisionsOf(await collecting), upTo(3));
   });
 
+  test.serial('an event that arrives while silence is examined restarts no subscription', async (t) => {
+    const { double, log } = await logOnDouble(t, { quietTime: 100 });
+    const collecting = collect(log, DEPOSITS, 3);
+    await log.append('deposit-1', 'none', newEvents(1));
+    await eventually(() => double.openSubscriptions === 1);
+    await setTimeout(50); // the reads of its start have ended
+    double.faults.set('read', { kind: 'delay', milliseconds: 100 }, 100);
+    const before = double.faults.seen('read');
+    await eventually(() => double.faults.seen('read') > before);
+    await log.append('deposit-1', 0, newEvents(1));
+    await setTimeout(300);
+    await log.append('deposit-1', 1, newEvents(1));
+    t.deepEqual(revisionsOf(await collecting), upTo(3));
+    t.is(double.faults.seen('subscribe'), 1);
+  });
+
   test.serial('a subscription that is silent without new events is not restarted', async (t) => {
     const { double, log } = await logOnDouble(t, { quietTime: 10 });
     const stop = new AbortController();

@@ -84,10 +84,19 @@ export class EventStoreDbSubscription {
     );
     this.#isLive = this.#hasReached(start);
     if (this.#isLive) yield* this.#caughtUp();
+    // What a read finds after silence may have arrived meanwhile: it is missing if silence follows.
+    let isAwaited = false;
     while (!this.#signal.aborted) {
       const batch = await feed.next(this.#quietTime);
-      if (batch === undefined) await this.#assertNoneMissing();
-      else {
+      if (batch === undefined) {
+        const hasPassed = await this.#hasPassedAll();
+        if (!hasPassed && isAwaited) throw new CallLost('The server does not deliver what it has.');
+        isAwaited = !hasPassed;
+        if (isAwaited) continue;
+        this.#isLive = true;
+        this.#backoff.reset();
+      } else {
+        isAwaited = false;
         this.#backoff.reset();
         const events = this.#delivering(batch.events);
         if (events.length > 0) yield { kind: 'events', events };
@@ -97,16 +106,6 @@ export class EventStoreDbSubscription {
       }
       yield* this.#caughtUp();
     }
-  }
-
-  /**
-   * Verifies that no event is missing. Servers before 23.10 do not report when all is delivered, and some stop
-   * silently.
-   */
-  async #assertNoneMissing(): Promise<void> {
-    if (!(await this.#hasPassedAll())) throw new CallLost('The server does not deliver what it has.');
-    this.#isLive = true;
-    this.#backoff.reset();
   }
 
   /**
@@ -134,7 +133,10 @@ export class EventStoreDbSubscription {
     return fresh;
   }
 
-  /** Reads up to the head. Returns whether that passed no event that the server has yet to send. */
+  /**
+   * Reads up to the head. Returns whether that passed no event that the server has yet to send. Servers before 23.10 do
+   * not report when all is delivered, and some stop silently.
+   */
   async #hasPassedAll(): Promise<boolean> {
     const head = await this.#pages.head(this.#signal);
     if (await this.#isMissingAny(head)) return false;
