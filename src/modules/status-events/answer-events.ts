@@ -7,6 +7,7 @@ import {
 } from '../../deposits/status-change.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
 import { EVENT_STREAM_TYPE } from '../../sword/headers/media-type.ts';
+import { clock } from '../../tools/clock.ts';
 import type { OpenStream } from './event-streams.ts';
 import type { StatusChangeSource } from './status-change-sources.ts';
 
@@ -15,6 +16,7 @@ export type EventsOptions = StatusChangeContext & {
   readonly isAllowed: () => boolean;
 };
 
+/** Maximum milliseconds without output while the source yields nothing, however often the stream is woken. */
 const HEARTBEAT_MS = 15_000;
 /** Milliseconds after which a client reconnects: usually, and when no change is expected. */
 const [RETRY_MS, RETRY_WHEN_OVER_MS] = [3000, 60_000];
@@ -58,18 +60,23 @@ async function* eventTexts(
   { hasClientLeft, ...options }: EventsOptions & { readonly hasClientLeft: () => boolean },
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n${idLine(source)}\n`;
+  let lastOutput = clock.monotonic();
   for (
     let wakeup = await stream.waitForChange(0);
     wakeup !== 'closed';
-    wakeup = await stream.waitForChange(HEARTBEAT_MS)
+    wakeup = await stream.waitForChange(Math.max(0, lastOutput + HEARTBEAT_MS - clock.monotonic()))
   ) {
     if (!options.isAllowed()) return;
-    if (wakeup === 'none') yield `${idLine(source) || ':\n'}\n`;
-    else {
+    if (wakeup === 'some') {
       for await (const { token, change } of source.more()) {
         if (!options.isAllowed()) return; // permissions may have changed during a long read
         yield eventText(token, change, options);
+        lastOutput = clock.monotonic();
       }
+    }
+    if (clock.monotonic() - lastOutput >= HEARTBEAT_MS) {
+      yield `${idLine(source) || ':\n'}\n`;
+      lastOutput = clock.monotonic();
     }
     if (hasClientLeft()) return;
     if (!source.isOver) continue;

@@ -83,8 +83,8 @@ export class CollectionStatusChanges implements StatusChangeSource {
     const { log, statuses, client, collection } = this.#options;
     const options = { after: this.#position, streamPrefixes: [deposits.prefix] };
     for await (const event of log.readAll(options)) {
+      if (this.#options.stream.isClosed) return; // the position may still be sent
       this.#position = event.position;
-      if (this.#options.stream.isClosed) return;
       if (!isStatusChange(event)) continue;
       const depositId = Number(event.data['depositId']);
       if (!mayConcern({ client, collection }, depositId, statuses.get(String(depositId)))) continue;
