@@ -80,10 +80,9 @@ export class EventStreams implements Disposable {
   }
 
   #wake(event: RecordedEvent): void {
-    const depositId = Number(event.data['depositId']);
-    const deposit = this.#options.statuses.get(String(depositId)); // undefined after a deletion
+    const owner = ownerOf(event, this.#options.statuses);
     for (const stream of this.#streams.keys()) {
-      if (mayConcern(stream.subscription, depositId, deposit)) stream.wake();
+      if (mayConcern(stream.subscription, event, owner)) stream.wake();
     }
   }
 
@@ -95,15 +94,32 @@ export class EventStreams implements Disposable {
   }
 }
 
-/** Returns whether a change may be within the scope. The view may not know its deposit yet, or no longer. */
+/** Owner of a deposit, and its collection if that is known, too. */
+type Owner = Pick<DepositStatusView, 'client'> & Partial<Pick<DepositStatusView, 'collection'>>;
+
+/**
+ * Returns the owner of a changed deposit, as far as it is known. The view may not have the deposit yet, or no longer. Only
+ * the owner changes it as a client.
+ */
+export function ownerOf(
+  { data, metadata }: RecordedEvent,
+  statuses: View<DepositStatusView>,
+): Owner | undefined {
+  const deposit = statuses.get(String(Number(data['depositId'])));
+  if (deposit) return deposit;
+  const { kind, name } = metadata['actor'] as { kind: string; name: string }; // every event of this service has it
+  return kind === 'client' ? { client: name } : undefined;
+}
+
+/** Returns whether a change of a deposit of this owner may be within the scope. */
 export function mayConcern(
   subscription: Subscription,
-  depositId: number,
-  deposit: DepositStatusView | undefined,
+  event: RecordedEvent,
+  owner: Owner | undefined,
 ): boolean {
-  if ('depositId' in subscription) return subscription.depositId === depositId;
+  if ('depositId' in subscription) return subscription.depositId === Number(event.data['depositId']);
   const { client, collection } = subscription;
-  return !deposit || (deposit.client === client && deposit.collection === collection);
+  return (owner?.client ?? client) === client && (owner?.collection ?? collection) === collection;
 }
 
 function stopping(): SwordError {

@@ -9,7 +9,7 @@ import {
 import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import type { View } from '../../views/view.ts';
-import { mayConcern, type OpenStream } from './event-streams.ts';
+import { mayConcern, type OpenStream, ownerOf } from './event-streams.ts';
 
 /** Source of the status changes of a stream, in order. */
 export interface StatusChangeSource {
@@ -86,9 +86,8 @@ export class CollectionStatusChanges implements StatusChangeSource {
       if (this.#options.stream.isClosed) return; // the position may still be sent
       this.#position = event.position;
       if (!isStatusChange(event)) continue;
-      const depositId = Number(event.data['depositId']);
-      if (!mayConcern({ client, collection }, depositId, statuses.get(String(depositId)))) continue;
-      const change = await statusChangeAt(log, depositId, event.revision);
+      if (!mayConcern({ client, collection }, event, ownerOf(event, statuses))) continue;
+      const change = await statusChangeAt(log, Number(event.data['depositId']), event.revision);
       if (change?.deposit.client !== client || change.deposit.collection !== collection) continue;
       yield { token: this.#options.toToken(event.position), change };
     }
