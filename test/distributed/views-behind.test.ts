@@ -11,6 +11,8 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { EventSource } from '../../testing/http/event-source.ts';
+import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
 test('a node whose views are behind answers every deposit with its current state', async (t) => {
@@ -96,4 +98,26 @@ test('a node whose views are behind accepts metadata for a deposit done on anoth
     204,
     'a deposit done on another node is updated here',
   );
+});
+
+test('a node whose views are behind does not refuse the id of an event while the log is unreachable', async (t) => {
+  await using nodes = await DistributedNodes.start({ quietTime: 60_000, retryTimeout: 1000 });
+  const behind = await nodes.add(['http']);
+  const alice = await behind.register('alice', { collections: ['software'] });
+  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
+  t.is((await alice.post('/1/software/', form, { ...formType, ...partial })).status, 201);
+  nodes.double.dropSubscriptions('silence');
+  const ahead = await nodes.add(['http', 'reactors']);
+  await alice.post(`${ahead.url}/1/software/1/metadata/`, null, final);
+  await alice.waitFor(`${ahead.url}/1/software/1/status/`, 'done');
+  await using events = await EventSource.open(alice, `${ahead.url}/1/software/1/events/`);
+  const resume = { 'Last-Event-ID': (await events.next()).id ?? '' };
+  const path = '/1/software/1/events/';
+
+  nodes.double.stop();
+  await assertSwordError(t, await alice.get(path, resume), 503, 'ServiceUnavailable');
+  await nodes.double.listen();
+  await until(async () => (await alice.get(path, resume)).status === 204); // no more events will follow
+  const refused = await alice.get(path, { 'Last-Event-ID': '99' });
+  await assertSwordError(t, refused, 400, 'ErrorBadRequest');
 });

@@ -7,7 +7,7 @@ import {
   StatusChangeReader,
 } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
-import type { EventLog, Position } from '../../event-log/event-log.ts';
+import { type EventLog, lastEvent, type Position } from '../../event-log/event-log.ts';
 import { findDeposit, grantedCollection } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
 import type { Credentials } from '../../http/middleware/credentials.ts';
@@ -50,7 +50,7 @@ export function depositEventsHandler(options: EventsHandlerOptions): ServiceMidd
     },
     handlers: {
       GET: async (ctx, { depositId, revision, collection, ...deposit }) => {
-        const after = revisionIn(ctx, revision);
+        const after = await revisionIn(ctx, streams.log, { depositId, revision });
         const isEnded = deposit.status === 'done' || deposit.isDeleted === true;
         if (isEnded && after !== undefined && !(await hasNews(queries, depositId, after, revision))) {
           ctx.status = 204; // by which the client does not reconnect
@@ -107,7 +107,7 @@ async function deletedDeposit(
  * it.
  */
 async function hasNews(queries: DepositQueries, id: number, after: number, last: number): Promise<boolean> {
-  if (after === last) return false;
+  if (after >= last) return false;
   return (await queries.history(id, after + 1, last - after)).some(isStatusChange);
 }
 
@@ -124,12 +124,23 @@ function eventsOptions(
   };
 }
 
-/** @throws 400 when it is of no event of the deposit. */
-function revisionIn(ctx: ServiceContext, last: number): number | undefined {
+/**
+ * Returns the revision after which the client resumes, which a deposit as it is known here may not have yet.
+ * @throws 400 when it is of no event of the deposit; 503 when only the log knows that, and cannot be read.
+ */
+async function revisionIn(
+  ctx: ServiceContext,
+  log: EventLog,
+  { depositId, revision }: Pick<Followed, 'depositId' | 'revision'>,
+): Promise<number | undefined> {
   const token = lastEventId(ctx);
   if (token === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(token) || Number(token) > last) throw unknownToken(token);
-  return Number(token);
+  if (!/^\d{1,15}$/.test(token)) throw unknownToken(token);
+  const after = Number(token);
+  if (after <= revision) return after;
+  const last = await lastEvent(log, `${deposits.prefix}${depositId}`);
+  if (!last || last.revision < after) throw unknownToken(token);
+  return after;
 }
 
 /** @throws 400 when it is no position of this log for the client, or one of long ago. */
