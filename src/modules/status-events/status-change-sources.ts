@@ -7,7 +7,14 @@ import {
   statusChangeAt,
 } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
-import type { EventLog, Position } from '../../event-log/event-log.ts';
+import {
+  type EventLog,
+  occurredAt,
+  type Position,
+  type RecordedEvent,
+  StaleRead,
+} from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
 import type { View } from '../../views/view.ts';
 import { mayConcern, type OpenStream, ownerOf } from './event-streams.ts';
 
@@ -50,6 +57,9 @@ export class DepositStatusChanges implements StatusChangeSource {
   }
 }
 
+/** Age in milliseconds from which an event that its stream lacks is gone for good. A stale read is over sooner. */
+const STALE_FOR_MS = 3_600_000;
+
 type CollectionStatusChangesOptions = {
   readonly log: EventLog;
   readonly statuses: View<DepositStatusView>;
@@ -87,9 +97,20 @@ export class CollectionStatusChanges implements StatusChangeSource {
       this.#position = event.position;
       if (!isStatusChange(event)) continue;
       if (!mayConcern({ client, collection }, event, ownerOf(event, statuses))) continue;
-      const change = await statusChangeAt(log, Number(event.data['depositId']), event.revision);
+      const change = await this.#changeAt(event);
       if (change?.deposit.client !== client || change.deposit.collection !== collection) continue;
       yield { token: this.#options.toToken(event.position), change };
+    }
+  }
+
+  /** Resolves to the change by an event, unless the stream of its deposit was deleted in the engine. */
+  async #changeAt(event: RecordedEvent): Promise<StatusChange | undefined> {
+    try {
+      return await statusChangeAt(this.#options.log, Number(event.data['depositId']), event.revision);
+    } catch (error) {
+      const age = clock.now() - Date.parse(occurredAt(event));
+      if (error instanceof StaleRead && age > STALE_FOR_MS) return undefined;
+      throw error;
     }
   }
 

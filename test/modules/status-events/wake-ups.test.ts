@@ -1,18 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { NewEvent, ReadStreamOptions, RecordedEvent } from '../../../src/event-log/event-log.ts';
+import {
+  type NewEvent,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  StaleRead,
+} from '../../../src/event-log/event-log.ts';
 import { EventStreams, type OpenStream } from '../../../src/modules/status-events/event-streams.ts';
 import { CollectionStatusChanges } from '../../../src/modules/status-events/status-change-sources.ts';
+import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
+import { runInWorld } from '../../../src/tools/outside-world.ts';
 import type { View } from '../../../src/views/view.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 
 const ALICE = { client: 'alice', collection: 'software' };
 const BOB = { client: 'bob', collection: 'software' };
+const OCCURRED_AT = '2026-03-01T10:00:00.000Z';
 const OPERATOR = { kind: 'operator', name: 'root' };
 
 /** View that has no deposit, as after the deletion of all. */
 const NONE = { get: () => undefined } as unknown as View<DepositStatusView>;
+
+/** Log of an engine in which an operator has deleted the stream of deposit 1: its events are still in the whole log. */
+class LogWithDeletedStream extends MemoryEventLog {
+  override async *readStream(stream: string, options?: ReadStreamOptions): AsyncGenerator<RecordedEvent> {
+    if (stream !== 'deposit-1') yield* super.readStream(stream, options);
+  }
+}
 
 class CountingLog extends MemoryEventLog {
   readonly read: string[] = [];
@@ -28,7 +43,7 @@ function clientNamed(name: string) {
 }
 
 function newEvent(type: string, depositId: number, actor: NewEvent['metadata'], owner = {}): NewEvent {
-  const occurredAt = '2026-03-01T10:00:00.000Z';
+  const occurredAt = OCCURRED_AT;
   return {
     id: randomUUID(),
     type,
@@ -113,4 +128,16 @@ test('a stream that is closed does not advance past events that it has not sent'
     stream.isClosed = true;
   }
   t.is(source.token, sent);
+});
+
+test('a stream skips old events of a deposit whose stream an operator has deleted in the engine', async (t) => {
+  await using log = new LogWithDeletedStream();
+  await appendDeleted(log, 1, ALICE, clientNamed('alice'));
+  await appendDeleted(log, 2, ALICE, clientNamed('alice'));
+  const readAfter = (minutes: number): Promise<string[]> => {
+    const clock = { ...CLOCK_OF_NODE, now: () => Date.parse(OCCURRED_AT) + minutes * 60_000 };
+    return runInWorld({ clock }, () => typesFrom(changesOf(log, ALICE)));
+  };
+  await t.throwsAsync(readAfter(59), { instanceOf: StaleRead }, 'a later read may show them');
+  t.deepEqual(await readAfter(61), ['DepositCreated 2', 'DepositDeleted 2']);
 });
