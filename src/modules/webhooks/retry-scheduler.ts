@@ -3,6 +3,7 @@ import { notifications } from '../../domain/aggregates.ts';
 import { pluralize } from '../../domain/description.ts';
 import type { Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
+import { isTransient } from '../../tools/concurrency/transient-faults.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { RepeatedFaults } from '../../tools/repeated-faults.ts';
@@ -10,6 +11,7 @@ import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
 import { type CircuitBreaker, MAX_PAUSE_MS } from './circuit-breaker.ts';
 import type { PendingNotifications } from './pending-notifications.ts';
+import { RestingDeposits } from './resting-deposits.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -55,6 +57,7 @@ export class RetryScheduler {
   readonly #inFlight = new Map<number, { readonly client: string; readonly work: Promise<void> }>();
   /** Clients of which nothing could be delivered at the last look: each look takes queries, and there may be thousands. */
   readonly #resting = new Map<string, Rest>();
+  readonly #restingDeposits = new RestingDeposits();
   /** By the number of the deposit, if there is one. */
   readonly #faults = new RepeatedFaults<number | undefined>(LOG_AGAIN_AFTER_MS);
   readonly #stopListening: () => void;
@@ -175,10 +178,11 @@ export class RetryScheduler {
     }
   }
 
-  /** Returns up to `permits` deposits of the client whose notifications are due. */
+  /** Returns up to `permits` deposits of the client whose notifications are due, without those that rest. */
   #due(client: string, permits: number): readonly number[] {
     if (permits <= 0) return [];
-    const limit = permits + this.#inFlight.size;
+    const resting = this.#restingDeposits.of(client);
+    const limit = permits + this.#inFlight.size + resting.size;
     const waiting = { equal: { waitingFor: client }, orderBy: 'dueAt', limit } as const;
     const now = clock.now();
     const at = (wait: number) => ({ field: 'dueAt', value: new Date(now + wait).toISOString() });
@@ -187,7 +191,8 @@ export class RetryScheduler {
       // Due times of a clock that was set back since.
       ...this.#options.undelivered.find({ ...waiting, from: at(MAX_PAUSE_MS) }),
     ];
-    const others = due.map(({ depositId }) => depositId).filter((id) => !this.#inFlight.has(id));
+    const ids = due.map(({ depositId }) => depositId);
+    const others = ids.filter((id) => !this.#inFlight.has(id) && !resting.has(id));
     if (others.length < permits) {
       const [next] = this.#options.undelivered.find({ ...waiting, from: at(1), limit: 1 });
       this.#rest(client, next ? Date.parse(next.dueAt) : Infinity);
@@ -217,6 +222,7 @@ export class RetryScheduler {
     const finish = async (): Promise<void> => {
       const position = await work;
       this.#faults.isOver(depositId);
+      this.#restingDeposits.succeeded(depositId);
       const { queries } = this.#options;
       const isShown = position === undefined || (await queries.passed(position, VIEW_TIMEOUT_MS));
       const wasFull = this.#inFlight.size >= MAX_CONCURRENT;
@@ -227,6 +233,7 @@ export class RetryScheduler {
     };
     const fail = (error: unknown): void => {
       this.#inFlight.delete(depositId);
+      this.#restingDeposits.failed(client, depositId, error);
       this.#warn(error, { client, depositId });
     };
     this.#inFlight.set(depositId, { client, work: finish().catch(fail) });
@@ -247,7 +254,8 @@ export class RetryScheduler {
           const given = await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
           this.#expired += given?.count ?? 0;
         } catch (error) {
-          return this.#warn(error, { client, depositId });
+          this.#warn(error, { client, depositId });
+          if (isTransient(error)) return; // the log is away
         }
       }
     }
