@@ -118,8 +118,8 @@ export class PendingNotifications {
   ): Promise<Sent> {
     const revisions: number[] = [];
     for (const { revision } of held) {
-      if (clock.monotonic() > deadline) break;
       const found = await this.#find(depositId, revision);
+      if (clock.monotonic() > deadline) break; // by now: a log in an outage is read slowly
       if (found instanceof UnreadableEvent) return { revisions, failure: unreadableFailure(found) };
       const { change, forbidden } = found;
       if (forbidden !== undefined) return { revisions, forbidden };

@@ -281,6 +281,25 @@ test('the time to record a claim is part of the claim: nothing is sent near its 
   t.deepEqual((await recorded()).settled, [0]);
 });
 
+test('nothing is sent near the end of a claim, although its event was read slowly', async (t) => {
+  const { log, events, sent, node, recorded } = await given(t, 60_000);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(last, silent); // holds all three
+  let elapsed = 0;
+  const clock = { ...CLOCK_OF_NODE, monotonic: () => CLOCK_OF_NODE.monotonic() + elapsed };
+  const readStream = log.readStream.bind(log);
+  log.readStream = (stream, options) => {
+    if (stream === 'deposit-1') elapsed += 19_000;
+    return readStream(stream, options);
+  };
+  const { deliveries, sender, webhooks } = node();
+  const webhook = await webhooks.at('alice', last.position);
+  if (webhook)
+    await runInWorld({ clock }, () => deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent));
+  t.deepEqual(sent, [], 'the first one would begin 19 s after a claim of 30 s, and take up to 12 s');
+  t.deepEqual((await recorded()).settled, []);
+});
+
 test('a client is served although slow receivers of eight others use every place', async (t) => {
   const clients = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'last'];
   const waiting = new Map(
