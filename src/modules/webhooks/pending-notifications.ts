@@ -118,8 +118,10 @@ export class PendingNotifications {
   ): Promise<Sent> {
     const revisions: number[] = [];
     for (const { revision } of held) {
-      const found = await this.#find(depositId, revision);
-      if (clock.monotonic() > deadline) break; // by now: a log in an outage is read slowly
+      const finding = this.#find(depositId, revision);
+      // Accepted ones are recorded first; then the next delivery begins with the error.
+      const found = await (revisions.length > 0 ? finding.catch(() => undefined) : finding);
+      if (!found || clock.monotonic() > deadline) break; // by now: a log in an outage is read slowly
       if (found instanceof UnreadableEvent) return { revisions, failure: unreadableFailure(found) };
       const { change, forbidden } = found;
       if (forbidden !== undefined) return { revisions, forbidden };

@@ -4,7 +4,12 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
 import { load } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
-import type { EventLog, Position, RecordedEvent } from '../../../src/event-log/event-log.ts';
+import {
+  type EventLog,
+  EventLogUnavailable,
+  type Position,
+  type RecordedEvent,
+} from '../../../src/event-log/event-log.ts';
 import { chainHash, sealAfter } from '../../../src/event-log/integrity/hash-chain.ts';
 import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
 import { Notifier } from '../../../src/modules/webhooks/notifier.ts';
@@ -298,6 +303,24 @@ test('nothing is sent near the end of a claim, although its event was read slowl
     await runInWorld({ clock }, () => deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent));
   t.deepEqual(sent, [], 'the first one would begin 19 s after a claim of 30 s, and take up to 12 s');
   t.deepEqual((await recorded()).settled, []);
+});
+
+test('accepted notifications are recorded although the next event cannot be read', async (t) => {
+  const { log, events, sent, node, recorded } = await given(t, 60_000);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(last, silent); // holds all three
+  const { deliveries, sender, webhooks } = node();
+  const webhook = await webhooks.at('alice', last.position);
+  const readStream = log.readStream.bind(log);
+  log.readStream = (stream, options) => {
+    if (stream === 'deposit-1' && sent.length === 2) throw new EventLogUnavailable('The log is away.');
+    return readStream(stream, options);
+  };
+  const deliver = async () => webhook && deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  await deliver();
+  t.deepEqual((await recorded()).settled, [0, 1]);
+  await t.throwsAsync(deliver, { message: 'The log is away.' });
+  t.deepEqual(sent, [0, 1]);
 });
 
 test('a client is served although slow receivers of eight others use every place', async (t) => {
