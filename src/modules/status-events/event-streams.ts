@@ -107,8 +107,8 @@ export function ownerOf(
 ): Owner | undefined {
   const deposit = statuses.get(String(Number(data['depositId'])));
   if (deposit) return deposit;
-  const { kind, name } = metadata['actor'] as { kind: string; name: string }; // every event of this service has it
-  return kind === 'client' ? { client: name } : undefined;
+  const actor = metadata['actor'] as { kind: string; name: string } | undefined; // others may append events, too
+  return actor?.kind === 'client' ? { client: actor.name } : undefined;
 }
 
 /** Returns whether a change of a deposit of this owner may be within the scope. */
