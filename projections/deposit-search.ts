@@ -35,7 +35,7 @@ const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 6,
+  version: 7,
   source: deposits,
   indexes: [
     ['depositId'],
@@ -73,9 +73,11 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
     },
     DepositCompleted: (view, event) =>
       view && statuses.DepositCompleted({ ...view, origin: event.data.origin }, event),
+    DepositVerified: (view, event) => view && statuses.DepositVerified(withReasons(view, []), event),
     DepositRejected: (view, event) =>
       view && statuses.DepositRejected(withReasons(view, event.data.reasons), event),
     ChecksRetried: (view, event) => view && statuses.ChecksRetried(withReasons(view, []), event),
+    LoadingStarted: (view, event) => view && statuses.LoadingStarted(withReasons(view, []), event),
     LoadingFailed: (view, event) =>
       view && statuses.LoadingFailed(withReasons(view, [event.data.reason]), event),
     LoadingRetried: (view, event) => view && statuses.LoadingRetried(withReasons(view, []), event),
@@ -84,7 +86,8 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
       const { directory, revision: revisionId, snapshot, origin } = event.data;
       if (!view) return undefined;
       const ids = withIds(view.ids, [directory, revisionId, snapshot]);
-      return statuses.DepositLoaded({ ...view, directory, revisionId, snapshot, origin, ids }, event);
+      const loaded = { ...withReasons(view, []), directory, revisionId, snapshot, origin, ids };
+      return statuses.DepositLoaded(loaded, event);
     },
   }),
 };

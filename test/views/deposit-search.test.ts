@@ -1,8 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { depositSearch } from '../../projections/deposit-search.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import type { DepositEvent } from '../../src/domain/deposit/events.ts';
+import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { foldStream } from '../../src/views/fold.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
-import { changeDeposit, createDeposit, entryWith } from '../../testing/domain/example-deposits.ts';
+import {
+  changeDeposit,
+  copyUnreadable,
+  createDeposit,
+  depositLoaded,
+  depositVerified,
+  entryWith,
+  loadingStarted,
+  wayTo,
+} from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
 /** An entry with as many and as long names of authors as its facts hold. */
@@ -23,3 +36,32 @@ test('the indexed text of a deposit is limited, however many authors its entries
   t.is(view?.authors.length, 50);
   for (const word of ['paint', 'paint-1.0.tar.gz', '0.0 é']) t.true(view?.words.includes(word), word);
 });
+
+test('the next event of the checks or the loading ends the reason of an unreadable copy', async (t) => {
+  for (const [before, next] of [
+    ['DepositCompleted', depositVerified],
+    ['DepositVerified', loadingStarted],
+    ['LoadingStarted', depositLoaded],
+  ] as const) {
+    const waiting = [...wayTo(before), copyUnreadable];
+    const unreadable = await viewOf(waiting);
+    t.deepEqual(unreadable?.reasonCodes, ['OBJECT_MISSING'], before);
+    t.regex(unreadable?.terms ?? '', / !OBJECT_MISSING /);
+    const view = await viewOf([...waiting, next]);
+    t.deepEqual(view?.reasonCodes, [], next.type);
+    t.notRegex(view?.terms ?? '', /!/);
+  }
+});
+
+/** Resolves to the view of a deposit with these events. */
+async function viewOf(events: readonly DepositEvent[]) {
+  await using log = new MemoryEventLog();
+  const stored = events.map(({ type, data }) => ({
+    id: randomUUID(),
+    type,
+    data: data as JsonObject,
+    metadata: { schemaVersion: deposits.codec.versionOf(type), occurredAt: '2026-03-01T10:00:00.000Z' },
+  }));
+  await log.append('deposit-1', 'none', stored);
+  return foldStream(depositSearch, log.readStream('deposit-1'));
+}
