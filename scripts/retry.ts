@@ -1,11 +1,10 @@
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
-import { Refusal } from '../src/domain/decider.ts';
 import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
 import { operator, runCommand, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
-import { depositRetries } from '../src/operations/deposits/deposit-retries.ts';
+import { depositRetries, whyNotRetried } from '../src/operations/deposits/deposit-retries.ts';
 import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
@@ -43,13 +42,19 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   await using log = await openServiceLog(config);
   const administration = new AdminCommands(log, operator(config));
-  const ids = await depositsToRetry(config, log, wanted);
+  let [seen, refused] = [0, 0];
+  const refuse = (depositId: number, error: unknown): void => {
+    const { code, message: reason } = whyNotRetried(depositId, error);
+    refused += 1;
+    if (values.json) say(jsonLine({ depositId, code, reason }));
+    else warn(reason);
+  };
+  const ids = await depositsToRetry(config, log, wanted, refuse);
   const retry = await depositRetries(log, administration);
   // By now a rejected one may have been checked again, and no longer be rejected.
   const isAllRejected = 'status' in wanted && wanted.status === 'rejected';
   const how = isAllRejected ? 'check' : (values.recheck ?? 'reason' in wanted) ? 'recheck' : 'retry';
   const bar = progressBar({ what: 'deposits read', total: ids.length });
-  let [seen, refused] = [0, 0];
   try {
     for (const depositId of ids) {
       try {
@@ -60,18 +65,14 @@ await runCommand(HELP, async (args) => {
             : `Deposit ${depositId}: ${appended.event}, attempt ${appended.attempt}.`,
         );
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        const { code, message: reason } = error;
-        refused += 1;
-        if (values.json) say(jsonLine({ depositId, code, reason }));
-        else warn(reason);
+        refuse(depositId, error);
       }
       bar.at((seen += 1));
     }
   } finally {
     bar.end();
   }
-  if (!values.json && ids.length === 0) say(noDeposit(wanted));
+  if (!values.json && ids.length + refused === 0) say(noDeposit(wanted));
   return refused > 0 ? 1 : 0;
 });
 

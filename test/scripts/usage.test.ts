@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
@@ -233,6 +234,31 @@ test('all rejected deposits are checked again by one command', async (t) => {
   );
   await service.startAgain();
   for (const id of [1, 2]) await alice.at(service.url).waitFor(`/1/software/${id}/status/`, 'done');
+});
+
+test('retry prints a deposit that cannot be read, goes on, and ends with 1', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  for (const id of [1, 2]) {
+    await alice.post('/1/software/', body, formType);
+    await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
+  }
+  await service.stop(); // so that its views do not see the event of a newer release
+  {
+    await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: service.folder }));
+    const last = (await Array.fromAsync(log.readStream('deposit-1'))).at(-1);
+    const metadata = { schemaVersion: 9, occurredAt: '2026-03-01T10:00:00.000Z' };
+    const newer = { id: randomUUID(), type: 'ChecksRetried', data: { depositId: 1 }, metadata };
+    await log.append('deposit-1', last?.revision ?? 'none', [newer]);
+  }
+  const retry = (...args: string[]) => runScript(service.folder, 'retry', args);
+  const named = await retry('1', '2', '--recheck');
+  t.like(named, { code: 1, out: 'Deposit 2: ChecksRetried, attempt 2.\n' });
+  t.regex(named.err, /^Deposit 1 was not retried: A ChecksRetried of schema version 9 /);
+  const found = await retry('--reason', 'URL_OUTSIDE_DOMAIN', '--json');
+  t.is(found.code, 1, found.err);
+  t.like(JSON.parse(found.out), { deposit_id: 1, code: 'UNREADABLE_EVENT' });
 });
 
 test('events name the person who ran a command as precisely as possible', async (t) => {

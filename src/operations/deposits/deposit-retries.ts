@@ -1,11 +1,13 @@
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
 import { load } from '../../deposits/command-handler.ts';
 import { deposits } from '../../domain/aggregates.ts';
+import { Refusal } from '../../domain/decider.ts';
 import type { Command } from '../../domain/deposit/commands.ts';
 import { DepositRefusal } from '../../domain/deposit/errors.ts';
-import type { EventLog } from '../../event-log/event-log.ts';
+import { type EventLog, EventLogUnavailable } from '../../event-log/event-log.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { DEPOSIT_REACTORS } from '../../reactors/reactor-names.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 
 /** The event that starts a deposit again, and the number of the check or load. */
 export type Retried = {
@@ -33,6 +35,17 @@ export async function depositRetries(log: EventLog, administration: AdminCommand
     }
     return await administration.retry(depositId, commandFor(depositId, state.status, how));
   };
+}
+
+/**
+ * Returns why a deposit was not retried: for any error other than a refusal, a message that names the deposit.
+ * @throws {EventLogUnavailable} the error concerns all deposits.
+ */
+export function whyNotRetried(depositId: number, error: unknown): Pick<Refusal, 'code' | 'message'> {
+  if (error instanceof Refusal) return error;
+  if (error instanceof EventLogUnavailable) throw error;
+  const { code = 'UNEXPECTED' } = Object(error) as { readonly code?: string };
+  return { code, message: `Deposit ${depositId} was not retried: ${messageOf(error)}` };
 }
 
 /** Returns the command for the status of the deposit; the rules refuse one that is not possible. */

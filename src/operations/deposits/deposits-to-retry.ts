@@ -17,19 +17,27 @@ export type Wanted =
 
 const WAITING = Object.keys(AWAITED);
 
-/** Resolves to the ids of these deposits in ascending order, or in the order in which they were named. */
+/**
+ * Resolves to the ids of these deposits in ascending order, or in the order in which they were named.
+ * @param onError is called for a deposit whose reasons cannot be read.
+ */
 export async function depositsToRetry(
   config: Config,
   log: EventLog,
   wanted: Wanted,
+  onError: (depositId: number, error: unknown) => void,
 ): Promise<readonly number[]> {
   if ('ids' in wanted) return wanted.ids;
   if ('reason' in wanted) {
     const candidates = inStatuses(config, ['rejected', 'failed', ...WAITING]);
     const found = [];
     for (const { depositId } of candidates) {
-      const { state } = await load(log, deposits, depositId);
-      if (codesOf(state).includes(wanted.reason)) found.push(depositId);
+      try {
+        const { state } = await load(log, deposits, depositId);
+        if (codesOf(state).includes(wanted.reason)) found.push(depositId);
+      } catch (error) {
+        onError(depositId, error);
+      }
     }
     return found;
   }

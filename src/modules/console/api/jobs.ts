@@ -1,7 +1,6 @@
 import { AdminCommands } from '../../../deposits/admin-commands.ts';
-import { Refusal } from '../../../domain/decider.ts';
 import type { EventLog } from '../../../event-log/event-log.ts';
-import { depositRetries } from '../../../operations/deposits/deposit-retries.ts';
+import { depositRetries, whyNotRetried } from '../../../operations/deposits/deposit-retries.ts';
 import { clock } from '../../../tools/clock.ts';
 import { random } from '../../../tools/random.ts';
 import type { Viewer } from '../access/sessions.ts';
@@ -91,11 +90,8 @@ export class Jobs implements Disposable {
           await retry(depositId, job.view.act);
           change({ done: job.view.done + 1 });
         } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          const refusals = [...job.view.refusals, { depositId, message: error.message }].slice(
-            0,
-            MAX_REFUSALS,
-          );
+          const { message } = whyNotRetried(depositId, error);
+          const refusals = [...job.view.refusals, { depositId, message }].slice(0, MAX_REFUSALS);
           change({ refused: job.view.refused + 1, refusals });
         }
       }
