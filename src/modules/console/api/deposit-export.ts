@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { streamChunks } from '../../../http/responses/stream-response.ts';
 import { clock } from '../../../tools/clock.ts';
 import { pageOf } from '../listing/deposit-pages.ts';
 import { selectionOf } from '../listing/deposit-query.ts';
@@ -67,15 +67,16 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
       : USUAL_FIELDS;
     ctx.set('Content-Disposition', `attachment; filename="deposits.${params['format']}"`);
     ctx.set('Content-Type', format.type);
-    ctx.body = Readable.from(texts());
+    if (ctx.method === 'HEAD') ctx.status = 200;
+    else await streamChunks(ctx, chunks(format));
 
-    async function* texts(): AsyncGenerator<string> {
-      yield format?.head(fields) ?? '';
+    async function* chunks({ head, row }: Format): AsyncGenerator<Uint8Array, void> {
+      let text = head(fields);
       for (let before: Cursor | undefined; ; ) {
         const { rows, next } = pageOf(deposits, selection, before, PAGE_SIZE);
-        yield rows.map((row) => format?.row(row, fields) ?? '').join('');
+        yield Buffer.from(text + rows.map((one) => row(one, fields)).join(''));
         if (next === null) return;
-        before = next;
+        [text, before] = ['', next];
         await clock.nextTurn();
       }
     }
