@@ -29,7 +29,8 @@ const OBJECT_FIELDS: Readonly<Record<string, string>> = {
 export function selectionOf(filter: Filter): Selection {
   const { status, client, collection, origin, since, until, swhid, reason, actor, slug, q = '' } = filter;
   const object = swhid === undefined ? undefined : objectIn(swhidIn(swhid));
-  const equal = { ...given({ client, status, collection, origin }), ...object?.equal };
+  const owner = { client: client && searchable(client), collection: collection && searchable(collection) };
+  const equal = { ...given({ ...owner, status, origin }), ...object?.equal };
   const words = wordsIn(q);
   const terms = reason === undefined ? [] : [` !${searchable(reason)} `];
   const labels = [
