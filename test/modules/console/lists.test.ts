@@ -47,11 +47,12 @@ test.serial(
     t.true((await ids('since=2026-01-01T00:00:00Z')).includes(lamp));
     const depositor = await ConsoleSession.begin(service, 'depositor', 'carol');
     t.deepEqual(await ids('q=red', depositor), [rejected]);
-    t.deepEqual(
-      await ids('q=red&client=alice', depositor),
-      [rejected],
-      'the filter does not extend their access',
-    );
+    for (const query of ['q=red&client=alice', 'client=alice', 'status=rejected&client=alice']) {
+      const page = await pageAt(depositor, query);
+      t.deepEqual(page.rows, [], `no deposit fits both ${query} and what they may see`);
+      t.deepEqual(page.counts ?? {}, {}, query);
+    }
+    t.deepEqual(await ids('q=red&client=carol', depositor), [rejected]);
     t.deepEqual(await ids(`q=${'lamp+'.repeat(20)}`), [rejected, lamp], 'a repeated word counts once');
     const words = Array.from({ length: 9 }, (_, index) => `word${index}`).join('+');
     const long = 'a'.repeat(257);

@@ -88,11 +88,12 @@ export class VisibleDeposits {
 
   /**
    * Returns the conditions under which the viewer sees what has these values: that of the client if it has no deposits in
-   * other collections, else one for each collection.
+   * other collections, else one for each collection; none for another client.
    */
   #within(equal: Equal = {}): readonly Equal[] {
     if (!this.#scope) return [equal];
     const { client, collections } = this.#scope;
+    if ((equal['client'] ?? client) !== client) return [];
     const wanted = equal['collection'];
     const granted = collections
       .filter((collection) => wanted === undefined || collection === wanted)
