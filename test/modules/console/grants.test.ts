@@ -125,6 +125,28 @@ test('an open event stream passes over an event of a newer release', async (t) =
   abort.abort();
 });
 
+test('an open event stream shows an event of foreign origin, which names no actor', async (t) => {
+  const { service, dora } = t.context;
+  const abort = new AbortController();
+  const { cookie } = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
+  const live = new URL('/console/api/live', service.url);
+  const changes = changesOf(await fetch(live, { headers: { Cookie: cookie }, signal: abort.signal }));
+  const id = await depositOf(dora, { title: 'Tansy', collection: 'papers', status: 'partial' });
+  const { log, failed } = service.service;
+  const last = (await Array.fromAsync(log.readStream(`deposit-${id}`))).at(-1) as RecordedEvent;
+  const { actor: _, ...metadata } = last.metadata;
+  await log.append(last.stream, last.revision, [{ ...last, id: randomUUID(), metadata }]);
+  const seen = async () => {
+    for await (const change of changes)
+      if (change.depositId === id && change.revision > last.revision) return change;
+    return undefined;
+  };
+  const change = await Promise.race([failed, seen()]);
+  t.like(change, { type: last.type, actor: { kind: 'unknown', name: '' } });
+  t.is((await fetch(new URL('/health/ready', service.url))).status, 200);
+  abort.abort();
+});
+
 test('an open event stream ends when its role is revoked, and shows depositors no names of persons', async (t) => {
   const { service } = t.context;
   const frank = await service.register('frank', { collections: ['papers'], domain: 'frank.example' });

@@ -55,7 +55,7 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
     if (!event.stream.startsWith(deposits.prefix)) return;
     if (!deposits.codec.versions.has(event.type)) return; // of a newer release: views pass over it as well
     const view = everything.get(event.stream.slice(deposits.prefix.length));
-    const { actor } = event.metadata as { actor: LiveChange['actor'] }; // every event of this service names its actor
+    const actor = actorOf(event);
     const change: LiveChange = {
       depositId: Number(event.data['depositId']),
       revision: event.revision,
@@ -107,6 +107,12 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
 
 function textOf(change: LiveChange): string {
   return `event: change\ndata: ${JSON.stringify(change)}\n\n`;
+}
+
+/** Returns who caused the event; one of foreign origin may name no actor. */
+function actorOf({ metadata }: RecordedEvent): LiveChange['actor'] {
+  const { kind = 'unknown', name = '' } = Object(metadata['actor']) as Partial<LiveChange['actor']>;
+  return { kind, name };
 }
 
 /** Returns the actor without the name of a person, which depositors do not see over SWORD either. */
