@@ -3,6 +3,7 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
+import { appendAfter } from '../../src/event-log/append-after.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { ATOM, child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
@@ -185,6 +186,17 @@ test('the history as JSON has the same facts', async (t) => {
     author: { name: 'checker' },
   });
   t.regex(JSON.stringify(entries[4]?.['details']), /"label":"reason","value":"At least one url field/);
+});
+
+test('an event that names no actor is shown in the history as one of the service', async (t) => {
+  const { alice, service } = t.context;
+  const path = await created(alice, partial);
+  const events = await eventsOf(service, path);
+  const foreign = { type: 'ArchivesRemoved', data: { depositId: idIn(path) } };
+  await appendAfter(service.service.log, `deposit-${idIn(path)}`, events.at(-1), foreign);
+  const answer = await alice.get(`${path}history/?from=${events.length}`, { Accept: 'application/json' });
+  const { entries } = (await answer.json()) as { entries: Record<string, unknown>[] };
+  t.like(entries[0], { category: 'ArchivesRemoved', author: { name: 'service' } });
 });
 
 test('a long history is split into linked pages', async (t) => {

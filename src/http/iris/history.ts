@@ -1,4 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { Actor } from '../../deposits/command-handler.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
@@ -64,7 +65,7 @@ function toHistoryEntry(stored: RecordedEvent): HistoryEntry {
 
 /** Returns the actor's name as clients may see it: neither names of operators nor internal parts of the service. */
 function by({ actor }: RecordedEvent['metadata']): string {
-  const { kind, name } = actor as { kind: string; name: string }; // every event of this service names its actor
+  const { kind, name = 'service' } = Object(actor) as Partial<Actor>; // an event of another program may name none
   if (kind === 'operator' || kind === 'person') return 'operator';
   return kind === 'client' || name === 'checker' || name === 'loader' ? name : 'service';
 }
