@@ -125,17 +125,20 @@ const qualifierParsers: QualifierParsers = {
   },
   lines: (value, whole) => {
     if (!/^[1-9][0-9]*(?:-[1-9][0-9]*)?$/.test(value)) throw invalid(whole, 'has malformed lines');
-    return rangeOf(value);
+    return rangeOf(value, 'lines', whole);
   },
   bytes: (value, whole) => {
     if (!/^[0-9]+(?:-[0-9]+)?$/.test(value)) throw invalid(whole, 'has malformed bytes');
-    return rangeOf(value);
+    return rangeOf(value, 'bytes', whole);
   },
 };
 
-function rangeOf(value: string): Range {
-  const [first = '', last] = value.split('-');
-  return { first: Number(first), ...(last !== undefined && { last: Number(last) }) };
+function rangeOf(value: string, key: string, whole: string): Range {
+  const [first = 0, last] = value.split('-').map(Number);
+  // Larger numbers would be rounded, and formatted with an exponent from 1e21 on.
+  if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last ?? 0))
+    throw invalid(whole, `has ${key} above ${Number.MAX_SAFE_INTEGER}`);
+  return { first, ...(last !== undefined && { last }) };
 }
 
 function isQualifier(key: string): key is keyof Qualifiers {

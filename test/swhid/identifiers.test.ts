@@ -155,6 +155,17 @@ test('a range of a content may be one line or one byte, and does not end before 
     t.throws(() => parseReference(`${core};${part}`), { code: 'INVALID_SWHID' });
 });
 
+test('a range keeps its numbers, and is refused if they are larger than a safe integer', (t) => {
+  const core = `swh:1:cnt:${'0'.repeat(40)}`;
+  for (const part of ['lines=1-9007199254740991', 'bytes=9007199254740991'])
+    t.is(formatQualifiedSwhid(parseReference(`${core};${part}`)), `${core};${part}`);
+  for (const part of ['lines=9007199254740993', `lines=1-1${'0'.repeat(24)}`, `bytes=0-${'9'.repeat(400)}`])
+    t.throws(() => parseReference(`${core};${part}`), {
+      code: 'INVALID_SWHID',
+      message: /has (lines|bytes) above 9007199254740991/,
+    });
+});
+
 test('an origin with escapes survives a round trip', (t) => {
   const qualifiers = { origin: 'https://example.org/a%3Bb;c%253B%25' };
   const swhid = { type: 'dir', id: '0'.repeat(40), qualifiers } as const;
