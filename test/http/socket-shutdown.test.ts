@@ -535,6 +535,33 @@ test('unread bodies are limited per client', async (t) => {
   });
 });
 
+test('a write that was executed is answered whatever else is unread, and its body counts', async (t) => {
+  const body = 'x'.repeat(5 * 1024 ** 2);
+  let executed = 0;
+  const url = await serveApp(t, (app) => {
+    app.use(limitUnsent(false));
+    app.use((ctx) => {
+      if (ctx.method === 'POST') executed += 1;
+      ctx.body = body;
+    });
+  });
+  const [headers, signal] = [{ 'User-Agent': 'alice' }, AbortSignal.timeout(60_000)];
+  const unreadWrites: Response[] = [];
+  for (const sent of [1, 2]) {
+    const answer = await fetch(url, { method: 'POST', headers, signal });
+    t.deepEqual([answer.status, executed], [200, sent]);
+    unreadWrites.push(answer);
+  }
+  const refused = await fetch(url, { headers });
+  t.is(refused.status, 503);
+  await refused.text();
+  for (const answer of unreadWrites) await answer.body?.cancel();
+  await until(async () => {
+    const answer = await fetch(url, { headers });
+    return (await answer.text()).length === body.length;
+  });
+});
+
 test('unread bodies of answers without login leave room for those of clients', async (t) => {
   const body = 'x'.repeat(7 * 1024 ** 2);
   const url = await serveApp(t, (app) => {

@@ -12,7 +12,8 @@ const MAX_CHARACTERS_WITHOUT_LOGIN = 16 * 1024 ** 2;
 
 /**
  * Limits the bodies that are held in memory until their clients have read them: in total, and of one client, or of one
- * network where no login is needed. Answers 503 instead of a body beyond the limits.
+ * network where no login is needed. Answers 503 to a GET whose body would exceed the limits. The body of a write counts,
+ * but is always sent: the write was executed, and a client that gets 503 would repeat it.
  */
 export function limitUnsent(trustProxy: boolean): ServiceMiddleware {
   const unsent = new Map<string, number>();
@@ -31,8 +32,11 @@ export function limitUnsent(trustProxy: boolean): ServiceMiddleware {
     const { login }: Partial<typeof ctx.state> = ctx.state;
     const owner = login ? `client ${login.client}` : `network ${networkOf(addressOf(ctx, trustProxy))}`;
     const ofOwner = (unsent.get(owner) ?? 0) + body.length;
-    if (total + body.length > MAX_CHARACTERS || ofOwner > MAX_CHARACTERS_PER_CLIENT) throw tooMuch();
-    if (!login && withoutLogin + body.length > MAX_CHARACTERS_WITHOUT_LOGIN) throw tooMuch();
+    const isTooMuch =
+      total + body.length > MAX_CHARACTERS ||
+      ofOwner > MAX_CHARACTERS_PER_CLIENT ||
+      (!login && withoutLogin + body.length > MAX_CHARACTERS_WITHOUT_LOGIN);
+    if (isTooMuch && method === 'GET') throw tooMuch();
     add(owner, login !== undefined, body.length);
     res.once('close', () => add(owner, login !== undefined, -body.length));
   };
