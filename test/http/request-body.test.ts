@@ -1,32 +1,40 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turnEnd } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import Koa from 'koa';
+import { receiveEntryBytes } from '../../src/http/requests/receive-entry.ts';
 import {
   type BodyTimeouts,
   collect,
+  isEmptyBody,
   requestBody,
   untilClientGone,
 } from '../../src/http/requests/request-body.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 
-type Outcome = { bytes: number } | { code: unknown; message: string };
+type Outcome = { bytes: number } | { isEmpty: boolean } | { code: unknown; message: string };
 
 /**
  * Starts a server that reads one body with these time limits and records how that ended; processing each chunk takes
  * `work` milliseconds.
  */
-async function reading(t: ExecutionContext, timeouts: BodyTimeouts, work = 0) {
+function reading(t: ExecutionContext, timeouts: BodyTimeouts, work = 0) {
+  return receiving(t, async (ctx) => {
+    const body = worked(requestBody(ctx, 1_000, timeouts), work);
+    return { bytes: (await collect(body, Infinity, () => new Error())).length };
+  });
+}
+
+/** Starts a server that receives one body so, and records how that ended. */
+async function receiving(t: ExecutionContext, receive: (ctx: Koa.Context) => Promise<Outcome>) {
   const outcome = Promise.withResolvers<Outcome>();
   const app = new Koa();
   app.silent = true;
   app.use(async (ctx) => {
     try {
-      const body = worked(requestBody(ctx, 1_000, timeouts), work);
-      const bytes = await collect(body, Infinity, () => new Error());
-      outcome.resolve({ bytes: bytes.length });
+      outcome.resolve(await receive(ctx));
       ctx.body = 'whole';
     } catch (error) {
       const { code, message } = error as Error & { code?: string };
@@ -100,13 +108,53 @@ test('the time of a slow store does not count against the client', async (t) => 
   t.deepEqual(await outcome, { bytes: 4 });
 });
 
-test('the time in which the process was suspended does not count if the bytes have arrived', async (t) => {
+/** Sends bytes, then blocks this thread. As after SIGSTOP, late timers run before the bytes are read. */
+async function sendSuspended(connection: RawConnection, text: string, ms: number): Promise<void> {
+  await turnEnd(); // timers are next, sockets only then
+  await connection.send(text);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+test.serial('suspended time does not count if the bytes have arrived', async (t) => {
   const { connection, outcome } = await reading(t, { base: 200, bytesPerMs: 1, idle: 200 });
   await connection.send(`${sized(4)}ab`);
   await pause(50);
-  await connection.send('cd');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500); // as after SIGSTOP, timers are late
+  await sendSuspended(connection, 'cd', 1500);
   t.deepEqual(await outcome, { bytes: 4 });
+});
+
+/** Starts a server that receives an entry alone. */
+async function receivingEntry(t: ExecutionContext, timeouts: BodyTimeouts) {
+  await import('koa-body'); // its first import takes longer than the pauses of these tests
+  return receiving(t, async (ctx) => ({ bytes: (await receiveEntryBytes(ctx, 1_000, timeouts)).length }));
+}
+
+test.serial('nor does it count for an entry alone', async (t) => {
+  const { connection, outcome } = await receivingEntry(t, { base: 2_000, bytesPerMs: 1, idle: 2_000 });
+  await connection.send(`${sized(4)}ab`);
+  await pause(500);
+  await sendSuspended(connection, 'cd', 3_000);
+  t.deepEqual(await outcome, { bytes: 4 });
+});
+
+test('an entry alone may pause within its time, and is refused after it', async (t) => {
+  const inTime = await receivingEntry(t, { base: 60_000, bytesPerMs: 1, idle: 50 });
+  await inTime.connection.send(`${sized(4)}ab`);
+  await pause(300);
+  await inTime.connection.send('cd');
+  t.deepEqual(await inTime.outcome, { bytes: 4 });
+  const late = await receivingEntry(t, { base: 100, bytesPerMs: 1, idle: 60_000 });
+  await late.connection.send(`${sized(4)}ab`);
+  t.like(await late.outcome, { code: 'ErrorBadRequest' });
+  t.is((await late.connection.answers(1)).status, 400);
+});
+
+test.serial('an empty chunked body is noticed although the process was suspended', async (t) => {
+  const { connection, outcome } = await receiving(t, async (ctx) => ({ isEmpty: await isEmptyBody(ctx) }));
+  await connection.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+  await pause(500);
+  await sendSuspended(connection, '0\r\n\r\n', 6_000);
+  t.deepEqual(await outcome, { isEmpty: true });
 });
 
 test('a client that disconnects is not logged as an error of the service', async (t) => {

@@ -9,10 +9,9 @@ import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-c
 import { entryFacts } from '../../sword/entry/entry-facts.ts';
 import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
-import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ReceivingParts } from './receiving.ts';
-import { type BodyTimeouts, ClientGone, sendContinue } from './request-body.ts';
+import { type BodyTimeouts, ClientGone, inTime, sendContinue } from './request-body.ts';
 
 /** An entry that is parsed but not yet stored. */
 export type ReadEntry = {
@@ -58,10 +57,7 @@ export async function receiveEntryBytes(
     throwTranslated(error, maxBytes, ctx.req),
   );
   const size = Math.min(ctx.request.length ?? maxBytes, maxBytes);
-  const ms = timeouts.base + size / timeouts.bytesPerMs;
-  await withTimeout(reading, ms, () => {
-    throw badRequest(`The entry did not arrive within ${Math.round(ms / 1000)} seconds.`);
-  });
+  await inTime(reading, timeouts.base + size / timeouts.bytesPerMs);
   const text: unknown = ctx.request.body;
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
 }

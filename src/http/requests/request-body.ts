@@ -3,7 +3,6 @@ import { badRequest } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
-import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 
 /** The client closed the connection before its request was complete; no response is possible. */
 export class ClientGone extends errorsOfCode('CLIENT_GONE') {}
@@ -76,7 +75,7 @@ export async function* requestBody(
   const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   try {
     for (;;) {
-      const next = await reader.next(chunks);
+      const next = await reader.wait(chunks.next());
       if (next.done) break;
       if (reader.ms > totalMs) throw bodyTimeoutError(totalMs);
       yield next.value;
@@ -92,8 +91,22 @@ export async function* requestBody(
 }
 
 /**
- * Reads chunks with an idle timeout, and measures the time spent waiting. The time is counted in ticks: one that comes
- * late counts as two, since the process was stopped or busy, and what the client has sent meanwhile was not read yet.
+ * Settles like the work, which waits for bytes of the body, or rejects if it waits longer than `limitMs`. Time in which
+ * the process was stopped does not count.
+ */
+export async function inTime<Outcome>(work: Promise<Outcome>, limitMs: number): Promise<Outcome> {
+  const reader = new TimedReader(limitMs);
+  try {
+    return await reader.wait(work);
+  } finally {
+    reader.end();
+  }
+}
+
+/**
+ * Waits for chunks with an idle timeout, and measures the time spent waiting. The time is counted in ticks: one that
+ * comes late counts as two, since the process was stopped or busy, and what the client has sent meanwhile was not read
+ * yet.
  */
 class TimedReader {
   /** Total waiting time in milliseconds. */
@@ -110,14 +123,14 @@ class TimedReader {
     this.#ticks = clock.setInterval(() => this.#tick(idle), this.#tickMs).unref();
   }
 
-  async next(chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
+  async wait<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
     this.#countedAt = clock.monotonic();
     this.#idleMs = 0;
     this.#isWaiting = true;
-    const next = await this.#stalled.race(chunks.next());
+    const outcome = await this.#stalled.race(work);
     this.#count();
     this.#isWaiting = false;
-    return next;
+    return outcome;
   }
 
   end(): void {
@@ -149,7 +162,7 @@ export async function isEmptyBody(ctx: Context): Promise<boolean> {
   sendContinue(ctx);
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   for (const sign of ['readable', 'close']) req.once(sign, resolve);
-  await withTimeout(settled, EMPTY_BODY_TIMEOUT_MS);
+  await inTime(settled, EMPTY_BODY_TIMEOUT_MS).catch(() => undefined);
   for (const sign of ['readable', 'close']) req.off(sign, resolve);
   return req.complete && req.readableLength === 0;
 }
