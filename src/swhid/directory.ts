@@ -30,52 +30,50 @@ export function directoryId(directory: Directory, ids?: Map<Directory, string>):
 }
 
 export function directoryBody(directory: Directory, ids?: Map<Directory, string>): Buffer {
-  const pieces: Buffer[] = [];
-  let text = '';
-  for (const key of inTreeOrder(directory)) {
-    const name = key.endsWith('/') ? key.slice(0, -1) : key;
+  const body = new DirectoryBodyBuilder();
+  for (const name of Array.from(directory.keys()).sort()) {
     const entry = directory.get(name)!;
     const [mode, id] =
-      entry instanceof Map ? [directoryMode, directoryId(entry, ids)] : [entry.mode, entry.id];
-    text += entryText({ mode, name, id });
-    if (text.length < LONGEST_TEXT) continue;
-    pieces.push(Buffer.from(text, 'latin1'));
-    text = '';
+      entry instanceof Map ? ([directoryMode, directoryId(entry, ids)] as const) : [entry.mode, entry.id];
+    body.add({ mode, name, id });
   }
-  const last = Buffer.from(text, 'latin1');
-  return pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
+  return body.end();
 }
 
-export type DirectoryEntry = {
+type DirectoryEntry = {
   readonly mode: LeafMode | typeof directoryMode;
   /** Latin1 string of raw bytes. */
   readonly name: string;
   readonly id: string;
 };
 
-/** Returns the body of a directory whose entries have known ids, in any order. */
-export function directoryBodyOf(entries: readonly DirectoryEntry[]): Buffer {
-  const keyed = entries.map((entry) => ({
-    key: entry.mode === directoryMode ? `${entry.name}/` : entry.name,
-    entry,
-  }));
-  keyed.sort((a, b) => (a.key < b.key ? -1 : 1));
-  return Buffer.from(keyed.map(({ entry }) => entryText(entry)).join(''), 'latin1');
-}
+/** Builds the body of a directory whose entries have known ids. Its heap does not grow with their number. */
+export class DirectoryBodyBuilder {
+  readonly #pieces: Buffer[] = [];
+  #text = '';
+  /** Directories that other entries may still precede, the first of them at the end. */
+  readonly #delayed: DirectoryEntry[] = [];
 
-function entryText({
-  mode,
-  name,
-  id,
-}: {
-  readonly mode: string;
-  readonly name: string;
-  readonly id: string;
-}) {
-  return `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`;
-}
+  /** Adds an entry. The names come in the order of their bytes, without the `/` that a body counts for directories. */
+  add(entry: DirectoryEntry): void {
+    for (let last = this.#delayed.at(-1); last && `${last.name}/` < entry.name; last = this.#delayed.at(-1)) {
+      this.#write(last);
+      this.#delayed.pop();
+    }
+    if (entry.mode === directoryMode) this.#delayed.push(entry);
+    else this.#write(entry);
+  }
 
-/** Returns the names ordered by their bytes; the name of a directory ends with a `/`, which counts for the order. */
-function inTreeOrder(directory: Directory): string[] {
-  return Array.from(directory, ([name, entry]) => (entry instanceof Map ? `${name}/` : name)).sort();
+  end(): Buffer {
+    for (const entry of this.#delayed.toReversed()) this.#write(entry);
+    const last = Buffer.from(this.#text, 'latin1');
+    return this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last]);
+  }
+
+  #write({ mode, name, id }: DirectoryEntry): void {
+    this.#text += `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`;
+    if (this.#text.length < LONGEST_TEXT) return;
+    this.#pieces.push(Buffer.from(this.#text, 'latin1'));
+    this.#text = '';
+  }
 }

@@ -86,6 +86,23 @@ test('a directory is returned for the expected manifest, and for no other bytes'
   await t.throwsAsync(read(hash('sha256', 'another')), { code: 'OBJECT_CORRUPT' });
 });
 
+test('the bytes of a directory with very many entries are read in little memory', async (t) => {
+  await using readers = new ArchiveWorkers({ size: 1, heapMegabytes: 48 });
+  const leaf = { mode: '100644', id: contentId(small) } as const;
+  const names = Array.from({ length: 200_000 }, (_, number) => `file-number-${number}.txt`).sort();
+  const directory: Directory = new Map(names.map((name) => [name, leaf]));
+  const id = directoryId(directory);
+  const about = { ...leaf, length: small.length, sha256: hash('sha256', small), archive: 'a' };
+  const header = { directory: id, files: names.length, bytes: 0, archives: ['a'] };
+  const bytes = encodeTree(
+    header,
+    Iterator.from(names).map((path) => ({ path, ...about })),
+  );
+  const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
+  const read = buffer(readers.read({ kind: 'directory', path: '', id, manifest }, PATIENT));
+  t.true((await read).equals(directoryBody(directory)));
+});
+
 test('a member with the right content id and another SHA-256 is refused', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');

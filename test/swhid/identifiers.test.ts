@@ -3,8 +3,8 @@ import test from 'ava';
 import { contentHash, contentId, contentIdOf } from '../../src/swhid/content.ts';
 import {
   type Directory,
+  DirectoryBodyBuilder,
   directoryBody,
-  directoryBodyOf,
   directoryId,
   type Leaf,
 } from '../../src/swhid/directory.ts';
@@ -133,17 +133,23 @@ test('a content read as a stream has an id only if its length is as announced', 
   }
 });
 
-test('the body of a directory is the same for any order of its entries', (t) => {
+test('the body of a directory has a slash after the names of directories for its order', (t) => {
   const leaf = { mode: '100644', id: contentId(Buffer.from('x')) } as const;
   const below: Directory = new Map([['f', leaf]]);
-  const names = ['a', 'a-', 'a.b', 'a0', 'ab', '\xe9'];
-  for (const folder of names) {
-    const whole: Directory = new Map(names.map((name) => [name, name === folder ? below : leaf]));
-    const entries = names.map((name) => {
-      return name === folder ? ({ name, mode: '40000', id: directoryId(below) } as const) : { name, ...leaf };
-    });
-    t.deepEqual(directoryBodyOf(entries), directoryBody(whole), folder);
-    t.deepEqual(directoryBodyOf(entries.toReversed()), directoryBody(whole), folder);
+  const folder = { mode: '40000', id: directoryId(below) } as const;
+  const names = ['a', 'a-', 'a--', 'a-0', 'a.b', 'a0', 'ab', '\xe9'];
+  for (let folders = 0; folders < 2 ** names.length; folders += 1) {
+    const isFolder = (name: string) => (folders >> names.indexOf(name)) % 2 === 1;
+    const expected = names
+      .map((name) => (isFolder(name) ? `${name}/` : name))
+      .sort()
+      .map((key) => ({ name: key.replace('/', ''), ...(key.endsWith('/') ? folder : leaf) }))
+      .map(({ mode, name, id }) => `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`);
+    const builder = new DirectoryBodyBuilder();
+    for (const name of names) builder.add({ name, ...(isFolder(name) ? folder : leaf) });
+    t.is(builder.end().toString('latin1'), expected.join(''));
+    const whole: Directory = new Map(names.toReversed().map((name) => [name, isFolder(name) ? below : leaf]));
+    t.is(directoryBody(whole).toString('latin1'), expected.join(''));
   }
 });
 

@@ -1,5 +1,5 @@
 import { ObjectCorrupt } from '../../object-store/object-store.ts';
-import { type DirectoryEntry, directoryBodyOf, directoryMode } from '../../swhid/directory.ts';
+import { DirectoryBodyBuilder, directoryMode } from '../../swhid/directory.ts';
 import { escapePath } from '../../swhid/escape-path.ts';
 import { gitObjectId } from '../../swhid/git-object.ts';
 import { clock } from '../../tools/clock.ts';
@@ -38,15 +38,15 @@ export async function directoryBytes(
 ): Promise<Buffer> {
   const prefix = path === '' ? '' : `${path}/`;
   const start = `{"path":"${escapePath(prefix)}`;
-  const entries: DirectoryEntry[] = [];
+  const builder = new DirectoryBodyBuilder();
   for await (const lines of linesOf(manifest)) {
     for (const line of lines.split('\n')) {
       if (!line.startsWith(start) || pathAfter(start, line).includes('/')) continue;
       const { path: whole, mode, id: entry } = decodeEntry(line);
-      entries.push({ name: whole.slice(prefix.length), mode, id: entry });
+      builder.add({ name: whole.slice(prefix.length), mode, id: entry });
     }
   }
-  const body = directoryBodyOf(entries);
+  const body = builder.end();
   if (gitObjectId('tree', body) !== id) throw new Error(`The tree ${id} cannot be made again.`);
   return body;
 }

@@ -27,7 +27,7 @@ import { NOT_PROVEN } from '../../../src/modules/console/proof/steps.ts';
 import { verifierPage } from '../../../src/modules/console/server/verifier-page.ts';
 import { openLog } from '../../../src/service/backends/open-log.ts';
 import { openStore } from '../../../src/service/backends/open-store.ts';
-import { directoryBodyOf } from '../../../src/swhid/directory.ts';
+import { DirectoryBodyBuilder } from '../../../src/swhid/directory.ts';
 import { gitObjectId } from '../../../src/swhid/git-object.ts';
 import { FILES_OF_NODE } from '../../../src/tools/files.ts';
 import { runInWorld } from '../../../src/tools/outside-world.ts';
@@ -145,7 +145,9 @@ test('directories have the identifiers that the service computes, for any names'
     { mode: '40000' as const, name, id: String(index).repeat(40) },
     { mode: '100644' as const, name: `${name}-`, id: String(index + 1).repeat(40) },
   ]);
-  t.is(await directoryId(entries), gitObjectId('tree', directoryBodyOf(entries)));
+  const body = new DirectoryBodyBuilder();
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) body.add(entry);
+  t.is(await directoryId(entries), gitObjectId('tree', body.end()));
   t.is(await directoryId([]), '4b825dc642cb6eb9a060e54bf8d69288fbee4904');
 });
 
