@@ -104,10 +104,7 @@ export async function run(args: string[]): Promise<number> {
   try {
     state = await sendUpload(steps, { ...upload, stored, slug });
   } catch (error) {
-    if (error instanceof Refused && error.isFinal) {
-      cache.forget();
-      stored.forget();
-    }
+    if (error instanceof Refused && error.isFinal) cache.forget();
     throw error;
   }
   cache.forget();

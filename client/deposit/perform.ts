@@ -26,8 +26,8 @@ export type Sending = Session & {
   readonly reached: Reached;
 };
 
-/** How far an upload is: the deposit, if it exists, and the request in progress. */
-export type Reached = { state: Receipt | null; step: Step | null; bytes: number };
+/** How far an upload is: the deposit, if it exists, and the request in progress, of which an earlier try may be recorded. */
+export type Reached = { state: Receipt | null; step: Step | null; bytes: number; mayBeRecorded: boolean };
 
 /**
  * Performs the steps one after the other. A request is repeated, by this process or a later one, only if that cannot
@@ -51,7 +51,7 @@ export async function perform(steps: readonly Step[], sending: Sending): Promise
   }
   output.note('The deposit of the interrupted command no longer exists; starting over.');
   stored.renew();
-  reached.state = null;
+  Object.assign(reached, { state: null, mayBeRecorded: false });
   return performAll(steps, sending);
 }
 
@@ -63,13 +63,16 @@ async function performAll(steps: readonly Step[], sending: Sending): Promise<Rec
       const request = [number, number + rest.length] as const;
       const key = stored.of(step.action === 'create' ? 'creation' : rest.length);
       try {
-        reached.state = await sendStep(step, { ...sending, key, request });
+        const state = await sendStep(step, { ...sending, key, request });
+        Object.assign(reached, { state, mayBeRecorded: false });
         number += 1;
       } catch (error) {
         const made = await createdOtherwise(step, rest, error, sending.connection);
         const reason = made ? null : reasonForChunks(step, error, sending);
-        if (made) [reached.state, rest] = [made.receipt, made.rest];
-        else if (!reason) throw error;
+        if (made) {
+          Object.assign(reached, { state: made.receipt, mayBeRecorded: false });
+          rest = made.rest;
+        } else if (!reason) throw error;
         else {
           output.note(reason);
           rest.unshift(...inChunks(step));
@@ -167,15 +170,17 @@ function sentOf(step: Step, total: number, { progress, reached, request: [number
 
 /** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
 async function create(step: Step, upload: string | null, sending: StepSending): Promise<Receipt> {
-  const { connection, collection, slug, key } = sending;
-  const send = (multipart: MultipartType): Promise<Answer> => {
+  const { connection, collection, slug, key, reached } = sending;
+  const send = async (multipart: MultipartType): Promise<Answer> => {
     const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
-    return connection.ask('POST', collection.iri, {
+    const answer = await connection.ask('POST', collection.iri, {
       headers,
       body,
       repeatable: collection.recognisesRepeats,
       onSent: sentOf(step, body?.length ?? 0, sending),
     });
+    reached.mayBeRecorded ||= answer.repeated || isSuccess(answer);
+    return answer;
   };
   try {
     // SWORD 2.0 has multipart/related. Some servers have forms only, and refuse it before they make a deposit.
@@ -223,7 +228,7 @@ async function change(
   upload: string | null,
   sending: StepSending,
 ): Promise<Receipt> {
-  const { connection, collection, stored, key } = sending;
+  const { connection, collection, stored, key, reached } = sending;
   const { headers, body } = requestOf(step, { collection, upload, key });
   const { etag, links } = standing;
   const isReplacement = step.action === 'replace';
@@ -233,6 +238,7 @@ async function change(
     repeatable: isReplacement || etag !== null || collection.recognisesRepeats,
     onSent: sentOf(step, body?.length ?? 0, sending),
   });
+  reached.mayBeRecorded ||= answer.repeated;
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
   // A server that recognizes keys finds that of a recorded request first. An older one does so with POST alone.
   const mayBeRecorded = isReplacement

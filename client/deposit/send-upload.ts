@@ -7,6 +7,7 @@ import { isResumable } from './archive-limits.ts';
 import type { Target } from './find-deposit.ts';
 import { perform, type Reached, type Sending } from './perform.ts';
 import { inChunks, type Step } from './plan.ts';
+import type { StoredKey } from './stored-key.ts';
 
 export type SendOptions = Omit<Sending, 'collection' | 'reached'> & { readonly target: Target };
 
@@ -21,7 +22,7 @@ export async function sendUpload(
     stored.forget();
     throw notPartial(existing);
   }
-  const reached: Reached = { state: existing, step: null, bytes: 0 };
+  const reached: Reached = { state: existing, step: null, bytes: 0, mayBeRecorded: false };
   progress.begin(`Sending to ${collection.iri}`);
   progress.leaves(() => leftBySending(reached, collection));
   const steps = plan.flatMap((step) =>
@@ -30,12 +31,27 @@ export async function sendUpload(
   try {
     return await perform(steps, { ...options, collection, reached });
   } catch (error) {
-    const isRefused = error instanceof Refused && error.isFinal;
+    const isEnd = isOver(error, reached, stored);
+    if (isEnd) stored.forget();
     const isComplete = error instanceof Refused && error.status === 405; // as the server says
     if (error instanceof Fault && error.deposit !== null && !isComplete)
-      output.note(resumeAdvice(error.deposit, !isRefused && collection.recognisesRepeats));
+      output.note(resumeAdvice(error.deposit, !isEnd && collection.recognisesRepeats));
+    else if (!isEnd && error instanceof Refused && error.isFinal)
+      output.note(
+        'An earlier request may have created the deposit. Run the same command again: it makes no second deposit.',
+      );
     throw error;
   }
+}
+
+/**
+ * Whether the same command cannot continue what was sent: it was refused, and no earlier try or run may have recorded it.
+ * Or the deposit was completed or changed meanwhile; a server that recognises keys finds a recorded request before that.
+ */
+function isOver(error: unknown, { state, mayBeRecorded }: Reached, { isShared }: StoredKey): boolean {
+  if (!(error instanceof Refused) || !error.isFinal) return false;
+  const isChanged = state !== null && [405, 412].includes(error.status);
+  return isChanged || !(mayBeRecorded || isShared);
 }
 
 function notPartial({ deposit, status }: Receipt): Fault {

@@ -33,8 +33,8 @@ export class Refused extends Fault {
   }
 
   /**
-   * Whether the request is certainly not recorded, and would be refused again. After 5xx it may be recorded. After 409
-   * another request with its key may be.
+   * Whether this try is certainly not recorded, and would be refused again. After 5xx it may be recorded. After 409
+   * another request with its key may be. Earlier tries may be recorded in any case.
    */
   get isFinal(): boolean {
     return this.exitCode === EXIT.failed && this.status < 500 && this.status !== 409;

@@ -285,9 +285,9 @@ for (const [what, options] of [
 
 test('a refusal of the metadata of a command that was killed makes no second deposit', async (t) => {
   const { service, home } = t.context;
-  let holds = true;
+  let holds: boolean | null = true;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) => {
-    if (!/^POST .*\/metadata\/$/.test(line)) return answer;
+    if (!/^POST .*\/metadata\/$/.test(line) || holds === null) return answer;
     return holds ? 'held' : { ...answer, status: 403, body: '' };
   });
   const depositor = await newDepositor(service, home, proxy.url);
@@ -298,8 +298,118 @@ test('a refusal of the metadata of a command that was killed makes no second dep
   const { code, err } = await depositor.run(upload);
   t.is(code, 1, err);
   t.regex(err, /403/);
+  t.regex(err, ADVICE);
+  holds = null;
+  const again = await depositor.run(upload);
+  t.is(again.code, 0, again.err);
   t.is((await depositsOf(service, depositor)).length, 1);
 });
+
+/** Says that the same command continues the deposit. */
+const ADVICE = /[Rr]un(ning)? the same command again/;
+
+for (const [what, archives, line] of [
+  ['a creation', ['one.tar'], CREATION],
+  ['metadata', ['noise.tar'], /^POST .*\/metadata\/$/],
+  ['a second archive', ['one.tar', 'two.tar'], /^POST .*\/media\/$/],
+] as const)
+  test(`a command that sent ${what}, whose repetition was refused, continues with the same deposit when it is run again`, async (t) => {
+    const { service, home } = t.context;
+    let sent = 0;
+    await using proxy = await AlteringProxy.start(service.url, (answer, request) => {
+      if (line.test(request)) sent += 1;
+      if (!line.test(request) || sent > 2) return answer;
+      return sent === 1 ? 'lost' : { ...answer, status: 400, body: '' };
+    });
+    const depositor = await newDepositor(service, home, proxy.url);
+    const upload = ['upload', ...archives, ...described];
+    const refused = await depositor.run(upload);
+    t.is(refused.code, 1, refused.err);
+    t.regex(refused.err, ADVICE);
+    const { code, err } = await depositor.run(upload);
+    t.is(code, 0, err);
+    const [stream = '', ...others] = await depositsOf(service, depositor);
+    t.deepEqual(others, []);
+    const events = await Array.fromAsync(service.service.log.readStream(stream));
+    t.is(events.filter(({ type }) => type === 'ArchiveAdded').length, archives.length);
+  });
+
+test('a creation whose upload is refused after its response was lost is repeated by the next command', async (t) => {
+  const { service, home } = t.context;
+  let [creations, isRefusing] = [0, true];
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) => {
+    if (CREATION.test(line)) creations += 1;
+    if (CREATION.test(line) && creations < 3)
+      return creations === 1 ? 'lost' : { ...answer, status: 404, body: '' };
+    const isBegun = creations === 2 && line === 'POST /1/software/uploads/';
+    return isBegun && isRefusing ? { ...answer, status: 403, body: '' } : answer;
+  });
+  const depositor = await newDepositor(service, home, proxy.url);
+  const upload = ['upload', 'noise.tar', '--partial'];
+  const refused = await depositor.run(upload);
+  t.is(refused.code, 1, refused.err);
+  t.regex(refused.err, /403/);
+  isRefusing = false;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.is((await depositsOf(service, depositor)).length, 1);
+});
+
+test('a command that was killed and then refused continues with the same deposit when it is run again', async (t) => {
+  const { service, home } = t.context;
+  let alter = (_answer: Answer): Answer | 'held' => 'held';
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    CREATION.test(line) ? alter(answer) : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const upload = ['upload', 'one.tar', ...described];
+  await killedWhen(t, depositor, upload, () => isRecorded(service, depositor, CREATION));
+  alter = (answer) => ({ ...answer, status: 401, body: '' });
+  const refused = await depositor.run(upload);
+  t.is(refused.code, 1, refused.err);
+  t.regex(refused.err, ADVICE);
+  alter = (answer) => answer;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.is((await depositsOf(service, depositor)).length, 1);
+});
+
+test('the key of a command that was sent once and refused is removed', async (t) => {
+  const { service, home } = t.context;
+  const depositor = await newDepositor(service, home);
+  const entry = path.join(home, 'malformed.xml');
+  await writeFile(entry, '<entry');
+  const { code, err } = await depositor.run(['upload', 'one.tar', '--metadata', entry]);
+  t.is(code, 1, err);
+  t.notRegex(err, ADVICE);
+  t.deepEqual(await keysOf(depositor), []);
+});
+
+for (const [what, status, options] of [
+  ['completed', 405, []],
+  ['changed', 412, ['--partial']],
+] as const)
+  test(`a command that was killed makes another deposit if its own was ${what} meanwhile, and says so first`, async (t) => {
+    const { service, home } = t.context;
+    let loses = true;
+    const refuses = (line: string) => (loses && /^POST .*\/metadata\/$/.test(line) ? 'lost' : undefined);
+    await using proxy = await AlteringProxy.start(service.url, undefined, { refuses });
+    const depositor = await newDepositor(service, home, proxy.url);
+    const upload = ['upload', 'noise.tar', ...described];
+    const isLost = () => proxy.requests.some((line) => /^POST .*\/metadata\/$/.test(line));
+    await killedWhen(t, depositor, upload, isLost);
+    loses = false;
+    const [stream = ''] = await depositsOf(service, depositor);
+    const id = stream.replace('deposit-', '');
+    await depositor.facts(['upload', '--deposit', id, '--name', 'Other', '--author', 'Ada', ...options]);
+    const refused = await depositor.run(upload);
+    t.is(refused.code, 1, refused.err);
+    t.regex(refused.err, new RegExp(`^The server refused: ${status} `, 'm'));
+    t.notRegex(refused.err, ADVICE);
+    const { code, err } = await depositor.run(upload);
+    t.is(code, 0, err);
+    t.is((await depositsOf(service, depositor)).length, 2);
+  });
 
 for (const [what, line, status] of [
   ['its creation was answered with 500', CREATION, 500],
@@ -487,6 +597,11 @@ async function isRecorded(service: RunningService, depositor: CommandLineDeposit
   if (stream === undefined) return false;
   const events = await Array.fromAsync(service.service.log.readStream(stream));
   return line === CREATION || events.some(({ type }) => type === 'DepositCompleted');
+}
+
+/** Resolves to the names of the stored keys. */
+function keysOf({ configuration }: CommandLineDepositor): Promise<string[]> {
+  return readdir(path.join(configuration, 'requests'));
 }
 
 function authorization({ user }: CommandLineDepositor) {
