@@ -80,7 +80,7 @@ function onOutputFault(
 function printError(error: unknown, json: boolean): number {
   const { message, stack } = error as Error;
   const exitCode = error instanceof Fault ? error.exitCode : EXIT.failed;
-  const facts = error instanceof Fault ? error.facts() : {};
+  const facts = error instanceof Fault ? error.facts() : { deposit: null };
   if (json)
     process.stdout.write(`${printable(JSON.stringify({ error: { exitCode, message, ...facts } }))}\n`);
   else process.stderr.write(`${printable(error instanceof Fault ? message : (stack ?? message))}\n`);

@@ -66,5 +66,19 @@ export class Unreachable extends Fault {
 export function reasonOf(error: unknown): string {
   const { message } = error as Error;
   // Node writes "ENOENT: no such file or directory, open 'x'".
-  return message.replace(/^[A-Z0-9_]+: /, '').replace(/, \w+(?: '.*')?$/s, '');
+  return message.replace(/^[A-Z0-9_]+: /, '').replace(/(?:\.|, \w+(?: '.*')?)$/s, '');
+}
+
+/** Runs what reads a file. @throws {Fault} in place of an error of the system. */
+export async function reading<Result>(name: string, read: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : unreadable(name, error);
+  }
+}
+
+/** Returns the fault of a file that cannot be read. */
+export function unreadable(name: string, error: unknown): Fault {
+  return new Fault(`${name} cannot be read: ${reasonOf(error)}.`, { cause: error });
 }

@@ -7,7 +7,7 @@ import {
 import { readArchive } from '../../src/archives/read-archive.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
-import { Fault } from '../faults.ts';
+import { Fault, reading } from '../faults.ts';
 import type { PreparedArchive } from './prepare-archive.ts';
 
 /** Result of reading the archives with the same strictness as the service. */
@@ -40,10 +40,11 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
   const warnings: string[] = [];
   const faults: ArchiveFault[] = [];
   for (const { source, file, sha256, directory } of archives) {
-    const reading = await readArchive({ kind: 'file', path: file }, sha256, LIMITS);
-    if (reading.found !== sha256)
+    const { inspection, found } = await reading(source, () =>
+      readArchive({ kind: 'file', path: file }, sha256, LIMITS),
+    );
+    if (found !== sha256)
       throw new Fault(`${source} changed while it was read: try again when no process writes to it.`);
-    const { inspection } = reading;
     const about = namedBy(source, archives.length > 1);
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
     else {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { ArchiveFormat } from '../../src/archives/archive-reader.ts';
 import { SNIFF_LENGTH, sniffFormat } from '../../src/archives/format.ts';
 import { type ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
-import { Fault, reasonOf, UsageFault } from '../faults.ts';
+import { Fault, reading, reasonOf, UsageFault, unreadable } from '../faults.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
 import { folderIdentifier } from './folder-identifier.ts';
 import { exclusion, type FolderMember, folderMembers } from './folder-members.ts';
@@ -56,7 +56,8 @@ export async function prepareArchive(
   if (known) note(`${source} has not changed since the interrupted upload: not read again.`);
   const { value: facts, file: packed } = known ?? (await read({ source, place, members }, options, number));
   const [file, filename] = [packed ?? place, asciiName(archiveName(place, isFolder))];
-  const archive = { ...facts, source, file, filename, format: formatOf(file, source) };
+  const format = await reading(source, () => formatOf(file, source));
+  const archive = { ...facts, source, file, filename, format };
   if (!known && isCached(facts)) cache.store(state, facts, packed);
   return archive;
 }
@@ -73,9 +74,9 @@ async function read(
   options: PrepareOptions,
   number: number,
 ): Promise<Cached<ArchiveFacts>> {
-  if (!members) return { value: await readFacts(place, options), file: null };
+  if (!members) return { value: await readFacts(place, source, options), file: null };
   const file = await pack(source, place, members, options, number);
-  const facts = await readFacts(file, options);
+  const facts = await readFacts(file, source, options);
   return { value: { ...facts, directory: folderIdentifier(place, members) }, file };
 }
 
@@ -121,15 +122,19 @@ export function packingTime(epoch: string | undefined): Date {
   throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is not a number of seconds since 1970.`);
 }
 
-async function readFacts(file: string, { progress }: PrepareOptions): Promise<ArchiveFacts> {
+async function readFacts(file: string, source: string, { progress }: PrepareOptions): Promise<ArchiveFacts> {
   const [md5, sha256] = [createHash('md5'), createHash('sha256')];
-  const total = statSync(file).size;
   let length = 0;
-  for await (const piece of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
-    md5.update(piece);
-    sha256.update(piece);
-    progress.at('MB hashed', (length += piece.length), total);
-  }
+  await reading(source, async () => {
+    const total = statSync(file).size;
+    for await (const piece of createReadStream(file, {
+      highWaterMark: 256 * 1024,
+    }) as AsyncIterable<Buffer>) {
+      md5.update(piece);
+      sha256.update(piece);
+      progress.at('MB hashed', (length += piece.length), total);
+    }
+  });
   return { length, md5: md5.digest('hex'), sha256: sha256.digest('hex') };
 }
 
@@ -139,7 +144,7 @@ function sourceAt(source: string): { readonly place: string; readonly isFolder: 
     const stats = statSync(place);
     if (stats.isDirectory() || stats.isFile()) return { place, isFolder: stats.isDirectory() };
   } catch (error) {
-    throw new Fault(`${source} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(source, error);
   }
   throw new Fault(`${source} is neither a file nor a folder.`);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE, SCHEMA_ORG } from '../../src/sword/namespaces.ts';
 import { type BodyElement, element } from '../../src/sword/xml/xml-body.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
-import { Fault, reasonOf, UsageFault } from '../faults.ts';
+import { UsageFault, unreadable } from '../faults.ts';
 import type { OptionValues } from '../session.ts';
 
 /** A metadata entry ready to be sent. */
@@ -101,6 +101,6 @@ function contentOf(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new Fault(`${file} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(file, error);
   }
 }

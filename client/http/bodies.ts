@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { Fault } from '../faults.ts';
+import { Fault, unreadable } from '../faults.ts';
 import type { Body } from './exchange.ts';
 
 export function bytesBody(bytes: Uint8Array): Body {
@@ -25,9 +25,13 @@ async function* filePieces(file: string, from: number, to: number): AsyncGenerat
   if (from === to) return;
   let count = 0;
   const stream = createReadStream(file, { start: from, end: to - 1, highWaterMark: 64 * 1024 });
-  for await (const piece of stream as AsyncIterable<Buffer>) {
-    count += piece.length;
-    yield piece;
+  try {
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      count += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    throw unreadable(file, error);
   }
   if (count < to - from) throw new Fault(`${file} became shorter while it was being sent.`);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
@@ -14,6 +14,7 @@ import { announcedDigests } from '../../client/documents/digests.ts';
 import { readServiceDocument } from '../../client/documents/service-document.ts';
 import { child, readXml, textOf, UnreadableAnswer } from '../../client/documents/xml-tree.ts';
 import { Fault, UsageFault } from '../../client/faults.ts';
+import { fileBody } from '../../client/http/bodies.ts';
 import { linkInHeader, linkOfAnswer } from '../../client/http/link-header.ts';
 import { TemporaryFolder } from '../../client/temporary-folder.ts';
 import { contentId } from '../../src/swhid/content.ts';
@@ -227,6 +228,26 @@ test('a file that changes while its folder is packed aborts the packing', async 
     const packing = packFolder(source, members, path.join(folder, `${name}.tar.gz`), options);
     await t.throwsAsync(packing, { message: /file changed while it was packed/ });
   }
+});
+
+/** A file that can be opened, but not read. */
+const UNREADABLE = '/proc/self/mem';
+const onLinux = existsSync(UNREADABLE) ? test : test.skip;
+
+onLinux('an archive that cannot be read is reported in a sentence', async (t) => {
+  using folder = new TemporaryFolder();
+  using progress = new ProgressBars();
+  using cache = new PreparedCache('/nonexistent');
+  const options = { folder, exclude: [], mtime: new Date(0), progress, cache, note: t.fail };
+  const message = `${UNREADABLE} cannot be read: i/o error.`;
+  await t.throwsAsync(prepareArchive(UNREADABLE, options, 1), { instanceOf: Fault, message });
+});
+
+test('an archive that vanishes is reported in a sentence, before it is read and before it is sent', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'vanished.tar');
+  const vanished = { instanceOf: Fault, message: `${file} cannot be read: no such file or directory.` };
+  await t.throwsAsync(identify([{ source: file, file, sha256: '' }]), vanished);
+  await t.throwsAsync(Array.fromAsync(fileBody({ file, length: 1 }).pieces()), vanished);
 });
 
 test('a folder that changes while it is read has no identifier', async (t) => {

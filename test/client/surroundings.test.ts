@@ -98,6 +98,16 @@ test('a user without a home folder can deposit, and a message says that nothing 
   t.regex(err, /^\/dev\/null\/.* cannot be written: .*\. If this command is interrupted, check with /m);
 });
 
+test('with --json, an error that no deposit is known for says so', async (t) => {
+  const { service, home } = t.context;
+  const depositor = await newDepositor(service, home);
+  const { deposit } = await depositor.facts([...upload, '--partial']);
+  const env = { TMPDIR: '/nowhere', XDG_CACHE_HOME: '/dev/null' };
+  const { code, results } = await depositor.json(['fetch', String(deposit)], { env });
+  t.is(code, 1);
+  t.like(results, [{ error: { exitCode: 1, deposit: null } }]);
+});
+
 test('a terminal that closes ends the command in order: its temporary files are removed', async (t) => {
   const { service, home } = t.context;
   await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
