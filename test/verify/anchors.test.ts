@@ -156,6 +156,16 @@ test('a file gets every missing anchor, and a truncated line is written again', 
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
 });
 
+test('an additional field in an anchor is refused, whatever its name', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 4);
+  const { anchor } = await makeAnchor(place.log, place);
+  for (const extra of ['more', 'constructor']) {
+    const line = anchorLine(Object.assign({ [extra]: 1 }, anchor));
+    t.throws(() => anchorIn(line), { message: `It has something unknown: ${extra}.` });
+  }
+});
+
 test('a last line that only lacks its end is an anchor: another one follows it, none replaces it', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 4);

@@ -92,7 +92,7 @@ export function asAnchor(value: unknown): Anchor {
   const found = Object(value) as Record<string, unknown>; // checked property by property
   const wrong = Object.entries(SHAPE).find(([name, isRight]) => !isRight(found[name]));
   if (wrong) throw new NoAnchor(`Its ${wrong[0]} is missing or wrong.`);
-  const extra = Object.keys(found).find((name) => !(name in SHAPE));
+  const extra = Object.keys(found).find((name) => !Object.hasOwn(SHAPE, name));
   if (extra) throw new NoAnchor(`It has something unknown: ${extra}.`);
   return found as Anchor;
 }
