@@ -110,6 +110,7 @@ test('the reason for a refused HEAD is read from its headers', async (t) => {
     [503, 'SlowDownRead', /it cannot read the object: .* too few of its drives answer/],
     [404, 'NoSuchBucket', /the bucket does not exist \(NoSuchBucket\)/],
     [400, 'XMinioInvalidObjectName', /it answered XMinioInvalidObjectName/],
+    [400, 'constructor', /it answered constructor/],
   ] as const) {
     proxy.inject({ kind: 'status', status, code }, /^HEAD/);
     const stat = () => store.stat(sha256Of(newBody(1)));

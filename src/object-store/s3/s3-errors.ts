@@ -118,7 +118,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 function sentence(code: string): string {
-  const known = SENTENCES[code];
+  const known = Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
   return known === undefined ? `it answered ${code}` : `${known} (${code})`;
 }
 
