@@ -118,7 +118,7 @@ function tagOf(node: OrderedNode): string | undefined {
   return Object.keys(node).find((key) => key !== ':@' && key !== '#text');
 }
 
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const NAMED = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }));
 
 /** Decodes references. Entities that a document declares are never used. */
 const references = {
@@ -134,7 +134,7 @@ const references = {
 function character(reference: string): string {
   const [, decimal, hex] = /^#(?:([0-9]+)|x([0-9a-fA-F]+));$/.exec(reference) ?? [];
   const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : undefined;
-  const found = code === undefined ? NAMED[reference.replace(/;$/, '')] : textOfCode(code);
+  const found = code === undefined ? NAMED.get(reference.replace(/;$/, '')) : textOfCode(code);
   if (found === undefined || !reference.endsWith(';'))
     throw new Error(`it has the unknown reference &${reference}`);
   return found;

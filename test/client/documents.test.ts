@@ -42,6 +42,7 @@ const unreadable: Record<string, string | Buffer> = {
   'a DOCTYPE': '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
   'a DOCTYPE that declares nothing': '<!DOCTYPE a><a/>',
   'an undeclared entity': '<a>&nbsp;</a>',
+  'an entity named like a property of every object': '<a>&constructor;</a>',
   'an entity in an attribute': '<a b="&x;"/>',
   'a reference to no character': '<a>&#1;</a>',
   'a lone surrogate': '<a>&#xD800;</a>',
