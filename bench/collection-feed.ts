@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readConfig } from '../src/config/read-config.ts';
-import { readArguments } from '../src/operations/command/arguments.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { say } from '../src/operations/command/output.ts';
 import { startService } from '../src/service/service.ts';
@@ -17,7 +17,7 @@ its time is in them. The views are built first, if the folder has none.
 const AUTHORIZATION = `Basic ${Buffer.from('bench:secret').toString('base64')}`;
 
 await runCommand(HELP, async (args) => {
-  const { values } = readArguments(args, { 'data-dir': { type: 'string' }, times: { type: 'string' } });
+  const values = readOptions(args, { 'data-dir': { type: 'string' }, times: { type: 'string' } });
   if (values['data-dir'] === undefined) throw new UsageError('--data-dir is missing.');
   const times = Number(values.times ?? 50);
   const dataDir = path.resolve(values['data-dir']);

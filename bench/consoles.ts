@@ -2,7 +2,7 @@ import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readArguments } from '../src/operations/command/arguments.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { say } from '../src/operations/command/output.ts';
 import type { ConsoleSession } from '../testing/browser/sign-in.ts';
@@ -36,7 +36,7 @@ const MAX_GROWTH = 0.1;
 const PAGES = ['overview', 'deposits', 'deposits?status=done&q=hello', 'search?q=bench', 'work'];
 
 await runCommand(HELP, async (args) => {
-  const { values } = readArguments(args, {
+  const values = readOptions(args, {
     minutes: { type: 'string' },
     consoles: { type: 'string', default: '10' },
     json: { type: 'string' },

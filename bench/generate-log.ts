@@ -7,7 +7,7 @@ import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/ev
 import { sealAfter } from '../src/event-log/integrity/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
 import { FilesystemObjectStore } from '../src/object-store/filesystem/filesystem-object-store.ts';
-import { readArguments } from '../src/operations/command/arguments.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand } from '../src/operations/command/command.ts';
 import { appendBinding } from '../src/service/backends/store-binding.ts';
 import { credentialOf } from '../src/tools/cryptography/password.ts';
@@ -36,7 +36,7 @@ const START = Date.UTC(2026, 0, 1);
 let [idsRevision, idsHash]: [ExpectedRevision, string | null] = ['none', null];
 
 await runCommand(HELP, async (args) => {
-  const { values } = readArguments(args, {
+  const values = readOptions(args, {
     deposits: { type: 'string' },
     'data-dir': { type: 'string' },
     varied: { type: 'boolean', default: false },

@@ -2,7 +2,7 @@ import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readArguments } from '../src/operations/command/arguments.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { say } from '../src/operations/command/output.ts';
 import { ControlClient } from '../src/service/operator-port/control-client.ts';
@@ -38,7 +38,7 @@ type Look = {
 };
 
 await runCommand(HELP, async (args) => {
-  const { values } = readArguments(args, { minutes: { type: 'string' }, json: { type: 'string' } });
+  const values = readOptions(args, { minutes: { type: 'string' }, json: { type: 'string' } });
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new UsageError('--minutes is missing, or no number.');
   using temporary = mkdtempDisposableSync(path.join(tmpdir(), 'deposit-soak-'));

@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config/read-config.ts';
-import { readArguments } from '../src/operations/command/arguments.ts';
+import { readOptions } from '../src/operations/command/arguments.ts';
 import { operator, refused, runCommand } from '../src/operations/command/command.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
 import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
@@ -18,7 +18,7 @@ changes roles. The command needs the right to read the data folder, as other com
 await runCommand(
   HELP,
   async (args) => {
-    const { values } = readArguments(args, { as: { type: 'string' }, json: { type: 'boolean' } });
+    const values = readOptions(args, { as: { type: 'string' }, json: { type: 'boolean' } });
     const config = readConfig();
     const service = await serviceOn(config);
     if (!service) throw refused('NO_SERVICE', `No service runs on ${config.dataDir}: start it first.`);
