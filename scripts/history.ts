@@ -22,4 +22,4 @@ Credentials are never shown.
 Exit codes: 0 done, 1 there is no such history, it is broken, or this release does not know all events, 2 wrong usage.
 `;
 
-await runCommand(HELP, (args) => printHistory(args, readConfig(), { say, warn }), { onlyPrints: true });
+await runCommand(HELP, (args) => printHistory(args, readConfig(), { say, warn }));

@@ -48,62 +48,58 @@ Exit codes: 0 all proven, 1 something was found or could not be read, 2 wrong us
 
 const STORE = ['archiveStore'] as const;
 
-await runCommand(
-  HELP,
-  async (args) => {
-    const { values, positionals } = readArguments(args, {
-      all: { type: 'boolean' },
-      anchors: { type: 'string' },
-      key: { type: 'string', multiple: true },
-      resume: { type: 'boolean' },
-      state: { type: 'string' },
-      limit: { type: 'string', default: '1000' },
-      json: { type: 'boolean', default: false },
-    });
-    const config = readConfig();
-    const what = whatOf(values.all ?? false, positionals, values.anchors);
-    const isWhole = typeof what === 'string';
-    if (config.eventLog.kind === 'sqlite' && !exists(config.dataDir))
-      assertExists('event log', config.eventLog.file);
-    if (what !== 'all' && (values.resume || values.state)) {
-      throw new UsageError('--resume and --state need --all.');
-    }
-    if (values.key && !isWhole) throw new UsageError('--key needs --all or --anchors.');
-    const report = new Report({
-      limit: numberOf('--limit', values.limit),
-      onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
-    });
-    const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
-    // Something missing is a finding. A missing store or permission, or a backend of another service, is an error.
-    if (what !== 'log' && config.archiveStore.kind === 'file')
-      assertExists('archive store', config.archiveStore.folder);
-    const unasked = await assertEnginesOfService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
-    if (unasked !== undefined) report.notes.push(unasked);
-    const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
-    if (values.state !== undefined && !(await ResumePoint.mayReplace(state)))
-      throw new UsageError(`--state ${state} exists and is not such a file of progress: give another path.`);
-    const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
-    if (values.resume && !from)
-      report.notes.push(`${state} records no interrupted run: this one started from the beginning.`);
-    await withBars(
-      config,
-      { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
-      report,
+await runCommand(HELP, async (args) => {
+  const { values, positionals } = readArguments(args, {
+    all: { type: 'boolean' },
+    anchors: { type: 'string' },
+    key: { type: 'string', multiple: true },
+    resume: { type: 'boolean' },
+    state: { type: 'string' },
+    limit: { type: 'string', default: '1000' },
+    json: { type: 'boolean', default: false },
+  });
+  const config = readConfig();
+  const what = whatOf(values.all ?? false, positionals, values.anchors);
+  const isWhole = typeof what === 'string';
+  if (config.eventLog.kind === 'sqlite' && !exists(config.dataDir))
+    assertExists('event log', config.eventLog.file);
+  if (what !== 'all' && (values.resume || values.state)) {
+    throw new UsageError('--resume and --state need --all.');
+  }
+  if (values.key && !isWhole) throw new UsageError('--key needs --all or --anchors.');
+  const report = new Report({
+    limit: numberOf('--limit', values.limit),
+    onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
+  });
+  const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
+  // Something missing is a finding. A missing store or permission, or a backend of another service, is an error.
+  if (what !== 'log' && config.archiveStore.kind === 'file')
+    assertExists('archive store', config.archiveStore.folder);
+  const unasked = await assertEnginesOfService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
+  if (unasked !== undefined) report.notes.push(unasked);
+  const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
+  if (values.state !== undefined && !(await ResumePoint.mayReplace(state)))
+    throw new UsageError(`--state ${state} exists and is not such a file of progress: give another path.`);
+  const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
+  if (values.resume && !from)
+    report.notes.push(`${state} records no interrupted run: this one started from the beginning.`);
+  await withBars(
+    config,
+    { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
+    report,
+  );
+  if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
+    report.notes.push(
+      `The signer of the anchors was not verified: ${config.anchorKeyFile} is missing, unreadable or not a public key. Give the public key with --key.`,
     );
-    if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
-      report.notes.push(
-        `The signer of the anchors was not verified: ${config.anchorKeyFile} is missing, unreadable or not a public key. Give the public key with --key.`,
-      );
-    }
-    say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
-    if (what === 'all' && report.findings === 0) {
-      const problem = await recordSuccess(config.dataDir, 'verification');
-      if (problem !== undefined) warn(problem);
-    }
-    return report.findings > 0 ? 1 : 0;
-  },
-  { onlyPrints: true },
-);
+  }
+  say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
+  if (what === 'all' && report.findings === 0) {
+    const problem = await recordSuccess(config.dataDir, 'verification');
+    if (problem !== undefined) warn(problem);
+  }
+  return report.findings > 0 ? 1 : 0;
+});
 
 async function withBars(config: Config, verification: Verification, report: Report): Promise<void> {
   using bars = new ProgressBars();

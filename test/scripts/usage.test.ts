@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -108,6 +109,24 @@ test('a command whose output is closed finishes its changes; one that only print
       (await Array.fromAsync(service.service.log.readStream(`deposit-${id}`))).at(-1)?.type,
       'DepositDeleted',
     );
+});
+
+test('a command whose exit code is a verdict ends with it although its output is closed', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const changes = 100; // more than are read from the log at once
+  for (let change = 0; change < changes; change += 1)
+    await service.administration.client({ type: 'SetDomain', client: 'alice', domain: `${change}.example` });
+  await service.stop();
+  {
+    using database = new DatabaseSync(path.join(service.folder, 'event-log.sqlite'));
+    database.exec(`UPDATE events SET data = '{}' WHERE type = 'ClientRegistered'`);
+  }
+  for (const [command, ...args] of [
+    ['verify', '--all', '--json'],
+    ['history', 'client:alice'],
+  ] as const)
+    t.is((await unheard(service.folder, command, args)).code, 1, command);
 });
 
 /** Runs a command whose output no process reads, as in `… | true`. */

@@ -17,7 +17,10 @@ export class UsageError extends Error {
 export type CommandOptions = {
   /** Whether to run without arguments, instead of printing the help. */
   readonly mayBeBare?: boolean;
-  /** Whether the command only prints, so that it ends once its output is closed. Other commands finish their work. */
+  /**
+   * Whether the command only prints, so that it ends with 0 once its output is closed. Other commands finish their work,
+   * also those whose exit code is a verdict on all of it.
+   */
   readonly onlyPrints?: boolean;
 };
 
