@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
@@ -29,7 +29,7 @@ await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, { partial: { type: 'boolean', default: false } });
   const { partial } = values;
   const file = onlyPositional(positionals, 'FILE');
-  if (file !== '-' && !existsSync(file)) throw new UsageError(`${file} not found.`);
+  if (file !== '-') assertReadableTwice(file);
   const config = readConfig();
   const { eventLog } = config;
   using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
@@ -54,6 +54,16 @@ await runCommand(HELP, async (args) => {
   await endCopy(eventLog);
   say(`Imported ${pluralize(copied, 'event')}; the log holds ${found + copied}.`);
 });
+
+/** @throws {UsageError} the file is missing, or a pipe, which is empty when it is read again. */
+function assertReadableTwice(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw new UsageError(`${file} not found.`);
+  if (!found.isFile())
+    throw new UsageError(
+      `${file} is not a regular file, and FILE is read twice: give - to read from standard input.`,
+    );
+}
 
 /** Yields the events of an export. The error of a line that is refused also says what was imported. */
 async function* withOutcome(outcome: string, source: AsyncIterable<Uint8Array>, partial: boolean) {

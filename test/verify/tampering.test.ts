@@ -343,6 +343,28 @@ test('an export with missing lines is refused with the gap', async (t) => {
   t.is((await runScript(empty, 'import', [file, '--partial'])).code, 0);
 });
 
+test('an import refuses a pipe in the place of FILE, which it reads twice, and reads it as -', async (t) => {
+  const folder = await service.copy(t);
+  const file = path.join(folder, 'export.ndjson');
+  t.is((await runScript(folder, 'export', ['--output', file])).code, 0);
+  const empty = await temporaryFolder(t);
+  const script = path.join(import.meta.dirname, '../../scripts/import.ts');
+  const piped = (...args: string[]) =>
+    spawnSync('sh', ['-c', 'cat "$0" | "$@"', file, process.execPath, script, ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, DEPOSIT_DATA_DIR: empty },
+    });
+  for (const options of [[], ['--partial']]) {
+    const { status, stdout, stderr } = piped('/dev/stdin', ...options);
+    t.deepEqual([status, stdout], [2, ''], stderr);
+    t.regex(stderr, /^\/dev\/stdin is not a regular file, .*: give - to read from standard input\.\n$/);
+  }
+  t.false(existsSync(path.join(empty, 'event-log.sqlite')));
+  const { status, stdout, stderr } = piped('-', '--partial');
+  t.is(status, 0, stderr);
+  t.regex(stdout, /^Imported [1-9]\d* events; /);
+});
+
 test('the root of an export equals that of an anchor over the same number of events', async (t) => {
   await using log = await openLog(configOf(await service.copy(t)));
   const events = await Array.fromAsync(log.readAll());
