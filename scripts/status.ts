@@ -1,6 +1,6 @@
 import type { EventLogConfig } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
+import type { StoreAudit } from '../src/object-store/object-store.ts';
 import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand } from '../src/operations/command/command.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
@@ -9,8 +9,8 @@ import { statusFacts } from '../src/operations/status/status-facts.ts';
 import { withRates } from '../src/operations/status/status-rates.ts';
 import { statusScreen } from '../src/operations/status/status-screen.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
+import { openStoreToRead } from '../src/service/backends/open-audits.ts';
 import { askLogServer, openLog } from '../src/service/backends/open-log.ts';
-import { openStore } from '../src/service/backends/open-store.ts';
 import { clock } from '../src/tools/clock.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
 
@@ -45,8 +45,12 @@ await runCommand(
     await using log = await openLog({ eventLog }, { readOnly: true, mustExist: true });
     assertExists('data folder', config.dataDir);
     await using opened = new AsyncDisposableStack();
-    let store: ObjectStore | undefined;
-    const storeOnce = async () => (store ??= opened.use(await openStore(config, { mustExist: true })));
+    let store: StoreAudit | undefined;
+    const storeOnce = async () => {
+      store ??= opened.use(await openStoreToRead(config));
+      if (config.archiveStore.kind === 'file') await store.ready(); // its list reports corrupt rows only after all files
+      return store;
+    };
     let server: Awaited<ReturnType<typeof askLogServer>>;
     const serverOnce = async () => (server ??= await askLogServer(eventLog));
     const look = () => statusFacts({ ...config, eventLog }, log, storeOnce, serverOnce);

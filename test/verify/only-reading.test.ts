@@ -29,17 +29,17 @@ test('an auditor with read permission verifies a stopped service, prints histori
   const history = await asAuditor(folder, 'history', '1');
   t.is(history.code, 0, history.err);
   t.regex(history.out, /Every hash fits\./);
+  const absent = `swh:1:cnt:${'0'.repeat(40)}`; // to find none, every manifest is read
+  const searched = await asAuditor(folder, 'history', absent);
+  t.deepEqual([searched.code, searched.err], [1, `No deposit has ${absent}.\n`]);
+  t.is((await asAuditor(folder, 'search', absent)).err, '0 events of 0 deposits.\n');
   const exported = await asAuditor(folder, 'export');
   t.is(exported.code, 0, exported.err);
   t.regex(exported.out, /"export":1/);
   const status = await asAuditor(folder, 'status');
   t.is(status.code, 0, status.err);
   t.regex(status.out, /^Deposits: \d/m);
-  t.regex(
-    status.out,
-    /^ {2}Permission denied: user \S+ cannot write to .*archives\./m,
-    'objects are not counted',
-  );
+  t.regex(status.out, /^Archives \(file\): [1-9]\d* objects, /m);
   t.deepEqual(await listing(folder), before);
 });
 
@@ -86,6 +86,31 @@ test('data that exist only in a WAL are not skipped: without read permission the
   }
 });
 
+test('status names what of the store an auditor cannot read, and hides nothing else', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('the unprivileged user cannot read the program here');
+  const small = path.join(folder, 'archives', 'small.sqlite');
+  const kept = path.join(folder, 'kept');
+  {
+    using database = new DatabaseSync(small);
+    database.exec('UPDATE small_object SET stored_at = stored_at + 1 WHERE id = 1');
+    await copyFile(`${small}-wal`, kept);
+  }
+  await copyFile(kept, `${small}-wal`);
+  await onlyReadable(t, folder);
+  for (const note of [
+    /^ {2}.*small\.sqlite cannot be read without permission to write: .*copy the folder/m,
+    /^ {2}Permission denied: user \S+ cannot read .*small\.sqlite\./m,
+  ]) {
+    const status = await asAuditor(folder, 'status');
+    t.is(status.code, 0, status.err);
+    t.regex(status.out, /^Deposits: \d/m);
+    t.regex(status.out, /^Archives \(file\): unknown/m);
+    t.regex(status.out, note);
+    await chmod(small, 0o000);
+  }
+});
+
 test('on a full disk the history of a stopped service is readable, and commands that write report it', async (t) => {
   const folder = await service.copy(t);
   const history = await onFullDisk(folder, 'history', '1');
@@ -93,7 +118,7 @@ test('on a full disk the history of a stopped service is readable, and commands 
   t.regex(history.out, /Every hash fits\./);
   const status = await onFullDisk(folder, 'status');
   t.is(status.code, 0, status.err);
-  t.regex(status.out, /small\.sqlite, the store of small objects, cannot be opened: its disk is full\.$/m);
+  t.regex(status.out, /^Archives \(file\): [1-9]\d* objects, /m);
   const refused = await onFullDisk(folder, 'collection', 'add', 'more');
   t.is(refused.code, 1);
   t.regex(refused.err, /event-log\.sqlite cannot be opened: its disk is full\.\n$/);

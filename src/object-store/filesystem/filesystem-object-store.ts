@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
-import { isDamage, sqliteReason } from '../../tools/sqlite/codes.ts';
+import { isDamage } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { isWhole } from '../hashing/verified-body.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
@@ -21,7 +21,7 @@ import { isFileSystemError, orUnavailable, readOrUnavailable, unavailable } from
 import { formatStoreId } from '../store-id.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
-import { assertKnownFormat, openToRead } from './object-database.ts';
+import { assertKnownFormat, openProblem, openToRead } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoreWriter } from './store-writer.ts';
 import { StoredFiles } from './stored-files.ts';
@@ -179,10 +179,9 @@ function reading<T>(read: () => T): T {
  */
 function toOpenError(database: string): (error: Error) => never {
   return (error) => {
-    const [small, { cause }] = [`${database}, the store of small objects,`, error];
+    const { cause } = error;
     if (!(cause instanceof Error)) throw error;
-    if (!isDamage(cause))
-      throw new ObjectStoreUnavailable(`${small} cannot be opened: ${sqliteReason(cause)}.`, { cause });
-    throw new StoreDamaged(`${small} is corrupt: ${cause.message}. Restore it from a backup.`, { cause });
+    const Kind = isDamage(cause) ? StoreDamaged : ObjectStoreUnavailable;
+    throw new Kind(openProblem(database, cause), { cause });
   };
 }

@@ -2,11 +2,10 @@ import path from 'node:path';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/integrity.ts';
 import { assertReadable } from '../../tools/sqlite/reading.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
-import type { StoreAudit } from '../object-store.ts';
-import { readOrUnavailable } from '../store-errors.ts';
+import { ObjectStoreUnavailable, type StoreAudit } from '../object-store.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
-import { FORMAT, OBJECT_SCHEMA, openToRead } from './object-database.ts';
+import { FORMAT, OBJECT_SCHEMA, openProblem, openToRead } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoredFiles } from './stored-files.ts';
 
@@ -68,7 +67,12 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   }
 
   #open(): ObjectRows {
-    this.#rows ??= readOrUnavailable(() => new ObjectRows(this.#database));
-    return this.#rows;
+    try {
+      this.#rows ??= new ObjectRows(this.#database);
+      return this.#rows;
+    } catch (error) {
+      const cause = error as Error;
+      throw new ObjectStoreUnavailable(openProblem(this.#database, cause), { cause });
+    }
   }
 }

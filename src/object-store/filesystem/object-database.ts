@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
+import { isDamage, sqliteReason } from '../../tools/sqlite/codes.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { openedToWrite } from '../../tools/sqlite/writing.ts';
 import { StoreFormatUnknown } from '../object-store.ts';
@@ -69,6 +70,14 @@ export function openToWrite(file: string): DatabaseSync {
 
 export function openToRead(file: string): DatabaseSync {
   return openSqliteToRead(file, BUSY_MS);
+}
+
+/** Returns a sentence on a database that cannot be opened. */
+export function openProblem(file: string, cause: Error): string {
+  const small = `${file}, the store of small objects,`;
+  return isDamage(cause)
+    ? `${small} is corrupt: ${cause.message}. Restore it from a backup.`
+    : `${small} cannot be opened: ${sqliteReason(cause)}.`;
 }
 
 function assertFullySynchronous(database: DatabaseSync): void {

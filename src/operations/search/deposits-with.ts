@@ -1,5 +1,5 @@
 import type { EventLog } from '../../event-log/event-log.ts';
-import { openStore } from '../../service/backends/open-store.ts';
+import { openStoreToRead } from '../../service/backends/open-audits.ts';
 import { ProgressBars } from '../../tools/terminal/progress-bar.ts';
 import type { EngineSettings } from '../command/service-engines.ts';
 import { type FoundEvent, type SearchConditions, searchLog } from './search-log.ts';
@@ -26,7 +26,7 @@ export async function* searchShown(
   await using stores = new AsyncDisposableStack();
   using bars = new ProgressBars();
   yield* searchLog(log, conditions, {
-    openStore: async () => stores.use(await openStore(config, { mustExist: true })),
+    openStore: async () => stores.use(await openStoreToRead(config)),
     progress: (events) => bars.at('events read', events),
   });
 }

@@ -32,9 +32,12 @@ export type FoundEvent = {
   readonly fields: readonly string[];
 };
 
+/** The store, of which objects are only read. */
+type ReadableStore = Pick<ObjectStore, 'get'>;
+
 export type SearchOptions = {
   /** Opens the object store. Called only if manifests must be read. */
-  readonly openStore: () => Promise<ObjectStore>;
+  readonly openStore: () => Promise<ReadableStore>;
   readonly progress?: (events: number) => void;
 };
 
@@ -49,7 +52,7 @@ export async function* searchLog(
 ): AsyncGenerator<FoundEvent> {
   const belongsToClient = ownerCheck(conditions.client);
   const isAcceptedLater = acceptanceCheck();
-  let store: ObjectStore | undefined;
+  let store: ReadableStore | undefined;
   let read = 0;
   for await (const event of log.readAll()) {
     progress?.((read += 1));
@@ -114,7 +117,7 @@ function hasReason(value: Json | undefined, wanted: string): boolean {
 }
 
 async function pathInside(
-  store: ObjectStore,
+  store: ReadableStore,
   { data }: RecordedEvent,
   term: SearchTerm,
 ): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
 import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
 import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
 import { type EventLog, EventLogUnavailable } from '../../event-log/event-log.ts';
-import { type ObjectStore, ObjectStoreUnavailable, StoreDamaged } from '../../object-store/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { ALL_REACTORS, DEPOSIT_REACTORS } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
@@ -21,6 +21,7 @@ import type { NodeState } from '../../service/operator-port/node-state.ts';
 import { clock } from '../../tools/clock.ts';
 import { NotPermitted } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
+import { WalNotReadable } from '../../tools/sqlite/reading.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 import { isServiceUnknown } from '../command/service-engines.ts';
 
@@ -211,7 +212,7 @@ async function objectFacts(openStore: () => Promise<Pick<ObjectStore, 'list'>>) 
 
 /** Whether only the objects cannot be counted, so that everything else is shown. */
 function isStoreFault(error: unknown): error is Error {
-  return [ObjectStoreUnavailable, StoreDamaged, BackendNotFound, NotPermitted].some(
+  return [ObjectStoreUnavailable, BackendNotFound, NotPermitted, WalNotReadable].some(
     (kind) => error instanceof kind,
   );
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ArchiveStoreConfig, Config, EventLogConfig } from '../../config/config.ts';
 import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
 import type { StoreAudit } from '../../object-store/object-store.ts';
+import { exists } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { assertExists } from './backend-not-found.ts';
 
@@ -22,12 +23,16 @@ export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
 /**
  * Opens a store that must exist for commands that only read it, also on a disk that accepts no writes.
  * @throws {BackendNotFound}
+ * @throws {NotPermitted}
  */
 export async function openStoreToRead({
   archiveStore,
   dataDir,
 }: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<StoreAudit> {
-  if (archiveStore.kind === 'file') assertExists('archive store', archiveStore.folder);
+  if (archiveStore.kind === 'file') {
+    assertExists('archive store', archiveStore.folder);
+    exists(path.join(archiveStore.folder, 'small.sqlite')); // SQLite would only report that it cannot be opened
+  }
   return await openStoreAudit(archiveStore, dataDir);
 }
 

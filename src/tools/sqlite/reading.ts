@@ -6,7 +6,7 @@ import { files } from '../files.ts';
 import { isSharedMemoryFull, primaryCode } from './codes.ts';
 
 /** The file is readable only with write permission: part of it is in a WAL without an index. */
-class WalNotReadable extends errorsOfCode('WAL_NOT_READABLE') {}
+export class WalNotReadable extends errorsOfCode('WAL_NOT_READABLE') {}
 
 export type OpenedToRead = {
   readonly database: DatabaseSync;
