@@ -6,6 +6,7 @@ import { assertStoreOf } from '../src/service/backends/bound-store.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
 import { appendBinding, lastBinding } from '../src/service/backends/store-binding.ts';
+import { assertNoUnfinishedCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 
@@ -30,6 +31,7 @@ await runCommand(
     });
     const config = readConfig();
     using _only = lockDataFolder(config.dataDir);
+    await assertNoUnfinishedCopy(config.eventLog);
     await using log = await openLog(config, { mustExist: true });
     await using store = await openStore(config, { mustExist: !values.incomplete });
     if (!values.incomplete) await assertStoreOf(log, store);

@@ -119,6 +119,9 @@ test('a service does not start on what an interrupted restore has left, until th
   });
   t.is(added.code, 1);
   t.regex(added.err, refused.message);
+  const bound = await runScript(elsewhere, 'bind', ['--incomplete']);
+  t.is(bound.code, 1, 'another event would end the restore for good');
+  t.regex(bound.err, refused.message);
   await rename(`${archives}-away`, archives);
   const keys = path.join(elsewhere, 'keys');
   await writeFile(keys, ''); // so that the restore ends between the objects and the keys
