@@ -7,7 +7,7 @@ import { say } from '../src/operations/command/output.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { exportedEvents } from '../src/operations/verify/exported-event.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
-import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
+import { assertNoOtherCopy, beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
@@ -33,6 +33,7 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   const { eventLog } = config;
   using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
+  await assertNoOtherCopy(eventLog, 'import');
   const signal = stopSignal('Stopped. The log is consistent; run the same command again to resume.');
   using bars = new ProgressBars();
   const total = file === '-' ? undefined : await countEvents(file, partial, signal, bars);

@@ -15,7 +15,12 @@ import { openStoreToRead } from '../src/service/backends/open-audits.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
 import { assertSameId, assertSameStore } from '../src/service/backends/store-binding.ts';
-import { assertNoUnfinishedCopy, beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
+import {
+  assertNoOtherCopy,
+  assertNoUnfinishedCopy,
+  beginCopy,
+  endCopy,
+} from '../src/service/backends/unfinished-copy.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
@@ -93,6 +98,7 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   await assertNoUnfinishedCopy(from);
   using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
   await using target = await opened('--to', openLog({ eventLog: to }));
+  await assertNoOtherCopy(to, 'migrate');
   using bars = new ProgressBars();
   const progress: CopyOptions['progress'] = (step, ...counts) => bars.at(`events ${step}`, ...counts);
   const { found, copied, upTo } = await copyLog(source, target, {

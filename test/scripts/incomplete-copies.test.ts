@@ -145,6 +145,30 @@ test('a service does not start on what an interrupted restore has left, until th
   t.truthy(started.url);
 });
 
+test('only the command whose copy is unfinished continues it, and ends it', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice');
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  const exported = path.join(await temporaryFolder(t), 'all.ndjson');
+  await writeFile(exported, (await runScript(service.folder, 'export', [])).out);
+  const log = path.join(elsewhere, 'event-log.sqlite');
+  await writeFile(`${log}.copy-unfinished`, 'restore'); // as one that was killed leaves it
+  const places = ['--from', `sqlite:${service.folder}/event-log.sqlite`, '--to', `sqlite:${log}`];
+  for (const [command, args] of [
+    ['import', [exported]],
+    ['migrate', places],
+  ] as const) {
+    const ran = await runScript(elsewhere, command, args);
+    t.is(ran.code, 1, command);
+    t.regex(ran.err, /^"deposit-service restore" into .* is not finished: run the same command again/);
+    t.is(await eventsIn(elsewhere), 0, command);
+  }
+  const restored = await runScript(elsewhere, 'restore', [backup]);
+  t.is(restored.code, 0, restored.err);
+  t.false((await readdir(elsewhere)).includes('event-log.sqlite.copy-unfinished'));
+});
+
 test('restore --verify compares the digests of existing objects, and replaces corrupt ones', async (t) => {
   await using service = await serviceWithDeposit();
   const wanted = await addArchive(service);

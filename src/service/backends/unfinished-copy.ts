@@ -43,11 +43,25 @@ export async function assertNoUnfinishedCopy(log: EventLogConfig, logger?: Logge
   if (command === undefined) return;
   if (command === 'denied')
     return logger?.warn({ stream: STREAM }, 'whether a copy into the event log is unfinished cannot be read');
+  throw copyUnfinishedError(log, command);
+}
+
+/**
+ * Verifies that a command may copy into a log: no other command has begun to.
+ * @throws {CopyUnfinished}
+ */
+export async function assertNoOtherCopy(target: EventLogConfig, command: CopyCommand): Promise<void> {
+  const unfinished = await unfinishedCopy(target);
+  if (unfinished === undefined || unfinished === 'denied' || unfinished === command) return;
+  throw copyUnfinishedError(target, unfinished);
+}
+
+function copyUnfinishedError(log: EventLogConfig, command: string): CopyUnfinished {
   const [place, marker] =
     log.kind === 'sqlite'
       ? [log.file, `remove ${markerOf(log)}`]
       : [logIdentity(log), `replace the metadata of its stream ${STREAM} by {}`];
-  throw new CopyUnfinished(
+  return new CopyUnfinished(
     `"deposit-service ${command}" into ${place} is not finished: run the same command again. To use what is there without the rest, ${marker}.`,
   );
 }
