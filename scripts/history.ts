@@ -19,7 +19,8 @@ SWHID   the histories of all deposits with it: of any kind, also of a file or fo
 
 Credentials are never shown.
 
-Exit codes: 0 done, 1 there is no such history, it is broken, or this release does not know all events, 2 wrong usage.
+Exit codes: 0 done, 1 there is no such history, it is broken, this release does not know all events, or a manifest
+could not be searched, 2 wrong usage.
 `;
 
 await runCommand(HELP, (args) => printHistory(args, readConfig(), { say, warn }));

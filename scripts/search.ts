@@ -34,7 +34,7 @@ The log is read once, from its beginning. The service may run.
 Examples: deposit-service search swh:1:dir:48a62520846dc880f80677c7b704869d4f74177c
           deposit-service search --type DepositRejected --client alice --since 2026-03-01
 
-Exit codes: 0 found, 1 nothing found or failed, 2 wrong usage.
+Exit codes: 0 found, 1 nothing found, a manifest could not be searched, or failed, 2 wrong usage.
 `;
 
 const OPTIONS = {
@@ -72,7 +72,12 @@ await runCommand(
     const config = readConfig();
     await using log = await openLogReadOnly(config);
     const found = { events: 0, deposits: new Set<number>() };
-    for await (const match of searchShown(log, config, conditions)) {
+    let unread = 0;
+    const onUnread = (problem: string): void => {
+      warn(problem);
+      unread += 1;
+    };
+    for await (const match of searchShown(log, config, conditions, onUnread)) {
       say(values.json ? jsonLine(jsonOf(match)) : lineOf(match));
       found.events += 1;
       if (match.depositId !== null) found.deposits.add(match.depositId);
@@ -83,7 +88,7 @@ await runCommand(
     }
     if (!values.json)
       warn(`${pluralize(found.events, 'event')} of ${pluralize(found.deposits.size, 'deposit')}.`);
-    return found.events > 0 ? 0 : 1;
+    return found.events > 0 && unread === 0 ? 0 : 1;
   },
   { onlyPrints: true },
 );

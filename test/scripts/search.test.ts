@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
+import type { DepositLoaded } from '../../src/domain/deposit/events.ts';
 import { gitObjectId } from '../../src/swhid/git-object.ts';
 import {
   archiveHeaders,
@@ -148,5 +151,38 @@ test('text output has a line per event and their count; wrong usage is reported'
     const wrong = await runScript(service.folder, 'search', args);
     t.is(wrong.code, 2, wrong.err);
     t.true(wrong.err.includes(message), wrong.err);
+  }
+});
+
+test('a manifest that cannot be read is named, and the other deposits are searched', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const archives = [archivePart(), archivePart(helloTar, 'hello.tar', 'application/x-tar')];
+  for (const [index, archive] of archives.entries()) {
+    await alice.post('/1/software/', formOf([archive, entryPart()]), formType);
+    await alice.waitFor(`/1/software/${index + 1}/status/`, 'done');
+  }
+  const events = await Array.fromAsync(service.service.log.readStream('deposit-1'));
+  const loaded = events.find(({ type }) => type === 'DepositLoaded');
+  const { manifest } = { ...loaded?.data } as DepositLoaded['data'];
+  await service.stop();
+  const file = `swh:1:cnt:${gitObjectId('blob', Buffer.from('print("hello")\n'))}`;
+  using rows = new DatabaseSync(path.join(service.folder, 'archives', 'small.sqlite'));
+  for (const [change, reason] of [
+    [
+      "UPDATE small_object SET bytes = x'00' WHERE sha256 = ?",
+      `The object ${manifest} of the archive store holds`,
+    ],
+    ['DELETE FROM small_object WHERE sha256 = ?', `The archive store has no object ${manifest}.`],
+  ] as const) {
+    t.is(rows.prepare(change).run(manifest).changes, 1);
+    const { found, code, err } = await search(service, file);
+    t.deepEqual(depositsOf(found), [2], reason);
+    t.is(code, 1, 'a deposit may be missing');
+    t.true(err.startsWith(`The files of deposit 1 were not searched: ${reason}`), err);
+    const histories = await runScript(service.folder, 'history', [file]);
+    t.regex(histories.out, /\nDeposit 2 is done after \d+ events\. Every hash fits\.\n$/);
+    t.is(histories.code, 1);
+    t.true(histories.err.startsWith(`The files of deposit 1 were not searched: ${reason}`), histories.err);
   }
 });

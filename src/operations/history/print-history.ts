@@ -31,12 +31,16 @@ export async function printHistory(args: string[], config: EngineSettings, outpu
   const note = await assertEnginesOfService(config, 'eventLog', ...(term ? (['archiveStore'] as const) : []));
   if (note !== undefined) output.warn(note);
   await using log = await openLog(config, { readOnly: true, mustExist: true });
-  const ids = term ? await depositsWith(log, config, term) : [];
+  let exitCode = 0;
+  const onUnread = (problem: string): void => {
+    output.warn(problem);
+    exitCode = 1;
+  };
+  const ids = term ? await depositsWith(log, config, term, onUnread) : [];
   const subjects = named ? [named] : ids.map((id) => depositSubject(`${id}`));
   if (subjects.length === 0) throw refused('NO_HISTORY', `No deposit has ${what}.`);
   if (subjects.length > 1)
     output.warn(`${what} is in ${subjects.length} deposits: ${subjects.map(({ name }) => name).join(', ')}.`);
-  let exitCode = 0;
   for (const subject of subjects) {
     const print = moment
       ? printState(log, subject, output, moment, values.json)

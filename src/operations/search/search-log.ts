@@ -2,7 +2,7 @@ import { findEntry } from '../../archives/tree/manifest-reads.ts';
 import { clients, depositOfStream } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
 import { actorOf, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
@@ -38,6 +38,8 @@ type ReadableStore = Pick<ObjectStore, 'get'>;
 export type SearchOptions = {
   /** Opens the object store. Called only if manifests must be read. */
   readonly openStore: () => Promise<ReadableStore>;
+  /** Called with a sentence for each deposit whose manifest cannot be read: its files are not searched. */
+  readonly onUnread: (problem: string) => void;
   readonly progress?: (events: number) => void;
 };
 
@@ -48,7 +50,7 @@ export type SearchOptions = {
 export async function* searchLog(
   log: Pick<EventLog, 'readAll'>,
   conditions: SearchConditions,
-  { openStore, progress }: SearchOptions,
+  { openStore, onUnread, progress }: SearchOptions,
 ): AsyncGenerator<FoundEvent> {
   const belongsToClient = ownerCheck(conditions.client);
   const isAcceptedLater = acceptanceCheck();
@@ -63,7 +65,7 @@ export async function* searchLog(
     const fields = term === undefined ? [] : matchingFields(event, term);
     if (term !== undefined && fields.length === 0 && maybeInside(event, term)) {
       store ??= await openStore();
-      const path = await pathInside(store, event, term);
+      const path = await pathInside(store, event, term).catch((error) => onUnread(unread(event, error)));
       if (path !== undefined) fields.push(`path /${path}`);
     }
     if (term === undefined || fields.length > 0)
@@ -114,6 +116,11 @@ function hasReason(value: Json | undefined, wanted: string): boolean {
     return code.toLowerCase() === wanted || text.toLowerCase().includes(wanted);
   if (typeof reason === 'string' && reason.toLowerCase().includes(wanted)) return true;
   return Object.values(value).some((inner) => hasReason(inner, wanted));
+}
+
+function unread({ stream }: RecordedEvent, error: unknown): string {
+  if (!(error instanceof ObjectError)) throw error;
+  return `The files of deposit ${depositOfStream(stream)} were not searched: ${error.message}`;
 }
 
 async function pathInside(
