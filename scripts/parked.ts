@@ -9,7 +9,7 @@ import {
   readArguments,
 } from '../src/operations/command/arguments.ts';
 import { operator, refused, runCommand, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine, say } from '../src/operations/command/output.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { type ParkedFacts, parkedFacts } from '../src/operations/parked/parked-facts.ts';
 import { skipParked } from '../src/operations/parked/skip-parked.ts';
@@ -69,15 +69,19 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'retry': {
       if (positionals.length > 0 === Boolean(values.all))
         throw new UsageError('Give ids of events, or --all.');
-      const chosen = values.all ? parked : positionals.map((id) => named(parked, id));
+      const chosen = values.all ? parked : [...new Set(positionals)].map((id) => named(parked, id));
+      const left = new Set(chosen);
       for (const reactor of reactors) {
         const its = chosen.filter((event) => event.reactor === reactor);
-        for await (const { stream, eventId } of administration.retryParked(reactor, its)) {
-          say(`The ${reactor} retries ${stream} (event ${eventId}).`);
+        for await (const event of administration.retryParked(reactor, its)) {
+          left.delete(event);
+          say(`The ${reactor} retries ${event.stream} (event ${event.eventId}).`);
         }
       }
+      for (const { reactor, eventId } of left)
+        warn(`The event ${eventId} is no longer parked for the ${reactor}.`);
       if (parked.length === 0) say('No event is parked.');
-      return;
+      return left.size > 0 && !values.all ? 1 : 0;
     }
     case 'skip': {
       const event = named(parked, onlyPositional(positionals, 'EVENT_ID'));

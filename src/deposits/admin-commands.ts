@@ -11,7 +11,12 @@ import { type ClientCommand, ClientRefusal, type Credential } from '../domain/cl
 import type { CollectionCommand } from '../domain/collection/collection.ts';
 import type { Command, DepositCommand } from '../domain/deposit/commands.ts';
 import type { NotificationsCommand } from '../domain/notifications/notifications.ts';
-import type { ParkedEvent, Parking, ParkingCommand } from '../domain/parking/parking.ts';
+import {
+  type ParkedEvent,
+  type Parking,
+  type ParkingCommand,
+  ParkingRefusal,
+} from '../domain/parking/parking.ts';
 import type { PersonCommand } from '../domain/person/person.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import { credentialOf } from '../tools/cryptography/password.ts';
@@ -107,7 +112,10 @@ export class AdminCommands {
     return position;
   }
 
-  /** Yields each event once its retry is recorded. Reads the stream of parked events once for all. */
+  /**
+   * Yields each event once its retry is recorded, except those that a node or another operator has decided about
+   * meanwhile. Reads the stream of parked events once for all.
+   */
   async *retryParked<Parked extends Pick<ParkedEvent, 'eventId'>>(
     reactor: string,
     parked: readonly Parked[],
@@ -115,7 +123,13 @@ export class AdminCommands {
     let from: StreamState<Parking> | undefined;
     for (const event of parked) {
       const command = { type: 'RetryParked', reactor, eventId: event.eventId } as const;
-      from = await this.#handle(parkings, reactor, command, { from });
+      try {
+        from = await this.#handle(parkings, reactor, command, { from });
+      } catch (error) {
+        if (!(error instanceof ParkingRefusal)) throw error;
+        from = await load(this.#log, parkings, reactor, { from });
+        continue;
+      }
       yield event;
     }
   }

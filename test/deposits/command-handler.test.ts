@@ -197,6 +197,24 @@ test('the parked event is read once for all retries, and again only after writes
   });
 });
 
+test('a parked event that is decided meanwhile is left out, and the others are retried', async (t) => {
+  await using log = new MemoryEventLog();
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'test' });
+  const parked = ['e-1', 'e-2', 'e-3', 'e-4'].map((eventId) => {
+    return { reactor: 'loader', eventId, stream: 'client-x', revision: 0, reason: 'it kills' };
+  });
+  for (const event of parked) await operator.parking({ type: 'ParkEvent', ...event });
+  const retried = [];
+  for await (const { eventId } of operator.retryParked('loader', [...parked, ...parked])) {
+    retried.push(eventId);
+    if (eventId !== 'e-1') continue;
+    await operator.parking({ type: 'RetryParked', reactor: 'loader', eventId: 'e-2' });
+    await operator.parking({ type: 'SkipParked', reactor: 'loader', eventId: 'e-3', reason: 'Test.' });
+  }
+  t.deepEqual(retried, ['e-1', 'e-4']);
+  t.is((await eventsOf(log, 'parked-loader')).length, 8);
+});
+
 test('deposit ids are unique, also for two nodes on one log', async (t) => {
   await using log = new MemoryEventLog();
   const [one, other] = [new DepositIdAllocator(log), new DepositIdAllocator(log)];

@@ -235,6 +235,9 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   t.is((await run('skip', 'e-1', '--reason', 'no deposit')).code, 0);
   t.regex((await run('list')).out, /No event is parked/);
   t.like(await run('retry', '--all'), { code: 0, out: 'No event is parked.\n' });
+  await service.administration.parking({ type: 'ParkEvent', ...parked });
+  const twice = await run('retry', 'e-1', 'e-1');
+  t.like(twice, { code: 0, out: 'The checker retries client-x (event e-1).\n' }, twice.err);
 });
 
 test('a parked event lists its attempts; skipping it ends the deposit that waits for it', async (t) => {
