@@ -89,11 +89,12 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   const onlyLooks = ['show', 'list'].includes(action) || values.failures === true;
   await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
   const administration = new AdminCommands(log, operator(config));
-  await carryOut(action, { values, positionals, config, log, administration });
+  const code = await carryOut(action, { values, positionals, config, log, administration });
   await untilInEffect(config, log, administration);
+  return code;
 });
 
-async function carryOut(action: string, task: Task): Promise<void> {
+async function carryOut(action: string, task: Task): Promise<number | void> {
   const { values, positionals, config, administration } = task;
   switch (action) {
     case 'add':

@@ -1,8 +1,11 @@
 import test from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 test('an operator sets a webhook, sees its secret once, and removes it', async (t) => {
   const folder = await temporaryFolder(t);
@@ -23,4 +26,36 @@ test('an operator sets a webhook, sees its secret once, and removes it', async (
   t.is((JSON.parse(shown.out) as { webhook: string }).webhook, 'https://8.8.8.8/hook');
   t.notRegex(shown.out, /whsec|ciphertext/);
   t.is((await client('webhook', 'alice', '--off')).out, 'alice is no longer notified.\n');
+});
+
+test('a notification that is delivered meanwhile does not stop the retry of the others', async (t) => {
+  await using service = await RunningService.start({ roles: ['http'] });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const about = { client: 'alice', collection: 'software', revision: 0, reason: 'It is down.' };
+  const hold = (depositId: number) => {
+    const [eventId, heldAt] = [`e-${depositId}`, new Date().toISOString()];
+    const command = { type: 'HoldNotification', ...about, depositId, eventId, heldAt } as const;
+    return service.administration.notifications(command);
+  };
+  for (const depositId of [1, 2, 3]) await hold(depositId);
+  await until(async () =>
+    /"deposit_id":3\b/.test(await (await alice.get('/1/software/notifications/')).text()),
+  );
+  await service.stop();
+  {
+    await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: service.folder }));
+    const notifier = new AdminCommands(log, { kind: 'reactor', name: 'notifier' });
+    for (const depositId of [1, 3])
+      await notifier.notifications({ type: 'RecordDelivered', depositId, revisions: [0] }); // the view lags behind
+  }
+  const retry = (...ids: string[]) =>
+    runScript(service.folder, 'client', ['webhook', 'alice', '--retry', ...ids]);
+  const gone = (depositId: number) => `No notification about deposit ${depositId} is waiting or expired.\n`;
+  const out = 'deposit 2: 1 notification is tried now.\n';
+  const all = await retry();
+  t.like(all, { code: 0, out }, all.err);
+  t.is(all.err, gone(1) + gone(3));
+  const named = await retry('1', '2');
+  t.like(named, { code: 1, out }, named.err);
+  t.is(named.err, gone(1));
 });

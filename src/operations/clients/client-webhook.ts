@@ -5,6 +5,7 @@ import {
 } from '../../../projections/undelivered-notifications.ts';
 import type { Config } from '../../config/config.ts';
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
+import { Refusal } from '../../domain/decider.ts';
 import { assertReachable } from '../../modules/webhooks/receiver-address.ts';
 import { generateSecret, isSecret } from '../../modules/webhooks/signature.ts';
 import { WebhookKey } from '../../modules/webhooks/webhook-key.ts';
@@ -12,7 +13,7 @@ import { openView } from '../../service/backends/open-view.ts';
 import { clock } from '../../tools/clock.ts';
 import { refused, UsageError } from '../command/command.ts';
 import { isInside } from '../command/is-inside.ts';
-import { jsonLine, say } from '../command/output.ts';
+import { jsonLine, say, warn } from '../command/output.ts';
 import { depositsOfView } from '../deposits/deposits-of-view.ts';
 
 export type WebhookOptions = {
@@ -23,13 +24,16 @@ export type WebhookOptions = {
   readonly 'secret-stdin'?: boolean | undefined;
 };
 
-/** Implements `client webhook NAME …`: sets and removes webhooks, and manages undelivered notifications. */
+/**
+ * Implements `client webhook NAME …`: sets and removes webhooks, and manages undelivered notifications. Resolves to the
+ * exit code.
+ */
 export async function webhook(
   administration: AdminCommands,
   config: Config,
   [client, ...more]: readonly string[],
   options: WebhookOptions,
-): Promise<void> {
+): Promise<number | void> {
   if (client === undefined) throw new UsageError('NAME is missing.');
   const asked = [options.off, options.failures, options.retry].filter(Boolean).length;
   if (asked > 1) throw new UsageError('--off, --failures and --retry cannot be combined.');
@@ -98,16 +102,25 @@ async function retry(
   config: Config,
   client: string,
   ids: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const found = undelivered(config, client);
   const wanted = ids.length === 0 ? found : ids.map((id) => named(found, client, id));
   if (wanted.length === 0) say(`No notification of ${client} is waiting or expired.`);
+  let refusals = 0;
   for (const { depositId, held, givenUp } of wanted) {
     const now = clock.date().toISOString();
-    await administration.notifications({ type: 'Requeue', depositId, now });
+    try {
+      await administration.notifications({ type: 'Requeue', depositId, now });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      warn(error.message); // delivered since the view was read
+      refusals += 1;
+      continue;
+    }
     const count = held.length + givenUp.length;
     say(`deposit ${depositId}: ${count} ${count === 1 ? 'notification is' : 'notifications are'} tried now.`);
   }
+  return refusals > 0 && ids.length > 0 ? 1 : 0;
 }
 
 function named(
