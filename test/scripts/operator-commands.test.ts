@@ -4,14 +4,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
+import { lastEvent } from '../../src/event-log/event-log.ts';
 import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
 import { beginningOf, momentOf, wholeNumber } from '../../src/operations/command/arguments.ts';
+import { skipParked } from '../../src/operations/parked/skip-parked.ts';
 import type { StatusFacts } from '../../src/operations/status/status-facts.ts';
 import { withRates } from '../../src/operations/status/status-rates.ts';
 import { statusScreen } from '../../src/operations/status/status-screen.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
+import { executeDeposit } from '../../testing/domain/commands.ts';
+import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import {
   archivePart,
@@ -306,6 +312,21 @@ test('a parked event lists its attempts; skipping it ends the deposit that waits
     0,
     'an operator may change their mind',
   );
+});
+
+test('a skip of an event that is retried meanwhile says that its deposit has ended', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, createDeposit());
+  const { id: eventId = '', stream = '', revision = 0 } = (await lastEvent(log, 'deposit-1')) ?? {};
+  const parked = { reactor: 'checker', eventId, stream, revision, reason: 'It kills.' };
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
+  const skip = () => skipParked(log, administration, parked, 'it kills');
+  await administration.parking({ type: 'ParkEvent', ...parked });
+  await administration.parking({ type: 'RetryParked', reactor: 'checker', eventId }); // by the sweep, after the list
+  const gone = `No event ${eventId} is parked for the checker.`;
+  await t.throwsAsync(skip(), { code: 'NOT_PARKED', message: `Deposit 1 is rejected. ${gone}` });
+  t.is((await lastEvent(log, 'deposit-1'))?.type, 'DepositRejected');
+  await t.throwsAsync(skip(), { code: 'NOT_PARKED', message: gone }, 'nothing was done');
 });
 
 test('status shows lags, deposits by state and waiting events, with and without a running service', async (t) => {

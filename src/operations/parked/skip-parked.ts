@@ -2,13 +2,14 @@ import type { AdminCommands } from '../../deposits/admin-commands.ts';
 import { load } from '../../deposits/command-handler.ts';
 import { depositOfStream, deposits } from '../../domain/aggregates.ts';
 import type { Reason } from '../../domain/deposit/events.ts';
-import type { ParkedEvent } from '../../domain/parking/parking.ts';
+import { type ParkedEvent, ParkingRefusal } from '../../domain/parking/parking.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { awaitedEvent } from '../../reactors/sweep/stuck-deposits.ts';
 
 /**
  * Skips a parked event for good. A deposit that waits for it ends first: without its checks it is rejected, without its
  * loading it fails. Resolves to the id and the new status of that deposit.
+ * @throws {ParkingRefusal} the event is not parked; the message says whether the deposit has ended all the same.
  */
 export async function skipParked(
   log: EventLog,
@@ -20,8 +21,16 @@ export async function skipParked(
   const awaited = depositId > 0 ? await awaitedEvent(log, depositId) : undefined;
   const waits = awaited?.reactor === reactor && awaited.event.id === eventId;
   if (waits) await endDeposit(log, administration, depositId, reason);
-  await administration.parking({ type: 'SkipParked', reactor, eventId, reason });
-  return waits ? { depositId, status: (await load(log, deposits, depositId)).state.status } : undefined;
+  const ended = waits
+    ? { depositId, status: (await load(log, deposits, depositId)).state.status }
+    : undefined;
+  try {
+    await administration.parking({ type: 'SkipParked', reactor, eventId, reason });
+  } catch (error) {
+    if (!ended || !(error instanceof ParkingRefusal)) throw error;
+    throw new ParkingRefusal(error.code, `Deposit ${depositId} is ${ended.status}. ${error.message}`);
+  }
+  return ended;
 }
 
 async function endDeposit(
