@@ -234,6 +234,8 @@ test('a folder without a backup is refused without --init, and the age of the la
     out,
     /^Last complete backup: [\d.]+ s ago\. Last verification without a finding: never on this node\.$/m,
   );
+  await rm(path.join(service.folder, 'last-backup'));
+  t.is(await age(), undefined, 'an age that stays would keep the alert silent');
 });
 
 function alterClient(log: string, name: string, other: string): void {

@@ -70,7 +70,8 @@ function observeChores(metrics: Metrics, dataDir: string): void {
   metrics.onScrape('chores', () => {
     for (const chore of CHORES) {
       const time = lastSuccess(dataDir, chore);
-      if (time !== null) age.set({ of: chore }, ageOf(time));
+      if (time === null) age.remove({ of: chore });
+      else age.set({ of: chore }, ageOf(time));
     }
   });
 }
