@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { files } from '../../../tools/files.ts';
@@ -41,7 +42,7 @@ export class Assets {
   static async open(): Promise<Assets> {
     const names = FOLDERS.flatMap((pattern) => files.globSync(pattern, { cwd: ROOT })).toSorted();
     const found = new Map(names.map((name) => [name.split(path.sep).join('/'), path.join(ROOT, name)]));
-    for (const name of PACKAGES) found.set(`${name}.mjs`, new URL(import.meta.resolve(name)).pathname);
+    for (const name of PACKAGES) found.set(`${name}.mjs`, fileURLToPath(import.meta.resolve(name)));
     const hash = createHash('sha256').update(process.version);
     for (const [name, file] of found) hash.update(name).update(await files.readFile(file));
     return new Assets(found, hash.digest('hex').slice(0, 16));
