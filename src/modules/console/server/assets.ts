@@ -96,7 +96,13 @@ export class Assets {
 
   async #assetOf(name: string): Promise<Asset | undefined> {
     const file = this.#files.get(name);
-    return file === undefined ? undefined : this.#assets.getOrInsertComputed(name, () => load(file));
+    if (file === undefined) return undefined;
+    return this.#assets.getOrInsertComputed(name, () =>
+      load(file).catch((error: unknown) => {
+        this.#assets.delete(name); // it may be readable for the next request
+        throw error;
+      }),
+    );
   }
 }
 
