@@ -39,6 +39,6 @@ export async function* liveMessages(stop: AbortSignal): AsyncGenerator<LiveMessa
 
 /** Returns the change in a block of the stream; none for a comment. */
 function changeIn(block: string): LiveChange[] {
-  const [, data] = /^event: change\ndata: (.*)$/.exec(block) ?? [];
+  const [, data] = /^event: change\ndata: (.*)$/s.exec(block) ?? []; // JSON may contain U+2028 and U+2029
   return data === undefined ? [] : [JSON.parse(data) as LiveChange]; // the server is of the same release
 }

@@ -4,6 +4,7 @@ import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
 import { linkFor } from '../../../../testing/browser/sign-in.ts';
+import { entryHeaders, helloEntry, partial } from '../../../../testing/http/deposit-bodies.ts';
 import { until } from '../../../../testing/processes/until.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
@@ -127,6 +128,16 @@ test('a double click on a slow network does an act once', async (t, open) => {
   await page.getByRole('button', { name: 'Retry 1 deposit' }).dblclick();
   await page.getByText('1 of 1 started again').waitFor();
   t.deepEqual(posted, ['/console/api/work/retry', '/console/api/jobs']);
+});
+
+test('a change of a deposit whose Slug has separators of lines is shown when it happens', async (t, open) => {
+  const { alice } = t.context;
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?client=alice');
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  const headers = { ...entryHeaders(), ...partial, Slug: 'a%E2%80%A8b%E2%80%A9c' };
+  t.is((await alice.post('/1/software/', helloEntry, headers)).status, 201);
+  await page.getByRole('button', { name: 'Show 1 new' }).waitFor({ timeout: 10_000 });
 });
 
 test('a link that was followed after the end of a session leads to its page once an operator has signed in', async (t, open) => {
