@@ -130,6 +130,29 @@ test('a double click on a slow network does an act once', async (t, open) => {
   t.deepEqual(posted, ['/console/api/work/retry', '/console/api/jobs']);
 });
 
+test('after a failed retry of several events the list shows what is still parked', async (t, open) => {
+  const { service } = t.context;
+  for (const reactor of ['checker', 'loader']) {
+    const parked = { reactor, stream: 'deposit-900001', revision: 0, reason: 'It fails.' };
+    await service.administration.parking({ type: 'ParkEvent', eventId: randomUUID(), ...parked });
+  }
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.route('**/console/api/work/retry', (route) =>
+    route.request().postDataJSON().reactor === 'loader' ? route.fulfill({ status: 503 }) : route.continue(),
+  );
+  await page.goto('/console/work');
+  await page.getByRole('button', { name: 'Retry all 2' }).click();
+  await page.getByRole('alert').getByText('The service cannot answer at the moment').waitFor();
+  await page.getByRole('cell', { name: 'checker' }).waitFor({ state: 'detached', timeout: 10_000 });
+  await page.getByRole('cell', { name: 'loader' }).waitFor();
+  await page.unroute('**/console/api/work/retry');
+  await page.getByRole('button', { name: 'Retry', exact: true }).click();
+  await page.getByText('No event is parked.').waitFor();
+  tab.forgive(/status of 503/);
+  t.pass();
+});
+
 test('a change of a deposit whose Slug has separators of lines is shown when it happens', async (t, open) => {
   const { alice } = t.context;
   const { page } = await open({ role: 'operator' });

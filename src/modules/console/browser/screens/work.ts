@@ -25,7 +25,7 @@ export function Work({ boot }: ScreenProps): VNode {
   const act = useAct();
   const mayAct = boot.viewer.permissions.includes('work:act');
   const again = (): void => setVersion((before) => before + 1);
-  const retry = (rows: readonly ParkedRow[]): void => act.run(() => retryAll(rows).then(again));
+  const retry = (rows: readonly ParkedRow[]): void => act.run(() => retryAll(rows).finally(again));
   const groups = Object.entries(Object.groupBy(loaded.value?.parked ?? [], ({ reason }) => reason));
   return html`
     <${Pending} of=${loaded} />
