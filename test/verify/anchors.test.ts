@@ -190,6 +190,54 @@ test('a last line that only lacks its end is an anchor: another one follows it, 
   t.is(await readFile(place.anchorFile, 'utf8'), `${first}\n${second}`);
 });
 
+test('a file that holds something else is refused and retained, whether or not its last line has an end', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 4);
+  const { anchor } = await makeAnchor(place.log, { ...place, anchorFile: null });
+  const line = `${anchorLine(anchor)}\n`;
+  for (const rest of [
+    's3cret-token',
+    '{"anchor":2',
+    '\0key',
+    '{"anchor":1,"events":\0x',
+    '{"anchor":1,"events":1}',
+  ]) {
+    for (const contents of [rest, `${rest}\n`, line + rest]) {
+      await writeFile(place.anchorFile, contents);
+      await t.throwsAsync(makeAnchor(place.log, place), {
+        code: 'FOREIGN_ANCHOR_FILE',
+        message: /^The last line of .* is not an anchor: give a new file\.$/,
+      });
+      t.is(await readFile(place.anchorFile, 'utf8'), contents);
+    }
+    const { findings } = await compare(place.log, place);
+    t.deepEqual(
+      findings.map(({ code }) => code),
+      ['ANCHOR_UNREADABLE'],
+      rest,
+    );
+  }
+});
+
+test('a line is written again wherever a crash cut it, and over the zeros of a power cut', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 4);
+  await makeAnchor(place.log, place);
+  const first = await readFile(place.anchorFile, 'utf8');
+  await fill(place.log, 3);
+  await makeAnchor(place.log, place);
+  const whole = await readFile(place.anchorFile, 'utf8');
+  for (const complete of ['', first]) {
+    const line = whole.slice(complete.length).replace(/\n[^]*/, '');
+    for (const length of [0, 1, 20, 21, 22, 100, line.length - 1])
+      for (const zeros of ['', '\0'.repeat(line.length - length)]) {
+        await writeFile(place.anchorFile, complete + line.slice(0, length) + zeros);
+        await makeAnchor(place.log, place);
+        t.is(await readFile(place.anchorFile, 'utf8'), whole, `${length} characters, ${zeros.length} zeros`);
+      }
+  }
+});
+
 test('a log rewritten with a consistent chain is detected, with the streams in question', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6, 'early');

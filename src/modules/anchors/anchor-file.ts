@@ -4,9 +4,9 @@ import { errorsOfCode } from '../../tools/coded-error.ts';
 import { throwNaming } from '../../tools/files/describe-fs-error.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
-import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
+import { type Anchor, anchorDigest, anchorIn, anchorLine, isCutLine } from './anchor.ts';
 
-/** Thrown when the anchor file belongs to another log. */
+/** Thrown when the anchor file belongs to another log or to something else. */
 class ForeignAnchorFile extends errorsOfCode('FOREIGN_ANCHOR_FILE') {}
 
 /** Bytes read from the end of the file, more than the longest line has. */
@@ -58,7 +58,7 @@ async function tailOf(handle: FileHandle, file: string): Promise<Tail> {
   const rest = lines.pop() ?? '';
   const unended = wholeAnchorIn(rest);
   if (unended) return { last: unended, end: size, separator: '\n' };
-  const line = lines.at(-1);
+  const line = isCutLine(rest) ? lines.at(-1) : rest;
   if (line === undefined && start === 0) return { last: undefined, end: 0, separator: '' };
   try {
     return { last: anchorIn(line ?? ''), end: size - rest.length, separator: '' };

@@ -2,6 +2,7 @@ import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto
 import type { JsonObject } from '../../event-log/event-log.ts';
 import { canonicalJson } from '../../event-log/integrity/hash-chain.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
+import { parseJson } from '../../tools/parse-json.ts';
 
 /** Stream of the log that contains the anchors. */
 export const ANCHORS = 'anchors';
@@ -85,6 +86,19 @@ export function anchorIn(line: string): Anchor {
   const anchor = asAnchor(value);
   if (anchorLine(anchor) !== line) throw new NoAnchor('It is not written as anchors are.');
   return anchor;
+}
+
+/** How the line of every anchor begins. */
+const LINE_START = '{"anchor":1,"events":';
+
+/** Returns whether a line is what a crash may leave of an anchor: its beginning, then zeros of a power cut. */
+export function isCutLine(line: string): boolean {
+  const [text = ''] = line.split('\0', 1);
+  return (
+    (text.startsWith(LINE_START) || LINE_START.startsWith(text)) &&
+    line === text.padEnd(line.length, '\0') &&
+    parseJson(line) === undefined // else it is whole
+  );
 }
 
 /** Validates an anchor. @throws {NoAnchor} */

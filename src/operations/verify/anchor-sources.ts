@@ -7,10 +7,10 @@ import {
   anchorDigest,
   anchorIn,
   asAnchor,
+  isCutLine,
   isSignedByItsKey,
 } from '../../modules/anchors/anchor.ts';
 import { files } from '../../tools/files.ts';
-import { parseJson } from '../../tools/parse-json.ts';
 import { type AnchorKeys, AnchorSigners } from './anchor-keys.ts';
 import { readLines } from './read-lines.ts';
 import type { Report } from './report.ts';
@@ -100,7 +100,7 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
   let number = 0;
   for await (const { bytes, hasEnd } of readLines(files.createReadStream(file))) {
     const line = bytes.toString().replace(/\r$/, '');
-    if (!hasEnd && parseJson(line) === undefined) {
+    if (!hasEnd && isCutLine(line)) {
       report.notes.push(
         `The last line of ${file} is truncated, by a crash or while it is being written: the next anchor writes it again.`,
       );
