@@ -464,6 +464,32 @@ test('the proof of a deleted deposit compares no archive: those that it had are 
   t.is(await page.getByLabel('Hash an archive that you have').count(), 0);
 });
 
+test('an archive is hashed and compared, and a file that is not chosen any longer is not', async (t, open) => {
+  const id = await deposited(t.context.alice);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  const bytes = page.getByRole('region', { name: 'Bytes' });
+  const input = bytes.getByLabel('Hash an archive that you have');
+  const other = { name: 'other.tar', mimeType: 'application/x-tar', buffer: Buffer.from('x') };
+  await input.setInputFiles(other);
+  await bytes.getByText('✖ other.tar is not an archive of this deposit').waitFor();
+  await input.setInputFiles([]);
+  await bytes.getByRole('status').filter({ hasText: /^$/ }).waitFor({ state: 'attached', timeout: 10_000 });
+  await page.evaluate(`{
+    const read = Blob.prototype.arrayBuffer;
+    Blob.prototype.arrayBuffer = async function () {
+      await new Promise((resolve) => { globalThis.readOther = resolve; });
+      return read.call(this);
+    };
+  }`);
+  await input.setInputFiles(other);
+  await bytes.getByText('Hashing …').waitFor();
+  await input.setInputFiles([]);
+  await page.evaluate('readOther()');
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))'); // in which the file is hashed
+  t.is(await bytes.getByRole('status').textContent(), '');
+});
+
 test('a depositor sees only the files of its own deposit, an auditor no bytes', async (t, open) => {
   const { service, alice } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });

@@ -14,9 +14,14 @@ const MAX_BYTES = 256 * 1024 ** 2;
 export function ArchiveCheck({ archives }: { readonly archives: readonly Archive[] }): VNode {
   const [result, setResult] = useState('');
   const onChange = (event: Event): void => {
-    const [file] = (event.currentTarget as HTMLInputElement).files ?? [];
-    setResult('Hashing …');
-    if (file) void compare(file, archives).then(setResult, (error: Error) => setResult(error.message));
+    const input = event.currentTarget as HTMLInputElement;
+    const file = input.files?.[0];
+    setResult(file ? 'Hashing …' : '');
+    if (!file) return;
+    const show = (text: string): void => {
+      if (input.files?.[0] === file) setResult(text); // of another file by now, if not
+    };
+    void compare(file, archives).then(show, (error: Error) => show(error.message));
   };
   return html`<section aria-label="Bytes">
     <h2>Bytes</h2>
