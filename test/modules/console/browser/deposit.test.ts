@@ -159,6 +159,44 @@ test('one byte changed in the log: the page and the offline verifier name the ev
   t.is(await offline.locator('img').count(), 0);
 });
 
+test('the offline verifier shows the file chosen last, also if one chosen before is read later', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = await deposited(alice);
+  await anchored(service);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+  const evidence = await readFile(await saved(page, 'button', 'Save the evidence'));
+  const offline = await offlineVerifier(page, await saved(page, 'link', 'Save the verifier'));
+  // The file slow.json is read when the test says so.
+  await offline.evaluate(`{
+    const read = Blob.prototype.text;
+    Blob.prototype.text = async function () {
+      if (this.name === 'slow.json') await new Promise((resolve) => { globalThis.readSlow = resolve; });
+      return read.call(this);
+    };
+  }`);
+  const verdict = offline.locator('#verdict');
+  const choose = (name: string, buffer: Buffer): Promise<void> =>
+    offline.getByLabel('Evidence file').setInputFiles({ name, mimeType: 'application/json', buffer });
+  const malformed = Buffer.from('{');
+  for (const [slow, quick, seen, steps] of [
+    [malformed, evidence, /^Deposit \d+ of .*: nothing is broken/, 5],
+    [evidence, malformed, /^quick\.json cannot be read: /, 0],
+    [evidence, undefined, /^No evidence is chosen\.$/, 0],
+  ] as const) {
+    await choose('slow.json', slow);
+    await offline.getByText('Reading slow.json…').waitFor();
+    if (quick) await choose('quick.json', quick);
+    else await offline.getByLabel('Evidence file').setInputFiles([]);
+    await verdict.filter({ hasText: seen }).waitFor({ timeout: 10_000 });
+    await offline.evaluate('readSlow()');
+    await offline.evaluate('new Promise((resolve) => setTimeout(resolve, 500))'); // in which the slow file is verified
+    t.regex((await verdict.textContent()) ?? '', seen);
+    t.is(await offline.locator('#steps li').count(), steps);
+  }
+});
+
 test('an event whose time was changed to another text is shown with it, and named as changed', async (t, open) => {
   const { alice } = t.context;
   const id = await deposited(alice);

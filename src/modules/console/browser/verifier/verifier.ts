@@ -10,6 +10,8 @@ const [file, keys] = [part('evidence') as HTMLInputElement, part('keys') as HTML
 const [verdict, steps, events, limits] = [part('verdict'), part('steps'), part('events'), part('limits')];
 
 let chosen: File | undefined;
+/** Number of verifications that have begun: only the newest shows what it finds. */
+let begun = 0;
 
 file.addEventListener('change', () => choose(file.files?.[0]));
 keys.addEventListener('input', () => void verifyChosen());
@@ -22,15 +24,22 @@ limits.append(...NOT_PROVEN.map((text) => element('li', text)));
 
 function choose(dropped: File | undefined): void {
   chosen = dropped;
+  steps.replaceChildren();
+  events.replaceChildren();
+  verdict.textContent = 'No evidence is chosen.';
+  delete verdict.dataset['outcome'];
   void verifyChosen();
 }
 
 async function verifyChosen(): Promise<void> {
-  if (chosen === undefined) return;
-  verdict.textContent = `Reading ${chosen.name}…`;
+  begun += 1;
+  const [run, evidenceFile] = [begun, chosen];
+  if (evidenceFile === undefined) return;
+  verdict.textContent = `Reading ${evidenceFile.name}…`;
   try {
-    const evidence = readEvidence(await chosen.text());
+    const evidence = readEvidence(await evidenceFile.text());
     const found = await Array.fromAsync(prove(evidence, publicKeysIn(keys.value)));
+    if (run !== begun) return;
     steps.replaceChildren(...found.map(stepItem));
     events.replaceChildren(...evidence.events.map(eventRow));
     const { outcome, text } = verdictOf(found);
@@ -38,9 +47,10 @@ async function verifyChosen(): Promise<void> {
     verdict.textContent = `Deposit ${deposit} of ${service}, evidence saved ${savedAt}: ${text}.`;
     verdict.dataset['outcome'] = outcome;
   } catch (error) {
+    if (run !== begun) return;
     steps.replaceChildren();
     events.replaceChildren();
-    verdict.textContent = `${chosen.name} cannot be read: ${(error as Error).message}`;
+    verdict.textContent = `${evidenceFile.name} cannot be read: ${(error as Error).message}`;
     verdict.dataset['outcome'] = 'broken';
   }
 }
