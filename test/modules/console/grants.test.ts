@@ -70,11 +70,7 @@ test('an open event stream stops naming deposits of a collection when its grant 
   const id = await depositOf(erin, { title: 'Walnut', status: 'rejected' });
   const abort = new AbortController();
   const session = await ConsoleSession.begin(service, 'depositor', 'erin');
-  const stream = await fetch(new URL('/console/api/live', service.url), {
-    headers: { Cookie: session.cookie },
-    signal: abort.signal,
-  });
-  const changes = changesOf(stream);
+  const changes = await openLive(service, session, abort);
   const operator = await ConsoleSession.begin(service, 'operator');
   const recheck = async () => {
     const answer = await operator.post('/console/api/jobs', { act: 'recheck', ids: [id] });
@@ -107,9 +103,8 @@ test('an open event stream stops naming deposits of a collection when its grant 
 test('an open event stream passes over an event of a newer release', async (t) => {
   const { service, dora } = t.context;
   const abort = new AbortController();
-  const { cookie } = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
-  const live = new URL('/console/api/live', service.url);
-  const changes = changesOf(await fetch(live, { headers: { Cookie: cookie }, signal: abort.signal }));
+  const session = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
+  const changes = await openLive(service, session, abort);
   const id = await depositOf(dora, { title: 'Sorrel', collection: 'papers', status: 'partial' });
   const { log, failed } = service.service;
   const stream = `deposit-${id}`;
@@ -128,9 +123,8 @@ test('an open event stream passes over an event of a newer release', async (t) =
 test('an open event stream shows an event of foreign origin, which names no actor', async (t) => {
   const { service, dora } = t.context;
   const abort = new AbortController();
-  const { cookie } = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
-  const live = new URL('/console/api/live', service.url);
-  const changes = changesOf(await fetch(live, { headers: { Cookie: cookie }, signal: abort.signal }));
+  const session = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
+  const changes = await openLive(service, session, abort);
   const id = await depositOf(dora, { title: 'Tansy', collection: 'papers', status: 'partial' });
   const { log, failed } = service.service;
   const last = (await Array.fromAsync(log.readStream(`deposit-${id}`))).at(-1) as RecordedEvent;
@@ -151,13 +145,7 @@ test('an open event stream ends when its role is revoked, and shows depositors n
   const { service } = t.context;
   const frank = await service.register('frank', { collections: ['papers'], domain: 'frank.example' });
   const abort = new AbortController();
-  const open = async ({ cookie }: ConsoleSession) =>
-    changesOf(
-      await fetch(new URL('/console/api/live', service.url), {
-        headers: { Cookie: cookie },
-        signal: abort.signal,
-      }),
-    );
+  const open = (session: ConsoleSession) => openLive(service, session, abort);
   const operator = await ConsoleSession.begin(service, 'operator');
   const demoted = await ConsoleSession.begin(service, 'auditor');
   const [changes, own] = [
@@ -209,6 +197,15 @@ test('a depositor learns no names of persons from the summary of a deposit, nor 
 });
 
 /** Yields the changes that an event stream names. */
+async function openLive(
+  { url }: { readonly url: string },
+  { cookie }: ConsoleSession,
+  { signal }: AbortController,
+): Promise<AsyncGenerator<LiveChange>> {
+  const live = new URL('/console/api/live', url);
+  return changesOf(await fetch(live, { headers: { Cookie: cookie }, signal }));
+}
+
 async function* changesOf({ body: stream }: Response): AsyncGenerator<LiveChange> {
   let rest = '';
   for await (const chunk of (stream ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
