@@ -96,9 +96,7 @@ for (const [when, line] of [
     const isSent = () => proxy.requests.some((request) => line.test(request));
     await killedWhen(t, depositor, upload, async () => isSent() && isRecorded(service, depositor, line));
     holds = false;
-    const { code, err } = await depositor.run(upload);
-    t.is(code, 0, err);
-    t.is((await depositsOf(service, depositor)).length, 1);
+    await assertEnds(t, service, depositor, upload, 1);
     const again = await depositor.run(upload);
     t.is(again.code, 0, again.err);
     t.is((await depositsOf(service, depositor)).length, 2, 'the first is complete: this is another one');
@@ -128,9 +126,7 @@ for (const [what, limit, alter] of [
     const isSplit = () => proxy.requests.some((line) => /^POST .*\/metadata\/$/.test(line));
     await killedWhen(t, depositor, upload, isSplit);
     [holds, most] = [false, limit];
-    const { code, err } = await depositor.run(upload);
-    t.is(code, 0, err);
-    t.is((await depositsOf(service, depositor)).length, 1);
+    await assertEnds(t, service, depositor, upload, 1);
   });
 
 /** Resolves to a proxy that holds back the answers to creations, refuses creations with more bytes, and alters answers. */
@@ -199,9 +195,7 @@ test('a command that was killed makes no second deposit if a server that names n
     /^Another run of this command may have created the deposit: check with deposit list\.\nTo make another deposit, remove .*requests\/[0-9a-f]{64} and run the command again\.$/m,
   );
   creations.most = Infinity;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-  t.is((await depositsOf(service, depositor)).length, 1);
+  await assertEnds(t, service, depositor, upload, 1);
 });
 
 /** A server that recognises the keys of POST alone, as older ones do. */
@@ -350,9 +344,7 @@ test('a creation whose upload is refused after its response was lost is repeated
   t.is(refused.code, 1, refused.err);
   t.regex(refused.err, /403/);
   isRefusing = false;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-  t.is((await depositsOf(service, depositor)).length, 1);
+  await assertEnds(t, service, depositor, upload, 1);
 });
 
 test('a command that was killed and then refused continues with the same deposit when it is run again', async (t) => {
@@ -369,9 +361,7 @@ test('a command that was killed and then refused continues with the same deposit
   t.is(refused.code, 1, refused.err);
   t.regex(refused.err, ADVICE);
   alter = (answer) => answer;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-  t.is((await depositsOf(service, depositor)).length, 1);
+  await assertEnds(t, service, depositor, upload, 1);
 });
 
 test('the key of a command that was sent once and refused is removed', async (t) => {
@@ -406,9 +396,7 @@ for (const [what, status, options] of [
     t.is(refused.code, 1, refused.err);
     t.regex(refused.err, new RegExp(`^The server refused: ${status} `, 'm'));
     t.notRegex(refused.err, ADVICE);
-    const { code, err } = await depositor.run(upload);
-    t.is(code, 0, err);
-    t.is((await depositsOf(service, depositor)).length, 2);
+    await assertEnds(t, service, depositor, upload, 2);
   });
 
 for (const [what, line, status] of [
@@ -426,9 +414,7 @@ for (const [what, line, status] of [
     const failed = await depositor.run(upload);
     t.is(failed.code, 1, failed.err);
     fails = false;
-    const { code, err } = await depositor.run(upload);
-    t.is(code, 0, err);
-    t.is((await depositsOf(service, depositor)).length, 1);
+    await assertEnds(t, service, depositor, upload, 1);
   });
 
 test('two processes with one home that run the same command make one deposit', async (t) => {
@@ -467,9 +453,7 @@ test('an archive is uploaded again if the deposit with it was deleted', async (t
   const iri = `${service.url}/1/software/${stream.replace('deposit-', '')}/metadata/`;
   t.is((await fetch(iri, { method: 'DELETE', headers: authorization(depositor) })).status, 204);
   holds = false;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-  t.is((await depositsOf(service, depositor)).length, 2);
+  await assertEnds(t, service, depositor, upload, 2);
 });
 
 test('abandoned uploads are removed for a new one at the limit, those of other programs are not', async (t) => {
@@ -592,6 +576,19 @@ async function killedWhen(
 }
 
 /** Resolves to whether the creation was recorded or, for another request, that it completed the deposit. */
+/** Runs the command again, which must end well, and counts the deposits that there are then. */
+async function assertEnds(
+  t: ExecutionContext,
+  service: RunningService,
+  depositor: CommandLineDepositor,
+  command: readonly string[],
+  deposits: number,
+): Promise<void> {
+  const { code, err } = await depositor.run(command);
+  t.is(code, 0, err);
+  t.is((await depositsOf(service, depositor)).length, deposits);
+}
+
 async function isRecorded(service: RunningService, depositor: CommandLineDepositor, line: RegExp) {
   const [stream] = await depositsOf(service, depositor);
   if (stream === undefined) return false;

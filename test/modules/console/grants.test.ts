@@ -4,7 +4,7 @@ import type { LiveChange } from '../../../src/modules/console/protocol/live-chan
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
 import { until } from '../../../testing/processes/until.ts';
-import { testOfService } from '../../../testing/service/test-of-service.ts';
+import { type ServiceWith, testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ dora: { collections: ['software', 'papers'] } });
 
@@ -101,17 +101,11 @@ test('an open event stream stops naming deposits of a collection when its grant 
 });
 
 test('an open event stream passes over an event of a newer release', async (t) => {
-  const { service, dora } = t.context;
-  const abort = new AbortController();
-  const session = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
-  const changes = await openLive(service, session, abort);
-  const id = await depositOf(dora, { title: 'Sorrel', collection: 'papers', status: 'partial' });
-  const { log, failed } = service.service;
-  const stream = `deposit-${id}`;
-  const events = await Array.fromAsync(log.readStream(stream));
-  const { metadata, revision } = events.at(-1) as RecordedEvent;
+  const { dora } = t.context;
+  const { changes, abort, id, last, log, failed } = await followDeposit(t.context, 'Sorrel');
+  const { metadata, revision } = last;
   const newer = { id: randomUUID(), type: 'DepositAdmired', data: { depositId: id }, metadata };
-  await log.append(stream, revision, [newer]);
+  await log.append(last.stream, revision, [newer]);
   const next = await Promise.race([failed, depositOf(dora, { collection: 'papers', status: 'partial' })]);
   for await (const { depositId, type } of changes) {
     t.not(type, 'DepositAdmired');
@@ -121,13 +115,8 @@ test('an open event stream passes over an event of a newer release', async (t) =
 });
 
 test('an open event stream shows an event of foreign origin, which names no actor', async (t) => {
-  const { service, dora } = t.context;
-  const abort = new AbortController();
-  const session = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
-  const changes = await openLive(service, session, abort);
-  const id = await depositOf(dora, { title: 'Tansy', collection: 'papers', status: 'partial' });
-  const { log, failed } = service.service;
-  const last = (await Array.fromAsync(log.readStream(`deposit-${id}`))).at(-1) as RecordedEvent;
+  const { service } = t.context;
+  const { changes, abort, id, last, log, failed } = await followDeposit(t.context, 'Tansy');
   const { actor: _, ...metadata } = last.metadata;
   await log.append(last.stream, last.revision, [{ ...last, id: randomUUID(), metadata }]);
   const seen = async () => {
@@ -197,6 +186,17 @@ test('a depositor learns no names of persons from the summary of a deposit, nor 
 });
 
 /** Yields the changes that an event stream names. */
+/** Opens a stream of changes, and makes a partial deposit of dora that it shows. */
+async function followDeposit({ service, dora }: ServiceWith<'dora'>, title: string) {
+  const abort = new AbortController();
+  const session = await ConsoleSession.ofClient(service.url, 'dora', 'secret');
+  const changes = await openLive(service, session, abort);
+  const id = await depositOf(dora, { title, collection: 'papers', status: 'partial' });
+  const { log, failed } = service.service;
+  const last = (await Array.fromAsync(log.readStream(`deposit-${id}`))).at(-1) as RecordedEvent;
+  return { changes, abort, id, last, log, failed };
+}
+
 async function openLive(
   { url }: { readonly url: string },
   { cookie }: ConsoleSession,
