@@ -70,6 +70,14 @@ export function occurredAt({ metadata }: Pick<RecordedEvent, 'metadata'>): strin
   return (metadata as { occurredAt: string }).occurredAt; // every event of this service has it
 }
 
+/** Returns the actor of the event. One that another program appended may have none: then the kind is `unknown`. */
+export function actorOf({ metadata }: Pick<RecordedEvent, 'metadata'>): { kind: string; name: string } {
+  const { kind, name } = Object(metadata['actor']) as { readonly kind?: Json; readonly name?: Json };
+  return typeof kind === 'string' && typeof name === 'string'
+    ? { kind, name }
+    : { kind: 'unknown', name: '' };
+}
+
 /** Whether a stream has one of the prefixes; true without prefixes. */
 export function hasPrefix(stream: string, prefixes: readonly string[] | undefined): boolean {
   return prefixes?.some((prefix) => stream.startsWith(prefix)) ?? true;

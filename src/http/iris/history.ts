@@ -1,9 +1,8 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { Actor } from '../../deposits/command-handler.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
-import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
+import { actorOf, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { type HistoryEntry, historyFeed } from '../../sword/documents/history-feed.ts';
 import { render } from '../../sword/documents/render.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
@@ -53,19 +52,19 @@ async function pageOf(queries: DepositQueries, { depositId, revision }: DepositS
 }
 
 function toHistoryEntry(stored: RecordedEvent): HistoryEntry {
-  const { id, type, metadata } = stored;
+  const { id, type } = stored;
   return {
     id,
     type,
     occurredAt: occurredAt(stored),
-    by: by(metadata),
+    by: by(stored),
     description: describeDepositEvent(deposits.codec.read(stored)),
   };
 }
 
 /** Returns the actor's name as clients may see it: neither names of operators nor internal parts of the service. */
-function by({ actor }: RecordedEvent['metadata']): string {
-  const { kind, name = 'service' } = Object(actor) as Partial<Actor>; // an event of another program may name none
+function by(event: RecordedEvent): string {
+  const { kind, name } = actorOf(event);
   if (kind === 'operator' || kind === 'person') return 'operator';
   return kind === 'client' || name === 'checker' || name === 'loader' ? name : 'service';
 }

@@ -1,7 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { isStatusChange } from '../../deposits/status-change.ts';
 import { clients, deposits } from '../../domain/aggregates.ts';
-import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
+import { actorOf, type EventLog, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
@@ -101,14 +101,11 @@ type Owner = Pick<DepositStatusView, 'client'> & Partial<Pick<DepositStatusView,
  * Returns the owner of a changed deposit, as far as it is known. The view may not have the deposit yet, or no longer. Only
  * the owner changes it as a client.
  */
-export function ownerOf(
-  { data, metadata }: RecordedEvent,
-  statuses: View<DepositStatusView>,
-): Owner | undefined {
-  const deposit = statuses.get(String(Number(data['depositId'])));
+export function ownerOf(event: RecordedEvent, statuses: View<DepositStatusView>): Owner | undefined {
+  const deposit = statuses.get(String(Number(event.data['depositId'])));
   if (deposit) return deposit;
-  const actor = metadata['actor'] as { kind: string; name: string } | undefined; // others may append events, too
-  return actor?.kind === 'client' ? { client: actor.name } : undefined;
+  const { kind, name } = actorOf(event);
+  return kind === 'client' ? { client: name } : undefined;
 }
 
 /** Returns whether a change of a deposit of this owner may be within the scope. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { deposits } from '../../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../../domain/deposit/describe.ts';
-import { occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
+import { actorOf, occurredAt, type RecordedEvent } from '../../../event-log/event-log.ts';
 import { EVENT_STREAM_TYPE } from '../../../sword/headers/media-type.ts';
 import { clock } from '../../../tools/clock.ts';
 import { FairSemaphore } from '../../../tools/concurrency/fair-semaphore.ts';
@@ -107,12 +107,6 @@ export function liveRoutes({ projector, depositsOf, sessions, resources }: Conso
 
 function textOf(change: LiveChange): string {
   return `event: change\ndata: ${JSON.stringify(change)}\n\n`;
-}
-
-/** Returns who caused the event; one of foreign origin may name no actor. */
-function actorOf({ metadata }: RecordedEvent): LiveChange['actor'] {
-  const { kind = 'unknown', name = '' } = Object(metadata['actor']) as Partial<LiveChange['actor']>;
-  return { kind, name };
 }
 
 /** Returns the actor without the name of a person, which depositors do not see over SWORD either. */
