@@ -15,7 +15,7 @@ import type { RunningService } from '../../testing/service/running-service.ts';
 const NO_FAULT = { kind: 'delay', milliseconds: 0 } as const;
 
 test('appends committed without a response, or with a timeout, are recorded once', async (t) => {
-  await using nodes = await DistributedNodes.start({ callTimeout: 400 });
+  await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http', 'reactors']);
   const depositor = nodes.depositorOver(await nodes.register(node), node);
   const { faults } = nodes.double;

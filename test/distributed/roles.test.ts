@@ -32,12 +32,15 @@ test('nodes of each role report their state, also without their log, and name wh
   t.is(atLoading.value('deposit_ready'), 1);
   t.false(atLoading.types.has('deposit_deposits'));
 
+  const faults = (exposition: Exposition): number =>
+    exposition.value('deposit_scrape_faults_total', { part: 'loader_lag' }) ?? 0;
+  const before = faults(atLoading); // on a busy machine the log may not have answered in time
   nodes.double.stop();
   const alone = await Exposition.of(loading.folder);
   t.is(alone.value('deposit_ready'), 0);
   t.is(alone.value('deposit_readiness_check', { check: 'event log' }), 0);
   t.is(alone.value('deposit_reactor_lag_events', loader), undefined, 'no answer instead of a stale one');
-  t.is(alone.value('deposit_scrape_faults_total', { part: 'loader_lag' }), 1);
+  t.is(faults(alone), before + 1);
   t.is(alone.value('deposit_outcomes_total', { outcome: 'loaded' }), 1);
   await nodes.double.listen();
   await until(

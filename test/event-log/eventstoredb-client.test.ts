@@ -12,13 +12,13 @@ const APPENDER = path.join(import.meta.dirname, 'processes/eventstoredb-appender
 test('an append that waits for discovery while its client is dropped does not end the process', async (t) => {
   const connectionString = await startClusterNode(t, {
     leads: async (call) => {
-      if (call === 1) await setTimeout(600);
+      if (call === 1) await setTimeout(2400);
       return true;
     },
     appends: () => true,
   });
-  const options = { connectionString, callTimeout: 200, retryTimeout: 100 };
-  const { code, lines, errors } = await appender(options, { streams: 3, linger: 1200 });
+  const options = { connectionString, callTimeout: 800, retryTimeout: 400 };
+  const { code, lines, errors } = await appender(options, { streams: 3, linger: 3000 });
   t.is(code, 0, errors);
   t.true(lines.includes('first-0 EVENT_LOG_UNAVAILABLE'), 'it was abandoned during a long discovery');
   t.is(lines.at(-1), 'later appended');

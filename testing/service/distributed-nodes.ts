@@ -15,7 +15,7 @@ export class DistributedNodes implements AsyncDisposable {
   readonly #times: EventStoreDbTimes;
   readonly #running = new AsyncDisposableStack();
 
-  /** Starts both with short times of the engine: what takes ten seconds in production is over in one. */
+  /** Starts both with short times of the engine: what takes ten seconds in production is over in two. */
   static async start(times: EventStoreDbTimes = {}): Promise<DistributedNodes> {
     // Unpacking a page of a thousand events takes the client longer than the short times allow.
     const double = await EventStoreDbDouble.start({ compresses: false });
@@ -23,7 +23,7 @@ export class DistributedNodes implements AsyncDisposable {
   }
 
   private constructor(double: EventStoreDbDouble, s3: S3Server, times: EventStoreDbTimes) {
-    this.#times = { callTimeout: 1000, longestPause: 100, ...times };
+    this.#times = { callTimeout: 2000, longestPause: 100, ...times };
     this.double = this.#running.use(double);
     this.s3 = this.#running.use(s3);
   }
