@@ -12,7 +12,7 @@ import {
   readBackup,
 } from '../src/operations/backup/backup-folder.ts';
 import { restoreKeys } from '../src/operations/backup/backup-keys.ts';
-import { reportCopied } from '../src/operations/backup/copied-objects.ts';
+import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
 import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/restored-binding.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
@@ -45,8 +45,8 @@ at the end; every object is verified while it is copied. The keys go where DEPOS
 DEPOSIT_ANCHOR_KEY_FILE say, or into the data folder. Views are built when the service starts. If the last backup into DIR
 was interrupted or not complete, choose --last-complete or --latest. Log and objects get a new id, by which they belong together. Objects that have an id are refused.
 
-Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be written: then
-no service starts; 2 wrong usage.
+Exit codes: 0 done; 1 refused, failed, a key could not be written, or an object that an event names is missing, after which
+no service starts, for the object unless --latest; 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
@@ -98,10 +98,16 @@ await runCommand(HELP, async (args) => {
   });
   await store.setId((await boundStore(target)) as string); // appended above
   const keyProblems = await restoreKeys(folder, config);
-  if (keyProblems.length === 0) await endCopy(config.eventLog); // a service that starts creates the keys that are missing
+  const lacksObjects = !isComplete(objects) && !values.latest;
+  // A service that starts creates the keys that are missing.
+  if (keyProblems.length === 0 && !lacksObjects) await endCopy(config.eventLog);
   for (const problem of keyProblems) warn(problem);
   if (keyProblems.length > 0) warn('No service starts until the same command has put every key in place.');
   const code = reportCopied(objects, 'Not restored');
+  if (lacksObjects)
+    warn(
+      'No service starts until the same command has restored every object that an event names, or --latest what there is.',
+    );
   if (values.json) say(jsonLine({ events: total, ...objects, keyProblems, backup: backup ?? null }));
   else {
     say(

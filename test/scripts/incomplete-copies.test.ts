@@ -81,15 +81,26 @@ for (const [how, spoil] of [
   });
 }
 
-test('an object missing from a backup is reported by restore', async (t) => {
+test('no service starts without an object that the backup lacks, until restore --latest accepts that', async (t) => {
   await using service = await serviceWithDeposit();
   const wanted = await addArchive(service);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   await rm(fileOf(backup, wanted));
+  const missing = new RegExp(`^Not restored: ${wanted.sha256}\\..* An event names it\\.$`, 'm');
   const restored = await runScript(elsewhere, 'restore', [backup]);
   t.is(restored.code, 1);
-  t.regex(restored.err, new RegExp(`^Not restored: ${wanted.sha256}\\..* An event names it\\.$`, 'm'));
+  t.regex(restored.err, missing);
+  t.regex(restored.err, /^No service starts until the same command .* --latest /m);
+  await t.throwsAsync(
+    RunningService.startIn(elsewhere).then(() => undefined),
+    { code: 'COPY_UNFINISHED' },
+  );
+  const latest = await runScript(elsewhere, 'restore', [backup, '--latest']);
+  t.is(latest.code, 1);
+  t.regex(latest.err, missing);
+  await using started = await RunningService.startIn(elsewhere);
+  t.truthy(started.url);
 });
 
 test('a service does not start on what an interrupted restore has left, until that is finished', async (t) => {

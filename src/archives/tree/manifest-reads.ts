@@ -18,16 +18,11 @@ export async function findEntry(
   { kind, id, path }: EntryQuery,
 ): Promise<TreeEntry | undefined> {
   const start = path === undefined ? '' : `{"path":"${escapePath(path)}",`;
-  const wanted = `"id":"${id}"`;
   let found: TreeEntry | undefined;
-  for await (const lines of linesOf(manifest)) {
-    if (found || !lines.includes(wanted)) continue; // to its end all the same: only there its bytes are verified
-    found = lines
-      .split('\n')
-      .filter((line) => line.includes(wanted) && line.startsWith(start))
-      .map(decodeEntry)
-      .find((entry) => (entry.mode === directoryMode) === (kind === 'directory'));
-  }
+  const matches = (line: string): boolean => found === undefined && line.startsWith(start);
+  await readEntries(manifest, { text: `"id":"${id}"`, matches }, (entry) => {
+    if ((entry.mode === directoryMode) === (kind === 'directory')) found = entry;
+  });
   return found;
 }
 
@@ -39,13 +34,10 @@ export async function directoryBytes(
   const prefix = path === '' ? '' : `${path}/`;
   const start = `{"path":"${escapePath(prefix)}`;
   const builder = new DirectoryBodyBuilder();
-  for await (const lines of linesOf(manifest)) {
-    for (const line of lines.split('\n')) {
-      if (!line.startsWith(start) || pathAfter(start, line).includes('/')) continue;
-      const { path: whole, mode, id: entry } = decodeEntry(line);
-      builder.add({ name: whole.slice(prefix.length), mode, id: entry });
-    }
-  }
+  const matches = (line: string): boolean => line.startsWith(start) && !pathAfter(start, line).includes('/');
+  await readEntries(manifest, { text: start, matches }, ({ path: whole, mode, id: entry }) =>
+    builder.add({ name: whole.slice(prefix.length), mode, id: entry }),
+  );
   const body = builder.end();
   if (gitObjectId('tree', body) !== id) throw new Error(`The tree ${id} cannot be made again.`);
   return body;
@@ -68,14 +60,10 @@ export async function readTreePlan(
   const start = `{"path":"${escapePath(prefix)}`;
   const wanted = new Map<string, WantedMember>();
   const directories = [prefix];
-  for await (const lines of linesOf(manifest)) {
-    for (const line of lines.split('\n')) {
-      if (!line.startsWith(start)) continue;
-      const entry = decodeEntry(line);
-      if (entry.mode === directoryMode) directories.push(entry.path);
-      else if (entry.archive === archive) wanted.set(entry.path, wantedOf(entry));
-    }
-  }
+  await readEntries(manifest, { text: start, matches: (line) => line.startsWith(start) }, (entry) => {
+    if (entry.mode === directoryMode) directories.push(entry.path);
+    else if (entry.archive === archive) wanted.set(entry.path, wantedOf(entry));
+  });
   return { wanted, directories, below: prefix.length };
 }
 
@@ -86,6 +74,30 @@ function wantedOf({ path, mode, id, sha256, length }: WantedMember): WantedMembe
 
 function pathAfter(start: string, line: string): string {
   return line.slice(start.length, line.indexOf('"', start.length));
+}
+
+/**
+ * Reads the entries whose lines have the text and match, in their order; the manifest to its end, since only there its
+ * bytes are verified. @throws {SyntaxError} a line that is no entry, although the bytes are correct
+ */
+async function readEntries(
+  manifest: Pieces,
+  { text, matches }: { readonly text: string; readonly matches: (line: string) => boolean },
+  onEntry: (entry: TreeEntry) => void,
+): Promise<void> {
+  let damage: unknown;
+  for await (const lines of linesOf(manifest)) {
+    if (damage !== undefined || !lines.includes(text)) continue;
+    for (const line of lines.split('\n')) {
+      if (!line.includes(text) || !matches(line)) continue;
+      try {
+        onEntry(decodeEntry(line));
+      } catch (error) {
+        damage ??= error;
+      }
+    }
+  }
+  if (damage !== undefined) throw damage;
 }
 
 /** Yields whole lines, many at once. Manifests are ASCII; their header is a line, too, but has neither path nor id. */
