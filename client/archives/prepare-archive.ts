@@ -104,7 +104,7 @@ async function pack(
   });
 }
 
-/** Runs what packs a folder. @throws {Fault} also if the temporary folder is missing or full. */
+/** Runs what packs a folder. @throws {Fault} also if the temporary folder is full. */
 async function inTemporaryFolder<Result>(source: string, pack: () => Promise<Result>): Promise<Result> {
   try {
     return await pack();

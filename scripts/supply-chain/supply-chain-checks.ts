@@ -33,7 +33,7 @@ export function checkPackages(packages: Packages): Check[] {
       looked: scripted.length,
       problems: scripted
         .map(([place]) => packageAt(place))
-        .filter((name) => !(name in manifest.allowScripts))
+        .filter((name) => !Object.hasOwn(manifest.allowScripts, name))
         .map((name) => `${name} runs a script when it is installed; allowScripts does not name it.`),
     },
     {

@@ -105,7 +105,9 @@ test('with --json, an error that no deposit is known for says so', async (t) => 
   const env = { TMPDIR: '/nowhere', XDG_CACHE_HOME: '/dev/null' };
   const { code, results } = await depositor.json(['fetch', String(deposit)], { env });
   t.is(code, 1);
-  t.like(results, [{ error: { exitCode: 1, deposit: null } }]);
+  const message =
+    'No temporary file can be made in /nowhere: no such file or directory. TMPDIR names another folder.';
+  t.like(results, [{ error: { exitCode: 1, deposit: null, message } }]);
 });
 
 test('a terminal that closes ends the command in order: its temporary files are removed', async (t) => {
