@@ -307,7 +307,10 @@ test('invalid sources and options are refused with a message before anything is 
   await write(path.join(alice.home, 'plain'), { a: ['100644', 'a'] });
   const unpacked = await alice.run(['upload', 'plain', ...described], { env: { TMPDIR: '/nowhere' } });
   t.is(unpacked.code, 1);
-  t.regex(unpacked.err, /^No temporary file can be made in \/nowhere: no such file or directory\. TMPDIR names /m);
+  t.regex(
+    unpacked.err,
+    /^No temporary file can be made in \/nowhere: no such file or directory\. TMPDIR names /m,
+  );
   const several = await acme.run(['upload', 'text', ...described]);
   t.is(several.code, 2);
   t.regex(several.err, /You have several collections, choose one with --collection: software, other/);

@@ -4,7 +4,7 @@ import { badRequest } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/dry-run-parameter.ts';
-import { WRITES } from '../requests/write-rules.ts';
+import { WRITES } from '../requests/writes-by-iri.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
 import { answerCreated, type WriteParts } from '../responses/answer-receipt.ts';
 import { LISTS, LongAnswers } from '../responses/long-answers.ts';

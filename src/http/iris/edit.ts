@@ -10,7 +10,7 @@ import { digestsOf, isEmpty, namedUpload, parseDepositRequest } from '../request
 import { assertMd5 } from '../requests/receive-entry.ts';
 import { isEmptyBody, waitsToContinue } from '../requests/request-body.ts';
 import { assertDigests } from '../requests/verify-digests.ts';
-import { WRITES } from '../requests/write-rules.ts';
+import { WRITES } from '../requests/writes-by-iri.ts';
 import { answerCreated, answerReceipt, type WriteParts, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';

@@ -3,7 +3,7 @@ import { changeContent } from '../../deposits/change.ts';
 import type { ReceivedContent, Written } from '../../deposits/client-write.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
 import type { CheckedWrite } from '../requests/write-checks.ts';
-import { WRITES } from '../requests/write-rules.ts';
+import { WRITES } from '../requests/writes-by-iri.ts';
 import { type WriteParts, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
 

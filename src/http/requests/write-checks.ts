@@ -18,9 +18,9 @@ import { notAllowed } from '../iris/resource.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { confirmLogin } from './confirm-login.ts';
 import { type Accepted, type BodyKind, bodyKind, parseDepositRequest } from './deposit-request.ts';
-import { assertDeclaredLength, receiveContent } from './receive-content.ts';
+import { assertDeclaredLength, receiveBody } from './receive-body.ts';
 import type { ReceivingParts } from './receiving.ts';
-import type { WriteRule } from './write-rules.ts';
+import type { WriteRule } from './writes-by-iri.ts';
 
 /** A write before its checks. */
 export type UncheckedWrite = {
@@ -80,7 +80,7 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
       receive: async (instead) => {
         if (!request || !accepted || !body) return { archive: null, entry: null };
         const { entryOf } = rule;
-        return receiveContent({
+        return receiveBody({
           ctx,
           request,
           body,

@@ -8,7 +8,7 @@ import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import type { DryRunHandler } from '../../http/http-module.ts';
 import type { CheckWrite } from '../../http/requests/write-checks.ts';
-import { WRITES } from '../../http/requests/write-rules.ts';
+import { WRITES } from '../../http/requests/writes-by-iri.ts';
 import { answerDocument } from '../../http/responses/representation.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';

@@ -35,7 +35,7 @@ function maxBodyBytes(
 }
 
 /** Receives the body of any kind. */
-export async function receiveContent(receiving: Receiving): Promise<ReceivedContent> {
+export async function receiveBody(receiving: Receiving): Promise<ReceivedContent> {
   const { body } = receiving;
   switch (body.kind) {
     case 'archive':
