@@ -80,9 +80,10 @@ export type ArchiveLimits = {
   readonly depth: number;
   readonly linkTargetBytes: number;
   /**
-   * Whether to refuse a tar in which the target of a hard link is repeated after the link. Older releases accepted it.
+   * Whether to refuse a tar that readers understand differently, although older releases accepted it: the target of a hard
+   * link is repeated after the link, or a number begins with a NUL.
    */
-  readonly rejectReplacedTargets: boolean;
+  readonly rejectAmbiguities: boolean;
   /** Milliseconds for one archive: a base, plus its packed size divided by the bytes per millisecond. */
   readonly wallTime: number;
   readonly wallBytesPerMs: number;
@@ -97,7 +98,7 @@ export const defaultArchiveLimits: ArchiveLimits = {
   nameBytes: 255,
   depth: 64,
   linkTargetBytes: 4096,
-  rejectReplacedTargets: true,
+  rejectAmbiguities: true,
   wallTime: 120_000,
   wallBytesPerMs: 4096,
 };

@@ -119,9 +119,9 @@ export class MemberCollector {
     return replaced ? 'replaced' : 'added';
   }
 
-  /** Whether a duplicate of a hard link's target, after the link, is a fault. */
-  get rejectsReplacedTargets(): boolean {
-    return this.#limits.rejectReplacedTargets;
+  /** Whether that is a fault which readers understand differently, and older releases accepted. */
+  get rejectsAmbiguities(): boolean {
+    return this.#limits.rejectAmbiguities;
   }
 
   /** Returns the file or link of this path, as far as the archive was read. */

@@ -177,12 +177,30 @@ test("a hard link with a later member of its target's name is refused, unless su
   const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
   const tar = tarOf([hello, link, { ...hello, data: 'other\n' }]);
   await refused(t, tar, 'DUPLICATE', /“demo\/hello” comes again.*“demo\/twin”/);
-  const inspection = await accepted(t, tar, { rejectReplacedTargets: false });
+  const inspection = await accepted(t, tar, { rejectAmbiguities: false });
   const ids = [...decodeListing(inspection.listing)].map(({ path, leaf }) => [path, leaf?.id]);
   t.deepEqual(ids, [
     ['demo/twin', contentId(Buffer.from('hello\n'))],
     ['demo/hello', contentId(Buffer.from('other\n'))],
   ]);
+});
+
+test('a number after a NUL, which readers understand differently, is refused, unless such tars are accepted', async (t) => {
+  const fieldOf = (size: string) => Buffer.from(size.padEnd(12, '\0'));
+  for (const size of ['\0\0\x0000000006 ', ' \x000000006   ', '\x0000000000006'])
+    for (const type of ['0', 'L']) {
+      const tar = tarOf([{ ...hello, type, size: fieldOf(size) }, readme]);
+      await refused(t, tar, 'HEADER_MISMATCH', /“demo\/hello” begins with a NUL/);
+      const { listing } = await accepted(t, tar, { rejectAmbiguities: false });
+      t.is([...decodeListing(listing)].length, type === 'L' ? 1 : 2);
+    }
+  await accepted(
+    t,
+    tarOf([
+      { ...hello, data: '', size: fieldOf('') },
+      { ...readme, size: fieldOf('     21 ') },
+    ]),
+  );
 });
 
 test('a repeated hard link, an earlier repeated target and a link back to it are accepted', async (t) => {
@@ -301,6 +319,12 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ['a character device', tarOf([{ name: 'null', type: '3' }]), 'SPECIAL_FILE', /character device/],
   ['a FIFO', tarOf([{ name: 'pipe', type: '6' }]), 'SPECIAL_FILE', /FIFO/],
   ['a member of an unknown type', tarOf([{ name: 'x', type: 'Z' }]), 'SPECIAL_FILE', /type “Z”/],
+  [
+    'a folder of an incremental backup, with data',
+    tarOf([readme, { name: 'd/', type: 'D', data: 'Yx\0\0' }]),
+    'SPECIAL_FILE',
+    /type “D”/,
+  ],
   ['a name with “..”', tarOf([{ ...readme, name: '../evil' }]), 'PATH_TRAVERSAL', /traversal/],
   [
     'a member below a link',

@@ -15,7 +15,7 @@ const body = new Uint8Array(formOf([archivePart(tar, 'a.tar', 'application/x-tar
 
 test('a deposit that an older release accepted with a replaced target of a hard link verifies', async (t) => {
   const folder = await temporaryFolder(t);
-  const archiveLimits = { ...defaultArchiveLimits, rejectReplacedTargets: false };
+  const archiveLimits = { ...defaultArchiveLimits, rejectAmbiguities: false };
   const older = await RunningService.startIn(folder, { archiveLimits });
   const alice = await older.register('alice', { collections: ['software'] });
   t.is((await alice.post('/1/software/', body, formType)).status, 201);

@@ -10,6 +10,8 @@ export type TarHeader = {
   /** The type flag; that of old plain files is `\0`. */
   readonly type: string;
   readonly linkName: string;
+  /** Whether its mode or size begins with a NUL: GNU tar may skip that, other readers take the number for 0. */
+  readonly isAmbiguous: boolean;
 };
 
 /** @throws {Unreadable} wrong checksum or an invalid number. */
@@ -22,7 +24,13 @@ export function parseTarHeader(block: Buffer): TarHeader {
     size: numberAt(block, 124, 12, () => `the size of the member “${sanitizeName(name)}”`),
     type: block.toString('latin1', 156, 157),
     linkName: textAt(block, 157, 100),
+    isAmbiguous: beginsWithNul(block, 100, 8) || beginsWithNul(block, 124, 12),
   };
+}
+
+/** Whether a number follows a NUL, which ends a field for most readers. */
+function beginsWithNul(block: Buffer, at: number, length: number): boolean {
+  return /^ *\0[ \0]*[0-7]/.test(block.toString('latin1', at, at + length));
 }
 
 /** Returns the name with its prefix. Only POSIX headers have one; GNU and v7 headers have other fields there. */

@@ -28,8 +28,9 @@ export class TarMembers implements TarSink {
     this.#contents = contents;
   }
 
-  extension(size: number): void {
-    this.#contents.countExtension(size);
+  extension(header: TarHeader): void {
+    this.#contents.countExtension(header.size);
+    this.#checkNumbers(header);
   }
 
   member(header: TarHeader): void {
@@ -39,8 +40,9 @@ export class TarMembers implements TarSink {
     // A global header may give one long target to every link.
     if (kind === 'link' || kind === 'hard link') this.#contents.countPathBytes(header.linkName.length);
     const path = this.#contents.pathOf(header.name);
-    if (kind !== 'file' && header.size > 0) throw nonFileWithSizeError(header);
+    this.#checkNumbers(header);
     if (kind === undefined) return this.#addSpecial(header);
+    if (kind !== 'file' && header.size > 0) throw nonFileWithSizeError(header);
     if (path === undefined) return;
     if (kind === 'file') this.#addFile(path, header);
     else if (kind === 'directory') this.#contents.addDirectory(path);
@@ -55,6 +57,12 @@ export class TarMembers implements TarSink {
   end(): void {
     if (this.#reading) Object.assign(this.#reading.member, this.#reading.hash.digest());
     this.#reading = undefined;
+  }
+
+  #checkNumbers({ name, isAmbiguous }: TarHeader): void {
+    if (!isAmbiguous || !this.#contents.rejectsAmbiguities) return;
+    const text = `The mode or the size of the member “${sanitizeName(name)}” begins with a NUL: readers of tar differ in its value. Pack it with another program.`;
+    this.#contents.faults.add('HEADER_MISMATCH', text);
   }
 
   #addFile(path: string, { mode, size }: TarHeader): void {
@@ -81,7 +89,7 @@ export class TarMembers implements TarSink {
     if (path === target) return;
     this.#contents.countBytes(member.length); // each name is a file to programs that do not keep links
     this.#add(path, member);
-    if (this.#contents.rejectsReplacedTargets && !this.#links.has(target!))
+    if (this.#contents.rejectsAmbiguities && !this.#links.has(target!))
       this.#links.set(target!, { member, linkName: name });
   }
 

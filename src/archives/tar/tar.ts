@@ -7,7 +7,7 @@ import { parseTarHeader, type TarHeader } from './tar-header.ts';
 /** Receives the members in order; `data` is called only between `member` and `end`. */
 export interface TarSink {
   /** Reports an extended header or a long name of `size` bytes, which is not a member. */
-  extension(size: number): void;
+  extension(header: TarHeader): void;
   member(header: TarHeader): void;
   data(piece: Buffer): void;
   end(): void;
@@ -86,7 +86,7 @@ export class TarReader {
       return;
     }
     const header = parseTarHeader(block);
-    if (isExtension(header.type)) return this.#beginExtension(header.type, header.size);
+    if (isExtension(header.type)) return this.#beginExtension(header.type, header);
     const member = this.#resolve(header);
     this.#sink.member(member);
     this.#begin(member.size);
@@ -122,13 +122,14 @@ export class TarReader {
     return at + length;
   }
 
-  #beginExtension(type: ExtensionType, size: number): void {
+  #beginExtension(type: ExtensionType, header: TarHeader): void {
+    const { size } = header;
     const limit = longestExtension[type];
     if (size > limit) {
       const what = type === 'L' || type === 'K' ? 'a long name' : 'an extended (pax) header';
       throw corrupt('NAME_TOO_LONG', `${what} of the tar is too long: ${size} bytes; the limit is ${limit}`);
     }
-    this.#sink.extension(size);
+    this.#sink.extension(header);
     this.#extension = { type, body: Buffer.alloc(size), filled: 0 };
     this.#begin(size);
   }

@@ -199,6 +199,6 @@ function withoutLimits(limits: ArchiveLimits): ArchiveLimits {
     nameBytes: most,
     depth: most,
     linkTargetBytes: most,
-    rejectReplacedTargets: false,
+    rejectAmbiguities: false,
   };
 }
