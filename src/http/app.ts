@@ -109,7 +109,7 @@ function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
     if (projector.isCurrent) return next();
     throw unavailable('The views of the service are behind the event log: try again in a moment.');
   });
-  app.use(authenticate(parts.credentials, parts.trustProxy));
+  app.use(authenticate(parts.credentials, parts));
   app.use(limitWrites(parts.maxWrites));
   app.use(routes(served));
 }

@@ -165,8 +165,13 @@ test('a page of another origin changes nothing with the credentials that a brows
   const form = formOf([archivePart(), entryPart()]);
   const made = await bob.post('/1/software/', form, { ...formType, ...partial });
   const edit = made.headers.get('Location') ?? '';
-  for (const site of ['cross-site', 'same-site']) {
-    const other = { 'Sec-Fetch-Site': site, Origin: 'https://elsewhere.example' };
+  const others = [
+    { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://elsewhere.example' },
+    { 'Sec-Fetch-Site': 'same-site', Origin: 'https://elsewhere.example' },
+    { Origin: 'https://elsewhere.example' }, // browsers send no Sec-Fetch-Site to a URL without TLS
+    { Origin: 'null' },
+  ];
+  for (const other of others) {
     t.is((await bob.post(edit, null, other)).status, 403, 'the form of a completion');
     t.is(
       (await bob.post('/1/software/', form, { ...formType, ...other })).status,
@@ -176,5 +181,17 @@ test('a page of another origin changes nothing with the credentials that a brows
     t.is((await bob.get(edit, other)).status, 200, 'a link may be followed');
   }
   t.regex(await (await bob.get(edit)).text(), /partial/);
-  t.is((await bob.post(edit, null, { 'Sec-Fetch-Site': 'same-origin' })).status, 200);
+  const own = [{ 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none' }, { Origin: service.url }];
+  for (const headers of own)
+    t.is((await bob.post('/1/software/', form, { ...formType, ...partial, ...headers })).status, 201);
+  t.is((await bob.post(edit, null)).status, 200, 'no browser');
+});
+
+test('a form of a page at the base URL may reach a service behind a proxy by another host name', async (t) => {
+  await using service = await RunningService.start({ baseUrl: 'https://deposit.example/sword' });
+  const bob = await service.register('bob', { collections: ['software'] });
+  const form = formOf([archivePart(), entryPart()]);
+  const of = (Origin: string) => bob.post('/1/software/', form, { ...formType, ...partial, Origin });
+  t.is((await of('https://deposit.example')).status, 201);
+  t.is((await of('https://deposit.example:8443')).status, 403);
 });

@@ -244,10 +244,14 @@ function tooManyLogins(): SwordError {
 }
 
 /** Requires valid credentials for all later middleware and forbids caching of their responses. */
-export function authenticate(credentials: Credentials, trustProxy: boolean): ServiceMiddleware {
+export function authenticate(
+  credentials: Credentials,
+  { trustProxy, baseUrl }: { readonly trustProxy: boolean; readonly baseUrl: string },
+): ServiceMiddleware {
+  const { origin } = new URL(baseUrl);
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
-    refuseOtherOrigins(ctx);
+    refuseOtherOrigins(ctx, origin);
     const { headers, socket } = ctx.req;
     const verify = () => credentials.verify(headers.authorization, addressOf(ctx, trustProxy), socket);
     ctx.state.login = await verify();

@@ -1,3 +1,4 @@
+import { isOriginOf } from '../../../http/middleware/refuse-other-origins.ts';
 import { type BodyTimeouts, collect, requestBody } from '../../../http/requests/request-body.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { parseJson } from '../../../tools/parse-json.ts';
@@ -13,16 +14,13 @@ const MAX_BODY_BYTES = 65_536;
 export function assertFromConsole({ req }: ServiceContext, { isForm }: Pick<Route, 'isForm'>): void {
   const { headers } = req;
   const site = headers['sec-fetch-site'];
-  const isSameOrigin = site === undefined ? isOwn(headers.origin, headers.host) : site === 'same-origin';
+  const isSameOrigin =
+    site === undefined ? isOriginOf(headers.origin ?? 'null', headers.host) : site === 'same-origin';
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const isOwnForm = isForm && type === 'application/x-www-form-urlencoded';
   const isScript = type === 'application/json' && headers['x-console'] !== undefined;
   if (isSameOrigin && (isOwnForm || isScript)) return;
   throw new ConsoleRefusal(403, 'NOT_FROM_CONSOLE', 'The request does not come from a page of this console.');
-}
-
-function isOwn(origin: string | undefined, host: string | undefined): boolean {
-  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }
 
 /** Resolves to the parsed body, which has to arrive in the time that every body has. */
