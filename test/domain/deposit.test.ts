@@ -211,6 +211,9 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
   ];
   for (const url of foreign) given(t).when(naming(url)).thenRefused('ORIGIN_OUTSIDE_PROVIDER');
   given(t)
+    .when(naming('https://alice.example/software/a b'))
+    .thenRefused('ORIGIN_OUTSIDE_PROVIDER', /contains a blank, a backslash or a control character: percent-/);
+  given(t)
     .when({ ...naming('https://alice.example/software/x'), providerUrl: null })
     .thenRefused('ORIGIN_OUTSIDE_PROVIDER');
 });

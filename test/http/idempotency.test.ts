@@ -274,6 +274,16 @@ test('archives, metadata and the completion are recorded once per key and get th
   ]);
 });
 
+test('the key of an empty POST to a deposit that is complete is recorded, too', async (t) => {
+  const { alice } = t.context;
+  const place = await created(t, alice);
+  t.is((await alice.post(`${place}metadata/`, null, final)).status, 200);
+  const headers = { ...final, 'Idempotency-Key': 'completed-before' };
+  for (const _ of [1, 2]) t.is((await alice.post(`${place}metadata/`, null, headers)).status, 200);
+  t.is((await create(alice, headers)).status, 409);
+  t.is((await create(alice, { ...final, 'Idempotency-Key': 'unused-before' })).status, 201);
+});
+
 test('a PUT repeated with its key replaces nothing again, also after the completion, and a new one is refused then', async (t) => {
   const { alice, service } = t.context;
   const place = await created(t, alice);

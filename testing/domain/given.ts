@@ -14,10 +14,10 @@ export function scenario<State, Command, Event>(decider: Decider<State, Command,
             decider.decide(command, state).map((event) => (event as { type: string }).type),
             types,
           ),
-        thenRefused: (code: string) => {
+        thenRefused: (code: string, message = /^[A-Z"].*[.]$/s) => {
           const refusal = t.throws<Error & { code?: string }>(() => decider.decide(command, state));
           t.is(refusal?.code, code);
-          t.regex(refusal?.message ?? '', /^[A-Z"].*[.]$/s, 'a refusal is a message');
+          t.regex(refusal?.message ?? '', message, 'a refusal is a message');
         },
       };
     },

@@ -97,10 +97,11 @@ async function complete(parts: WriteParts, ctx: ServiceContext, deposit: Deposit
   assertMd5(EMPTY_BODY, request.md5);
   assertDigests(EMPTY_BODY, digestsOf(request));
   const write = await checkChange(parts, ctx, deposit, 'complete');
-  const isAnswered = deposit.status !== 'partial' && !write.isRepeated;
-  const completed = isAnswered
-    ? deposit
-    : await writtenDeposit(deposits, await completeDeposit(deposits, deposit.depositId, write));
+  // Without a key there is nothing to append for a deposit that is complete.
+  const completed =
+    deposit.status !== 'partial' && write.key === undefined
+      ? deposit
+      : await writtenDeposit(deposits, await completeDeposit(deposits, deposit.depositId, write));
   await answerReceipt(ctx, completed, parts);
 }
 

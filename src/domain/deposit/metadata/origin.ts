@@ -16,9 +16,14 @@ export function assertOriginAllowed(
   if (isBelow(origin.url, providerUrl)) return;
   throw new DepositRefusal(
     'ORIGIN_OUTSIDE_PROVIDER',
-    `The origin ${origin.url} is not below the provider URL ${providerUrl} of this client.`,
+    UNENCODED.test(origin.url)
+      ? `The origin ${origin.url} contains a blank, a backslash or a control character: percent-encode it.`
+      : `The origin ${origin.url} is not below the provider URL ${providerUrl} of this client.`,
   );
 }
+
+/** Characters about which programs differ. */
+const UNENCODED = /[\s\\\p{Cc}]/u;
 
 /** Refuses an entry without software whose provenance is outside the provider URL of its client. */
 export function assertProvenanceAllowed(
@@ -62,7 +67,7 @@ function isBelow(url: string, provider: string): boolean {
 }
 
 function isTextBelow(url: string, provider: string): boolean {
-  if (/[\s\\\p{Cc}]/u.test(url)) return false;
+  if (UNENCODED.test(url)) return false;
   const [inner, outer] = [withHostInLowerCase(url), withHostInLowerCase(provider)];
   return inner.startsWith(outer) && /^(?:[/?#]|$)/.test(inner.slice(outer.length));
 }
