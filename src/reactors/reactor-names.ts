@@ -10,8 +10,13 @@ export const AWAITED = {
   loading: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
 } as const;
 
-/** Consumer groups: one per name for the log, and one for the decisions about its parked events. */
-export const RECEIVERS = ALL_REACTORS.flatMap((name) => [name, retriesOf(name)]);
+/** The receivers of all reactors. */
+export const RECEIVERS = receiversOf(ALL_REACTORS);
+
+/** Returns the consumer groups of these reactors: for each the log, and the decisions about its parked events. */
+export function receiversOf(reactors: readonly string[]): readonly string[] {
+  return reactors.flatMap((name) => [name, retriesOf(name)]);
+}
 
 /** Returns the consumer group in which a reactor receives the events that operators retry. */
 export function retriesOf(reactor: string): string {

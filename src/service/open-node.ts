@@ -27,10 +27,12 @@ const RECENT_BYTES = 4 * 1024 ** 2;
 
 /**
  * Opens the engines, of a data folder whose lock is held; `resources` closes them.
+ * @param receivers consumer groups that the node receives if it has reactors
  * @param fail ends the service, which cannot go on
  */
 export async function openNode(
   config: Config,
+  receivers: readonly string[],
   logger: Logger,
   resources: AsyncDisposableStack,
   fail: (error: unknown) => void,
@@ -45,7 +47,7 @@ export async function openNode(
   const store = resources.use(observed(opened, storeObserver(metrics)));
   resources.use(await sweepLeftovers({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
-  const deliveries = await openDeliveries(config, log, { logger });
+  const deliveries = await openDeliveries(config, log, { receivers, logger });
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const [folder, origin] = viewDirectory(config);
   const views = resources.use(SqliteViewStore.open(folder, origin));

@@ -9,6 +9,7 @@ import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { httpMetrics } from '../observability/http-metrics.ts';
+import { receiversOf } from '../reactors/reactor-names.ts';
 import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import type { Logger } from '../tools/logger.ts';
@@ -24,7 +25,7 @@ import { type NodeResources, openNode, startSnapshots } from './open-node.ts';
 import { lockDataFolderSoon } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
 import { serveOperators } from './serve-operators.ts';
-import { startReactors } from './start-reactors.ts';
+import { reactorsWith, startReactors } from './start-reactors.ts';
 import { viewsUpToDate } from './views-up-to-date.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
@@ -77,7 +78,7 @@ async function start(
   await assertNoUnfinishedCopy(config.eventLog, logger);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited
-  const node = await openNode(config, logger, resources, failure.reject);
+  const node = await openNode(config, receiversOf(reactorsWith(modules)), logger, resources, failure.reject);
   await registerNode(node);
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_TIMEOUT_MS));

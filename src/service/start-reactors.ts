@@ -6,6 +6,7 @@ import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import { observedReactor, observedReader } from '../observability/port-observers.ts';
 import { checker, loader, REACTOR_SLOTS } from '../reactors/deposit-reactors.ts';
+import { ALL_REACTORS, DEPOSIT_REACTORS } from '../reactors/reactor-names.ts';
 import { ReactorRunner } from '../reactors/reactor-runner.ts';
 import { Sweep } from '../reactors/sweep/sweep.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
@@ -16,6 +17,11 @@ const STOP_TIMEOUT_MS = 5000;
 
 /** Parts of a node that reactors need. */
 type ReactorNode = Omit<NodeResources, 'metrics' | 'views'>;
+
+/** Returns the names of the reactors that {@link startReactors} starts with these modules. */
+export function reactorsWith(modules: readonly Module[]): readonly string[] {
+  return modules.some(({ react }) => react) ? ALL_REACTORS : DEPOSIT_REACTORS;
+}
 
 /** Starts checker, loader, notifications and the sweep; what is returned shows whether each can do its work. */
 export function startReactors(

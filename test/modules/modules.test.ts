@@ -7,6 +7,8 @@ import { archivePart, entryPart, final, formOf, formType } from '../../testing/h
 import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { deposit } from '../../testing/service/notified-service.ts';
 import { Fixture } from '../upgrade/fixture.ts';
 import { unpackInto } from '../upgrade/fixture-archive.ts';
 
@@ -61,3 +63,15 @@ for (const { name } of MODULES) {
     }
   });
 }
+
+test('without webhooks a node on EventStoreDB checks and loads deposits', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const alice = await nodes.register(await nodes.add(['http']));
+  const id = await deposit(alice, 'software');
+  const own = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: await temporaryFolder(t) });
+  const config = { ...own, ...nodes.enginesAt(), roles: ['reactors'] as const };
+  const modules = MODULES.filter(({ name }) => name !== 'webhooks');
+  await using service = await startService(config, { logger: silentLogger, modules });
+  await service.ready;
+  t.regex(await alice.waitFor(`/1/software/${id}/status/`, 'done'), /<deposit_swh_id>swh:1:dir:/);
+});

@@ -211,7 +211,7 @@ async function acknowledgedUnseen(nodes: DistributedNodes): Promise<void> {
   const { log } = node.service;
   const connectionString = nodes.double.connectionString;
   const config = { eventLog: { kind: 'eventstoredb', connectionString }, dataDir: node.folder };
-  const deliveries = await openDeliveries(config as Config, log);
+  const deliveries = await openDeliveries(config as Config, log, { receivers: RECEIVERS });
   const stop = new AbortController();
   const receiving = RECEIVERS.map(async (group) => {
     const prefix = group.endsWith('-retries') ? 'parked-' : 'deposit-';

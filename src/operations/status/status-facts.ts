@@ -129,7 +129,7 @@ async function viewFacts(
 async function reactorFacts(config: Config, log: EventLog | undefined, state?: NodeState) {
   if (state && state.reactors.length > 0)
     return state.reactors.map(({ delivery, ...standing }) => ({ ...standing, ...deliveryFacts(delivery) }));
-  const deliveries = log && (await openDeliveries(config, log, { readOnly: true }));
+  const deliveries = log && (await openDeliveries(config, log, { receivers: [], readOnly: true }));
   const facts = DEPOSIT_REACTORS.map(async (name) => ({
     name,
     underWay: 0,

@@ -56,6 +56,8 @@ export async function askLogServer(config: EventLogConfig, signal?: AbortSignal)
 }
 
 type DeliveriesOptions = {
+  /** Every receiver that will receive in this process; on a server, none gets an event before all of them receive. */
+  readonly receivers: readonly string[];
   /** Only their state is read. */
   readonly readOnly?: boolean;
   readonly logger?: Logger;
@@ -69,7 +71,7 @@ type DeliveriesOptions = {
 export async function openDeliveries(
   { eventLog, dataDir }: Pick<Config, 'eventLog' | 'dataDir'>,
   log: EventLog,
-  { readOnly = false, logger = silentLogger }: DeliveriesOptions = {},
+  { receivers, readOnly = false, logger = silentLogger }: DeliveriesOptions,
 ): Promise<ConsumerGroups & Partial<AsyncDisposable>> {
   if (eventLog.kind === 'sqlite') {
     const folder = path.join(dataDir, 'checkpoints');
@@ -82,7 +84,7 @@ export async function openDeliveries(
   );
   return new EventStoreDbDeliveries(log, {
     ...eventLog,
-    receivers: RECEIVERS,
+    receivers,
     retiredGroups: RECEIVERS, // in older releases each receiver was a separate group on a server
     onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
     onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
