@@ -18,6 +18,19 @@ export class ViewDamaged extends errorsOfCode('VIEW_DAMAGED') {
   }
 }
 
+/** Returns what `read` finds in views, or what `instead` returns if they cannot be read at the moment. */
+export function unlessUnavailable<Found, Instead>(
+  read: () => Found,
+  instead: () => Instead,
+): Found | Instead {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ViewUnavailable) return instead();
+    throw error;
+  }
+}
+
 /** Turns a SQLite error into a sentence for operators. Returns all other errors unchanged. */
 export function viewUnavailable(file: string, what: 'opened' | 'written', error: unknown): unknown {
   if (extendedCode(error) === undefined || error instanceof ViewDamaged) return error;

@@ -18,6 +18,7 @@ import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { until } from '../../testing/processes/until.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
 import { openOneView } from '../../testing/service/one-view.ts';
+import { damageRootOf } from '../../testing/views/damaged-view.ts';
 
 const test = anyTest as TestFn<{ file: string }>;
 
@@ -309,15 +310,3 @@ test('corruption found while a view is cleared is reported in one sentence', (t)
     message: `The view file ${file} is corrupt, the next start rebuilds it: database disk image is malformed.`,
   });
 });
-
-/** Returns the number of the page. */
-function damageRootOf(file: string, table: string): number {
-  using database = new DatabaseSync(file);
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  const { rootpage } = database.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table) as {
-    rootpage: number;
-  };
-  const bytes = readFileSync(file);
-  writeFileSync(file, bytes.fill(255, (rootpage - 1) * 4096, rootpage * 4096));
-  return rootpage;
-}

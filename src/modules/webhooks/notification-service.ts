@@ -109,7 +109,7 @@ export class NotificationService implements AsyncDisposable {
     options.ready.then(
       () => {
         // Events from before the first webhook are sent to no client. Without the views each would be looked up in the log.
-        this.runner.start(options.fail, async () => this.#webhooks.oldest?.since ?? projector.position);
+        this.runner.start(options.fail, async () => this.#webhooks.startAt(projector.position));
         this.#keyHealth.start();
       },
       () => undefined, // the service ends

@@ -18,6 +18,7 @@ import type { Reactor } from '../../reactors/reactor.ts';
 import { clock } from '../../tools/clock.ts';
 import { messageOf } from '../../tools/coded-error.ts';
 import type { View } from '../../views/view.ts';
+import { unlessUnavailable } from '../../views/view-unavailable.ts';
 import { retryPause } from './circuit-breaker.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 import type { Failure } from './webhook-client.ts';
@@ -74,7 +75,7 @@ export class Notifier implements Reactor {
 
   /**
    * Waits for the views first: if no client has a webhook, the owner does not matter, and the view of a deposit has its
-   * client. The log is read for a deposit that was deleted, or while the views are behind.
+   * client. The log is read for a deposit that was deleted, or while the views are behind or damaged.
    */
   async ownerOf(event: RecordedEvent): Promise<string> {
     const { log, webhooks } = this.#parts;
@@ -154,9 +155,10 @@ export class Notifier implements Reactor {
     return { depositId, earlier, change, webhook, recorded };
   }
 
-  /** Returns the client of the event's deposit, which never changes, if the view has it. */
+  /** Returns the client of the event's deposit, which never changes, if the view has it and can be read. */
   #shownOwnerOf(event: RecordedEvent): string | undefined {
-    return this.#parts.statuses.get(String(depositIdOf(event)))?.client;
+    const look = () => this.#parts.statuses.get(String(depositIdOf(event)))?.client;
+    return unlessUnavailable(look, () => undefined);
   }
 
   /** Filters out parked events, which wait for an operator and block no others. */

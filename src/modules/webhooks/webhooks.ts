@@ -5,6 +5,7 @@ import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { foldStream } from '../../views/fold.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
+import { unlessUnavailable } from '../../views/view-unavailable.ts';
 
 /** Milliseconds that the notifier waits for the view to catch up: below the time in which a runner stops. */
 const VIEW_TIMEOUT_MS = 2000;
@@ -33,11 +34,14 @@ export class Webhooks {
     });
   }
 
-  /** Whether any client may have a webhook at this position, which the view may not have reached yet. */
+  /** Whether any client may have a webhook at this position, which the view may not have reached yet, or not show. */
   mayBeAnyAt(position: Position): boolean {
-    if (!this.#hasSeen(position)) return true;
-    this.#isAny ??= this.oldest !== undefined;
-    return this.#isAny;
+    const look = (): boolean => {
+      if (!this.#hasSeen(position)) return true;
+      this.#isAny ??= this.#oldest !== undefined;
+      return this.#isAny;
+    };
+    return unlessUnavailable(look, () => true);
   }
 
   /** Waits a moment for the view to reach the position: reading the view is cheaper than reading the log. */
@@ -50,16 +54,25 @@ export class Webhooks {
     return this.#view.values();
   }
 
-  /** The oldest webhook. */
-  get oldest(): ClientWebhook | undefined {
-    return this.#view.find({ orderBy: 'since', limit: 1 })[0];
+  /**
+   * Returns the position after which events may concern a webhook; `head` while no client has one. Returns `undefined`,
+   * the beginning of the log, while the view is damaged.
+   */
+  startAt(head: Position | undefined): Position | undefined {
+    return unlessUnavailable(
+      () => this.#oldest?.since ?? head,
+      () => undefined,
+    );
   }
 
-  /** Resolves to the client's webhook at the event or later; `undefined` if it had none at the event. */
+  /**
+   * Resolves to the client's webhook at the event or later; `undefined` if it had none at the event. Reads the log while
+   * the view is behind or damaged.
+   */
   async at(client: string, position: Position): Promise<ClientWebhook | undefined> {
-    const webhook = this.#hasSeen(position)
-      ? this.#view.get(client)
-      : await foldStream(clientWebhooks, this.#log.readStream(`${clients.prefix}${client}`));
+    const fold = () => foldStream(clientWebhooks, this.#log.readStream(`${clients.prefix}${client}`));
+    const look = () => (this.#hasSeen(position) ? this.#view.get(client) : fold());
+    const webhook = await unlessUnavailable(look, fold);
     return webhook && webhook.since < position ? webhook : undefined;
   }
 
@@ -77,6 +90,10 @@ export class Webhooks {
     if (login?.disabled !== false) return 'The client is disabled.';
     if (login.collections.includes(collection)) return undefined;
     return `The collection ${collection} is no longer granted to the client.`;
+  }
+
+  get #oldest(): ClientWebhook | undefined {
+    return this.#view.find({ orderBy: 'since', limit: 1 })[0];
   }
 
   #hasSeen(position: Position): boolean {

@@ -25,6 +25,7 @@ import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { runInWorld } from '../../../src/tools/outside-world.ts';
 import type { ReachedByQueries } from '../../../src/views/view.ts';
+import { ViewUnavailable } from '../../../src/views/view-unavailable.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { until } from '../../../testing/processes/until.ts';
@@ -58,7 +59,7 @@ async function given(t: ExecutionContext, ageMs = 0) {
   const node = (
     from: EventLog = log,
     queries: ReachedByQueries = behind,
-    shown?: Pick<DepositStatusView, 'client'>,
+    shown?: Pick<DepositStatusView, 'client'> | Error,
   ) => {
     const projector = { queriesOf: () => queries, listen: () => () => undefined };
     const others = shown ? [{ since: '0' }] : []; // webhooks of other clients
@@ -75,7 +76,12 @@ async function given(t: ExecutionContext, ageMs = 0) {
       logger: silentLogger,
     });
     const parts = { log: from, webhooks, sender, settings: SETTINGS };
-    const statuses = { get: () => shown as DepositStatusView | undefined };
+    const statuses = {
+      get: () => {
+        if (shown instanceof Error) throw shown;
+        return shown as DepositStatusView | undefined;
+      },
+    };
     const notifier = new Notifier({ ...parts, statuses, parking: new EventLogParking(from) });
     const deliveries = new PendingNotifications(parts);
     return { notifier, deliveries, sender, webhooks };
@@ -167,7 +173,7 @@ test('views that are behind are waited for, and while no client has a webhook no
   t.false(notifier.reactsTo(event));
 });
 
-test('the owner of a deposit is read from its view, and from the log while the view does not have it', async (t) => {
+test('the owner of a deposit is read from its view, and from the log while the view does not have it or is damaged', async (t) => {
   const { log, events, node } = await given(t);
   const [, event] = events as [RecordedEvent, RecordedEvent];
   const reads: string[] = [];
@@ -181,6 +187,8 @@ test('the owner of a deposit is read from its view, and from the log while the v
   t.deepEqual(reads, [event.stream]);
   t.is(await node(watched, undefined, { client: 'bob' }).notifier.ownerOf(event), 'bob');
   t.deepEqual(reads, [event.stream], 'the view has it');
+  const damaged = new ViewUnavailable('The view cannot be read.');
+  t.is(await node(watched, undefined, damaged).notifier.ownerOf(event), 'alice');
 });
 
 test('no stream is read for a deposit of a client without a webhook, although others have one', async (t) => {
