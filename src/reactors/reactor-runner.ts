@@ -88,8 +88,9 @@ export class ReactorRunner {
     return this.#streams.has(stream);
   }
 
-  /** Handles a delivery like those that are received. Resolves once the queue accepts more. */
+  /** Handles an event that a sweep found not to be parked. Resolves once the queue accepts more. */
   handle(delivery: Delivery): Promise<void> {
+    this.#parkedPromise = undefined; // it may have been parked before, and retried since
     return this.#queue(delivery, delivery.event);
   }
 
@@ -209,7 +210,7 @@ export class ReactorRunner {
 
   /**
    * Returns the event to react to: for the decision to retry a parked event, the original event. Returns `undefined`
-   * for an event that was parked before the start and is delivered again, as after a migration to another log.
+   * for an event that was parked already and is delivered again, as after a migration to another log.
    */
   async #eventOf({ event }: Delivery): Promise<RecordedEvent | undefined> {
     const { parking } = this.#options;
@@ -217,15 +218,15 @@ export class ReactorRunner {
     let original: RecordedEvent | undefined;
     const find = async (): Promise<void> => {
       if (event.stream === parking.streamOf(name)) original = await parking.eventToRetry(event);
-      else if (!(await this.#parkedAtStart()).has(event.id)) original = event;
+      else if (!(await this.#parkedBefore()).has(event.id)) original = event;
     };
     const failure = await this.#work.run(event, find, () => MAX_TRIES);
     if (failure) throw failure.error;
     return original;
   }
 
-  /** Returns the parked events as of the start, read once. */
-  #parkedAtStart(): Promise<ReadonlySet<string>> {
+  /** Returns the parked events as of the first delivery, or of the first one after {@link handle} was called. */
+  #parkedBefore(): Promise<ReadonlySet<string>> {
     this.#parkedPromise ??= this.#options.parking
       .parkedOrSkipped(this.#reactor.name)
       .catch((error: unknown) => {

@@ -20,7 +20,7 @@ async function running(
   log: EventLog,
   folder: string,
   behaviour: Behaviour,
-  look: () => Promise<void>,
+  look: (runner: ReactorRunner, deliveries: CatchUpDeliveries) => Promise<void>,
   logger: Logger = silentLogger,
 ): Promise<void> {
   const reactor: Reactor = {
@@ -46,7 +46,7 @@ async function running(
     throw error;
   });
   try {
-    await look();
+    await look(runner, deliveries);
   } finally {
     await runner.stop();
   }
@@ -424,6 +424,30 @@ test('parked or skipped events are not processed when all events are redelivered
       'it was skipped after the retry was requested',
     );
   }
+});
+
+test('an event that was parked at the start and retried since is processed when a sweep finds it', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-lost');
+  const [event] = (await Array.fromAsync(log.readStream('job-lost'))) as [RecordedEvent];
+  await new EventLogParking(log).park('tested', event, failing('DEADLY'), 5);
+  const subscribe = log.subscribe.bind(log);
+  log.subscribe = (options) => {
+    const isOfDecisions = options?.streamPrefixes?.includes('parked-tested') === true;
+    return subscribe(isOfDecisions ? { ...options, streamPrefixes: ['lost-'] } : options);
+  };
+  const done: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => void done.push(stream);
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
+  await running(log, await temporaryFolder(t), { react }, async (runner, deliveries) => {
+    await work(log, 'job-other');
+    await until(async () => done.includes('job-other'));
+    t.deepEqual(done, ['job-other']);
+    await operator.parking({ type: 'RetryParked', reactor: 'tested', eventId: event.id }); // is not delivered
+    await runner.handle(deliveries.redelivery('tested', event));
+    await until(async () => !runner.isWorkingOn('job-lost'));
+    t.deepEqual(done, ['job-other', 'job-lost']);
+  });
 });
 
 test('retried events are processed concurrently, like new ones', async (t) => {
