@@ -459,3 +459,32 @@ test('the pages name only files that exist', (t) => {
   );
   t.deepEqual(missing, []);
 });
+
+/** Returns the anchors of a page: its headings in lower case, with dashes for spaces, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  const text = readFileSync(page, 'utf8').replace(/^```[^]*?^```/gm, '');
+  return Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('the links of pages lead to files and headings that exist', (t) => {
+  const pages = globSync(['*.md', 'docs/**/*.md', 'client/*.md', 'deploy/**/*.md'], { cwd: root });
+  const links = pages.flatMap((page) => {
+    const text = readFileSync(path.join(root, page), 'utf8').replace(/^```[^]*?^```/gm, '');
+    return Array.from(text.matchAll(/\]\((?![a-z]+:)(?<link>[^)\s]+)\)/g), ({ groups }) => ({
+      page,
+      link: groups?.['link'] ?? '',
+    }));
+  });
+  t.true(links.length > 100 && links.some(({ page }) => page.startsWith('docs/performance/')));
+  const broken = links.filter(({ page, link }) => {
+    const [file = '', anchor] = link.split('#');
+    const target = file === '' ? path.join(root, page) : path.resolve(root, path.dirname(page), file);
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+  });
+  t.deepEqual(broken, []);
+});

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { freePort } from '../processes/free-port.ts';
 import { until } from '../processes/until.ts';
 
-/** The folder and the ports that pages name; replaced by free ones when a page is followed. */
-const [FOLDER, PORTS] = ['/tmp/first-hour', /(?<=127\.0\.0\.1:)8080|8090/g];
+/** The folders and the ports that pages name; replaced by free ones when a page is followed. */
+const [FOLDER, PORTS] = [/\/tmp\/first-hour-\w+/g, /(?<=127\.0\.0\.1:)8080|8090/g];
 
 /** How long the output of a service may differ from what the page shows. */
 const OUTPUT_TIMEOUT_MS = 60_000;
