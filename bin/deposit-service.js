@@ -46,7 +46,7 @@ function scriptNames() {
 }
 
 function commandNames() {
-  return [...scriptNames(), 'start']
+  return [...scriptNames(), ...Object.keys(OTHERS)]
     .filter((name) => !OF_DEVELOPERS.has(name))
     .toSorted((one, other) => one.localeCompare(other));
 }

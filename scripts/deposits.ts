@@ -1,9 +1,12 @@
+import { clientLogins } from '../projections/client-logins.ts';
+import { collections } from '../projections/collections.ts';
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
+import { pluralize } from '../src/domain/description.ts';
 import { beginningOf, limitOf, readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine, say } from '../src/operations/command/output.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
 import { openView } from '../src/service/backends/open-view.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
@@ -52,8 +55,20 @@ await runCommand(
       equal,
       ...(since !== undefined && { from: { field: 'updatedAt', value: new Date(since).toISOString() } }),
     };
-    for (const deposit of depositsOfView<DepositStatusView>(view, query, limit))
+    let shown = 0;
+    for (const deposit of depositsOfView<DepositStatusView>(view, query, limit + 1)) {
+      if (shown === limit) {
+        warn(`Stopped after ${pluralize(limit, 'deposit')}; --limit shows more.`);
+        break;
+      }
       say(values.json ? jsonLine(deposit) : line(deposit));
+      shown += 1;
+    }
+    if (shown > 0) return;
+    if (client !== undefined && view.isIn(clientLogins, client) === false)
+      warn(`Client ${client} not found.`);
+    if (collection !== undefined && view.isIn(collections, collection) === false)
+      warn(`Collection ${collection} not found.`);
   },
   { mayBeBare: true, onlyPrints: true },
 );

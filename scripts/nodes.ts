@@ -32,14 +32,15 @@ const ACTIONS: Actions = { list: ['json'], forget: ['json'] };
 await runCommand(HELP, async ([action = '', ...rest]) => {
   const { values, positionals } = readArguments(rest, { json: { type: 'boolean' } });
   assertAction(ACTIONS, action, values);
+  const node = action === 'forget' ? onlyPositional(positionals, 'NODE') : undefined;
+  if (node === undefined) assertNoPositionals(positionals);
   const config = readConfig();
   if (config.eventLog.kind === 'sqlite')
     throw refused(
       'ONE_NODE',
       'The event log is embedded, so there is one node: "deposit-service status" reports how it is.',
     );
-  if (action === 'forget') {
-    const node = onlyPositional(positionals, 'NODE');
+  if (node !== undefined) {
     await using log = await openServiceLog(config);
     if (!(await registeredNodes(log)).nodes.includes(node))
       throw refused(
@@ -51,7 +52,6 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     say(values.json ? jsonLine({ node, forgotten: true }) : `The node ${node} is forgotten.`);
     return 0;
   }
-  assertNoPositionals(positionals);
   await using log = await openServiceLog(config);
   const nodes = await confirmations(log);
   for (const [node, confirmed] of nodes)

@@ -89,7 +89,9 @@ function wantedOf(
   },
 ): Wanted {
   const ways = [positionals.length > 0, status !== undefined, stuck, reason !== undefined].filter(Boolean);
-  if (ways.length !== 1) throw new UsageError('Give ids of deposits, --status, --stuck or --reason.');
+  if (ways.length === 0) throw new UsageError('Give ids of deposits, --status, --stuck or --reason.');
+  if (ways.length > 1)
+    throw new UsageError('Ids of deposits, --status, --stuck and --reason cannot be combined.');
   if (stuck) return { status: 'stuck' };
   if (reason !== undefined) return { reason };
   if (status === 'failed' || status === 'rejected') return { status };

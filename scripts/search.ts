@@ -6,6 +6,7 @@ import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
 import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
 import { searchShown } from '../src/operations/search/deposits-with.ts';
+import { isKnownType } from '../src/operations/search/event-types.ts';
 import type { FoundEvent } from '../src/operations/search/search-log.ts';
 import { termIn } from '../src/operations/search/search-term.ts';
 
@@ -15,8 +16,8 @@ Usage: deposit-service search WHAT [conditions] [--json]
        deposit-service search conditions [--json]
 
 WHAT: a SWHID of any kind, with or without qualifiers; a digest (SHA-256 or MD5 in hex); the 40 digits of a directory,
-revision or snapshot; an origin URL; the id of an event, a deposit or a correlation. A file or folder inside a deposit is
-searched in the manifests.
+revision or snapshot; an origin URL; the UUID of an event, a deposit or a correlation. A file or folder inside a deposit
+is searched in the manifests.
 
 Conditions, all of which must hold:
   --type TYPE        type of event, such as DepositRejected; may be repeated
@@ -86,6 +87,8 @@ await runCommand(
         break;
       }
     }
+    const unknown = (values.type ?? []).filter((type) => found.events === 0 && !isKnownType(type));
+    for (const type of unknown) warn(`This release does not know the type ${type}.`);
     if (!values.json)
       warn(`${pluralize(found.events, 'event')} of ${pluralize(found.deposits.size, 'deposit')}.`);
     return found.events > 0 && unread === 0 ? 0 : 1;

@@ -27,7 +27,11 @@ test('the executable lists its commands and prints its version, as each command 
   };
   const help = await run(['--help']);
   t.is(help.code, 0);
-  t.regex(help.out, /^Usage: deposit-service COMMAND .*\n\nCommands: .*\bstatus\b/);
+  t.regex(
+    help.out,
+    /^Usage: deposit-service COMMAND .*\n\nCommands: .*, deposit, deposits, .*\bstart, status\b/,
+  );
+  t.notRegex(help.out, /\bbench\b/, 'it is for developers');
   t.is((await run([])).code, 2);
   t.deepEqual(
     [(await run(['--version'])).out, (await run(['status', '--version'])).out],

@@ -236,8 +236,13 @@ test('an unreadable history is refused with a message', async (t) => {
     [['1', '--at', '2001-01-01T00:00:00Z'], /did not exist yet: its history begins at 2/],
     [['1', '--at', '2026-02-30T00:00:00Z'], /neither a revision nor a time/, 'usage'],
     [['1', '--at', '2026-02-01'], /neither a revision nor a time/, 'usage'],
-    [['0'], /^0 is neither a SWHID, a digest in hex, a UUID nor/, 'usage'],
-    [['collection:'], /neither a SWHID/, 'usage'],
+    [
+      ['alice'],
+      /^alice is neither the number of a deposit, client:NAME, collection:NAME, person:NAME, a SWHID, a digest in hex, a UUID nor the URL of an origin\.$/,
+      'usage',
+    ],
+    [['0'], /^0 is neither the number of a deposit, client:NAME, /, 'usage'],
+    [['collection:'], /^collection: is neither the number of a deposit, client:NAME, /, 'usage'],
     [['1', '2'], /Only one/, 'usage'],
     [['--json'], /is missing/, 'usage'],
   ];

@@ -69,6 +69,18 @@ test('deposits are listed from the views, by state, client, collection and time'
   t.deepEqual(await list('--since', '2100-01-01'), []);
   t.deepEqual(await list('--since', '2000-01-01'), [2, 1]);
   t.is((await runScript(service.folder, 'deposits', ['--since', '2026-02-31'])).code, 2);
+  for (const [args, warning] of [
+    [['--limit', '1'], 'Stopped after 1 deposit; --limit shows more.\n'],
+    [['--limit', '2'], ''],
+    [['--client', 'bob', '--collection', 'nosuch'], 'Client bob not found.\nCollection nosuch not found.\n'],
+    [['--client', 'alice', '--collection', 'software', '--status', 'failed'], ''],
+  ] as const)
+    for (const options of [args, [...args, '--json']])
+      t.like(
+        await runScript(service.folder, 'deposits', options),
+        { code: 0, err: warning },
+        options.join(' '),
+      );
   const people = await runScript(service.folder, 'deposits', []);
   t.regex(people.out, / {6}1 {2}done .* alice in software {2}Hello/);
   const title = 'A\u202eb\u2800c\u0085d';
@@ -78,6 +90,15 @@ test('deposits are listed from the views, by state, client, collection and time'
     const { out } = await runScript(service.folder, 'deposits', ['--limit', '1', ...options]);
     t.regex(out, /A\\u202eb\\u2800c/, 'no control or direction characters are printed');
     t.notRegex(out, /[\u0080-\u009f\u202e\u2800]/);
+  }
+});
+
+test('deposits and views of a data folder without a log are refused like by other commands', async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const [command, ...args] of [['deposits'], ['view', 'deposit-status']] as const) {
+    const { code, err } = await runScript(folder, command, args);
+    t.is(code, 1);
+    t.regex(err, /^No event log at \S+event-log\.sqlite\. A service creates it at its first start; /);
   }
 });
 
@@ -102,7 +123,12 @@ test('an operator can retry the checks of a rejected deposit, not of one that is
   t.like(retried?.metadata['actor'], { kind: 'operator' });
   const again = await runScript(service.folder, 'retry', ['1', '99', '--recheck']);
   t.is(again.code, 1);
+  t.regex(again.err, /^Deposit 1 is done; only a deposited or rejected deposit can be checked again\.$/m);
   t.regex(again.err, /deposit 99/i);
+  await deposit(t, alice, PARTIAL);
+  const partial = await runScript(service.folder, 'retry', ['2', '--recheck']);
+  t.is(partial.code, 1);
+  t.is(partial.err, 'Deposit 2 is partial; only a deposited or rejected deposit can be checked again.\n');
   t.is((await runScript(service.folder, 'retry', ['0x1'])).code, 2);
 });
 

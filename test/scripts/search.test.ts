@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
 import type { DepositLoaded } from '../../src/domain/deposit/events.ts';
+import { isKnownType } from '../../src/operations/search/event-types.ts';
 import { gitObjectId } from '../../src/swhid/git-object.ts';
 import {
   archiveHeaders,
@@ -143,7 +145,12 @@ test('text output has a line per event and their count; wrong usage is reported'
   const limited = await runScript(service.folder, 'search', ['--client', 'alice', '--limit', '1']);
   t.regex(limited.err, /Stopped after 1 event; --limit shows more\./);
   for (const [args, message] of [
-    [['17'], '17 is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.'],
+    [
+      ['17'],
+      '17 is neither a SWHID, a digest in hex, a UUID nor the URL of an origin. ' +
+        '"deposit-service history 17" shows deposit 17.\n',
+    ],
+    [['alice'], 'alice is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.\n'],
     [['swh:1:dir:12'], '“swh:1:dir:12” is not a core identifier.'],
     [['--since', 'yesterday'], '--since yesterday is neither a time as in 2026-03-01T10:00:00Z nor a date.'],
     [['--limit', '5'], 'WHAT or a condition is missing.'],
@@ -152,6 +159,29 @@ test('text output has a line per event and their count; wrong usage is reported'
     t.is(wrong.code, 2, wrong.err);
     t.true(wrong.err.includes(message), wrong.err);
   }
+});
+
+test('a type that this release does not know is named if nothing was found', async (t) => {
+  const { service } = t.context;
+  const types = ['--type', 'Nosuch', '--type', 'LoadingFailed'];
+  const unknown = await search(service, ...types);
+  t.deepEqual([unknown.code, unknown.err], [1, 'This release does not know the type Nosuch.\n']);
+  const found = await search(service, ...types, '--type', 'DepositRejected');
+  t.deepEqual([found.code, found.err], [0, '']);
+});
+
+test('all types of events that the service appends are known to search', (t) => {
+  const root = path.join(import.meta.dirname, '../..');
+  const appended = globSync('src/**/*.ts', { cwd: root })
+    .map((file) => readFileSync(path.join(root, file), 'utf8'))
+    .filter((source) => /\bappend(After|NodeEvent)\(|[lL]og\.append\(/.test(source))
+    .flatMap((source) => [...source.matchAll(/\btype: ((?:'[A-Z]\w+'(?: \| )?)+)/g)])
+    .flatMap(([, names = '']) => names.replaceAll("'", '').split(' | '));
+  t.true(appended.length > 10, appended.join());
+  t.deepEqual(
+    appended.filter((type) => !isKnownType(type)),
+    [],
+  );
 });
 
 test('a manifest that cannot be read is named, and the other deposits are searched', async (t) => {

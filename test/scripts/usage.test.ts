@@ -84,7 +84,14 @@ test('invalid arguments of a command are refused with 2 before anything is done'
       /is not a position of this event log/,
     ],
     ['test', ['--bogus'], /--bogus/],
-    ['retry', ['1', '--status', 'failed'], /^Give ids of deposits, --status, --stuck or --reason\.$/m],
+    ['retry', ['--recheck'], /^Give ids of deposits, --status, --stuck or --reason\.$/m],
+    [
+      'retry',
+      ['1', '--status', 'failed'],
+      /^Ids of deposits, --status, --stuck and --reason cannot be combined\.$/m,
+    ],
+    ['nodes', ['forget'], /^NODE is missing\.$/m],
+    ['nodes', ['list', 'x'], /not x/],
     ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
   ];
   for (const [command, args, message] of cases) {

@@ -54,9 +54,10 @@ function commandFor(
   status: string,
   how: 'retry' | 'recheck' | 'check',
 ): Command<'RetryChecks' | 'RetryLoading'> {
+  const isToLoad = status === 'verified' || status === 'loading' || status === 'failed';
   if (how === 'check' || status === 'deposited') return { type: 'RetryChecks', depositId };
+  if (how === 'recheck' && !isToLoad) return { type: 'RetryChecks', depositId };
   if (status !== 'rejected') return { type: 'RetryLoading', depositId };
-  if (how === 'recheck') return { type: 'RetryChecks', depositId };
   const text = `Deposit ${depositId} is rejected: give --recheck to have it checked again.`;
   throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
 }

@@ -18,6 +18,9 @@ import {
   type Subject,
 } from './stream-history.ts';
 
+/** Forms of an argument that the command accepts besides a search term. */
+const SUBJECTS = ['the number of a deposit', 'client:NAME', 'collection:NAME', 'person:NAME'];
+
 /** Printers of the requested lines, and of warnings. */
 export type Output = { readonly say: (line: string) => void; readonly warn: (line: string) => void };
 
@@ -26,7 +29,7 @@ export async function printHistory(args: string[], config: EngineSettings, outpu
   const { values, positionals } = readArguments(args, { at: { type: 'string' }, json: { type: 'boolean' } });
   const what = onlyPositional(positionals, 'ID, client:NAME, collection:NAME or person:NAME');
   const named = subjectNamed(what);
-  const term = named ? undefined : termIn(what);
+  const term = named ? undefined : termIn(what, SUBJECTS);
   const moment = values.at === undefined ? undefined : momentIn(values.at);
   const note = await assertEnginesOfService(config, 'eventLog', ...(term ? (['archiveStore'] as const) : []));
   if (note !== undefined) output.warn(note);

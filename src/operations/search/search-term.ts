@@ -7,6 +7,7 @@ import {
   parseQualifiedSwhid,
   type Swhid,
 } from '../../swhid/swhid.ts';
+import { wholeNumber } from '../command/arguments.ts';
 import { UsageError } from '../command/command.ts';
 
 /** A SWHID to search for, or a text that an event contains as a whole value. */
@@ -18,14 +19,21 @@ export type SearchTerm =
 const DIGEST = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Parses a search term: a SWHID, a digest, a UUID or the URL of an origin. @throws {UsageError} */
-export function termIn(text: string): SearchTerm {
+/**
+ * Parses a search term: a SWHID, a digest, a UUID or the URL of an origin.
+ * @param others what else the command accepts, for the error.
+ * @throws {UsageError}
+ */
+export function termIn(text: string, others: readonly string[] = []): SearchTerm {
   if (text.startsWith('swh:')) return { kind: 'swhid', swhid: swhidIn(text) };
   const lower = text.toLowerCase();
   if (DIGEST.test(lower) || UUID.test(lower)) return { kind: 'value', value: lower };
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)) return { kind: 'value', value: text };
   const shown = text.trim() === '' ? `"${text}"` : text;
-  throw new UsageError(`${shown} is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.`);
+  const forms = [...others, 'a SWHID', 'a digest in hex', 'a UUID'].join(', ');
+  const advice =
+    wholeNumber(text) === undefined ? '' : ` "deposit-service history ${text}" shows deposit ${text}.`;
+  throw new UsageError(`${shown} is neither ${forms} nor the URL of an origin.${advice}`);
 }
 
 function swhidIn(text: string): Swhid {

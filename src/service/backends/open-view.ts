@@ -5,6 +5,7 @@ import { ViewFile } from '../../views/store/view-file.ts';
 import { ViewFolder } from '../../views/store/view-folder.ts';
 import type { CountQuery, ViewQuery } from '../../views/view.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
+import { assertExists } from './backend-not-found.ts';
 import { viewDirectory } from './view-directory.ts';
 
 /** A view as a process other than the service reads it. Reading a corrupt page throws {@link ViewUnavailable}. */
@@ -13,6 +14,7 @@ export type StoredView = ReturnType<typeof storedView>;
 /**
  * Opens a view of this node read-only, for commands.
  * @throws when the node has no such view.
+ * @throws {BackendNotFound} it has neither views nor a log.
  * @throws {ViewUnavailable} it is corrupt, here or when it is read.
  * @throws {NotPermitted}
  */
@@ -20,7 +22,10 @@ export function openView(config: Config, { name }: { readonly name: string }): S
   const [folder] = viewDirectory(config);
   const views = new ViewFolder(folder);
   const path = views.fileOf(views.current);
-  if (!exists(path)) throw noView(name, folder);
+  if (!exists(path)) {
+    if (config.eventLog.kind === 'sqlite') assertExists('event log', config.eventLog.file);
+    throw noView(name, folder);
+  }
   let file: ViewFile | undefined;
   try {
     file = new ViewFile(path);
@@ -50,6 +55,11 @@ function storedView(file: ViewFile, name: string) {
       const value = file.read(name, (table) => table.get(key));
       return value === undefined ? [] : [[key, value as object]]; // views are objects
     },
+    /** Whether another view has the key; `undefined` if this node does not have that view. */
+    isIn: (other: { readonly name: string }, key: string) =>
+      file.versions().has(other.name)
+        ? file.read(other.name, (table) => table.get(key) !== undefined)
+        : undefined,
     find: (query: ViewQuery) => file.read(name, (table) => table.find(query)),
     count: (query: CountQuery) => file.read(name, (table) => table.count(query)),
     counts: (equal?: Readonly<Record<string, string>>) => file.read(name, (table) => table.counts(equal)),
