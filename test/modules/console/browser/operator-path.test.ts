@@ -246,7 +246,8 @@ test('pages say why a list is empty, in which zone a time is, and offer only wha
   await page.getByRole('link', { name: 'Newest deposits' }).click();
   await page.getByRole('row', { name: /Walnut/ }).waitFor();
   await page.goto('/console/search?q=nothing-at-all');
-  await page.getByText('Words are found in titles').waitFor();
+  const found = 'titles, authors, names of archives, slugs, external identifiers and origins';
+  await page.getByText(`Words are found in ${found}.`).waitFor();
   await page.goto(`/console/deposits/${id}`);
   await page.getByText(`npx deposit-service history ${id}`).waitFor();
   t.is(await page.getByRole('link', { name: 'Receipt' }).count(), 0, 'it asks for the password of a client');

@@ -45,7 +45,7 @@ export function Search({ place }: ScreenProps): VNode {
       ${data.path !== null && html` It is <code><${Shown} text=${`/${nameText(unescapePath(data.path))}`} /></code> there.`}
       ${data.limit !== null && html` ${data.limit}`}
     </p>
-    ${count === 0 && html`<p class="quiet">Words are found in titles, authors, file names, slugs and origins. <a href="/console/deposits">Search the list by filters</a></p>`}
+    ${count === 0 && html`<p class="quiet">Words are found in titles, authors, names of archives, slugs, external identifiers and origins. <a href="/console/deposits">Search the list by filters</a></p>`}
     ${count > 0 && html`<${DepositTable} columns=${columnsIn(place.query)} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
     ${
       data.list !== null &&
