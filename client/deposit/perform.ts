@@ -170,7 +170,7 @@ function sentOf(step: Step, total: number, { progress, reached, request: [number
 
 /** Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes its key. */
 async function create(step: Step, upload: string | null, sending: StepSending): Promise<Receipt> {
-  const { connection, collection, slug, key, reached } = sending;
+  const { connection, collection, slug, key, reached, stored } = sending;
   const send = async (multipart: MultipartType): Promise<Answer> => {
     const { headers, body } = requestOf(step, { collection, slug, upload, multipart, key });
     const answer = await connection.ask('POST', collection.iri, {
@@ -191,7 +191,7 @@ async function create(step: Step, upload: string | null, sending: StepSending): 
     return await standingOfNew(answer, connection);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
-    const advice = collection.recognisesRepeats
+    const advice = stored.isStored
       ? 'Run the same command again: it makes no second deposit.'
       : 'Check with deposit list whether the deposit exists before you send it again.';
     throw new Unsure(`${error.message}\n${advice}`, error);

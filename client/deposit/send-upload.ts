@@ -24,7 +24,7 @@ export async function sendUpload(
   }
   const reached: Reached = { state: existing, step: null, bytes: 0, mayBeRecorded: false };
   progress.begin(`Sending to ${collection.iri}`);
-  progress.leaves(() => leftBySending(reached, collection));
+  progress.leaves(() => leftBySending(reached, collection, stored));
   const steps = plan.flatMap((step) =>
     step.archive && isResumable(step.archive, service, collection) ? inChunks(step) : [step],
   );
@@ -35,10 +35,12 @@ export async function sendUpload(
     if (isEnd) stored.forget();
     const isComplete = error instanceof Refused && error.status === 405; // as the server says
     if (error instanceof Fault && error.deposit !== null && !isComplete)
-      output.note(resumeAdvice(error.deposit, !isEnd && collection.recognisesRepeats));
+      output.note(resumeAdvice(error.deposit, !isEnd && stored.isStored));
     else if (!isEnd && error instanceof Refused && error.isFinal)
       output.note(
-        'An earlier request may have created the deposit. Run the same command again: it makes no second deposit.',
+        stored.isStored
+          ? 'An earlier request may have created the deposit. Run the same command again: it makes no second deposit.'
+          : 'An earlier request may have created the deposit: check with deposit list before you send it again.',
       );
     throw error;
   }
@@ -61,18 +63,23 @@ function notPartial({ deposit, status }: Receipt): Fault {
 }
 
 /** Says what an interrupt leaves at the server, and how to resume. */
-function leftBySending({ state, step, bytes }: Reached, { recognisesRepeats }: Collection): string {
+function leftBySending(
+  { state, step, bytes }: Reached,
+  { recognisesRepeats }: Collection,
+  { isStored }: StoredKey,
+): string {
   const sent =
     step?.archive && step.isChunked
       ? `${megabytes(bytes)} of ${megabytes(step.archive.length)} MB of ${step.archive.source} were sent.`
       : '';
-  if (state !== null) return `${sent} ${resumeAdvice(state.deposit, recognisesRepeats)}`.trim();
+  if (state !== null) return `${sent} ${resumeAdvice(state.deposit, isStored)}`.trim();
   if (step === null) return 'Nothing was sent.';
-  if (sent !== '' || recognisesRepeats) return `${sent} Run the same command again to resume.`.trim();
-  return 'The server may have created the deposit: check with deposit list before you send it again.';
+  const isResumed = recognisesRepeats ? isStored : sent !== '';
+  if (isResumed) return `${sent} Run the same command again to resume.`.trim();
+  return `${sent} The server may have created the deposit: check with deposit list before you send it again.`.trim();
 }
 
-/** Says how to go on. A repeated command does, unless the server has refused it, or does not recognize it. */
+/** Says how to go on. A repeated command does, unless it was refused, would not be recognized, or has no stored key. */
 function resumeAdvice(deposit: string, byRepeating: boolean): string {
   const how = byRepeating ? 'by running the same command again' : `with deposit upload --deposit ${deposit}`;
   return `Deposit ${deposit} exists with everything sent before. Continue ${how}, or remove it with deposit delete ${deposit}.`;

@@ -57,6 +57,11 @@ export class StoredKey {
     return nameFor([this.#name, this.#key, request]); // differs by command also if a crash has emptied the files
   }
 
+  /** Whether the same command, run again, has the same key: on this server it then makes no second deposit. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
   /** Whether another process has the same key, now or earlier: requests may be recorded already. */
   get isShared(): boolean {
     if (!this.#isStored) return false;
@@ -76,6 +81,7 @@ export class StoredKey {
   }
 
   #store(): void {
+    this.#isStored = false;
     if (!this.#options.collection.recognisesRepeats) return; // another process could not continue
     try {
       openStateFolder(path.dirname(this.file), MAX_AGE_MS);

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import anyTest, { type TestFn } from 'ava';
 import { readEnvironment } from '../../client/environment.ts';
-import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import { AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
+import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import { outcomeOf } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -96,6 +97,56 @@ test('a user without a home folder can deposit, and a message says that nothing 
   const { code, err } = await depositor.run([...upload, '--wait'], { env });
   t.is(code, 0, err);
   t.regex(err, /^\/dev\/null\/.* cannot be written: .*\. If this command is interrupted, check with /m);
+});
+
+/** Answers to what creates and changes deposits while the key of the command cannot be stored. */
+const unstored: Record<string, { alter: (answer: Answer, at: number) => Answer | 'lost'; said: RegExp }> = {
+  'a lost response to the creation': {
+    alter: () => 'lost',
+    said: /^Check with deposit list whether the deposit exists before you send it again\.$/m,
+  },
+  'a refusal after a lost response': {
+    alter: (answer, at) => (at === 0 ? 'lost' : { ...answer, status: 403, body: '' }),
+    said: /^An earlier request may have created the deposit: check with deposit list before you send it again\.$/m,
+  },
+  'a lost response to an addition': {
+    alter: (answer, at) => (at === 0 ? answer : 'lost'),
+    said: /^Deposit (\d+) exists .*\. Continue with deposit upload --deposit \1, or remove /m,
+  },
+};
+for (const [event, { alter, said }] of Object.entries(unstored))
+  test(`without a stored key, ${event} ends with no promise for the same command`, async (t) => {
+    const { service, home } = t.context;
+    let posts = 0;
+    await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+      line.startsWith('POST ') ? alter(answer, posts++) : answer,
+    );
+    const depositor = await newDepositor(service, home, proxy.url);
+    await writeFile(path.join(home, 'hello.tar'), helloTar);
+    const args = ['upload', 'paint', 'hello.tar', '--name', 'Paint', '--author', 'Ada', '--timeout', '5'];
+    const { code, err } = await depositor.run(args, { env: { XDG_CONFIG_HOME: '/dev/null' } });
+    t.not(code, 0);
+    t.true(posts > 1, err);
+    t.regex(err, said);
+    t.notRegex(err, /same command again/);
+  });
+
+test('without a stored key, an interrupt is no reason to run the same command again', async (t) => {
+  const { service, home } = t.context;
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    line.startsWith('POST ') ? 'held' : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const child = depositor.start(upload, { XDG_CONFIG_HOME: '/dev/null' });
+  const ended = outcomeOf(child);
+  await until(async () => (await depositsOf(service, depositor)).length === 1);
+  child.kill('SIGINT');
+  const { err } = await ended;
+  t.is(child.exitCode, 130, err);
+  t.regex(
+    err,
+    /^Interrupted\. The server may have created the deposit: check with deposit list before you /m,
+  );
 });
 
 test('with --json, an error that no deposit is known for says so', async (t) => {
