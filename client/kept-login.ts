@@ -11,7 +11,7 @@ export type KeptLogin = { readonly server: string; readonly user: string; readon
  * private.
  */
 export function readKeptLogin(folder: string): KeptLogin | undefined {
-  const file = fileIn(folder);
+  const file = loginFile(folder);
   const content = contentOf(file);
   if (content === undefined) return undefined;
   assertPrivate(file);
@@ -27,7 +27,7 @@ export function readKeptLogin(folder: string): KeptLogin | undefined {
 
 /** Stores the login atomically in a file that only this user can read. Returns the path of the file. */
 export function keepLogin({ server, user, password }: KeptLogin, folder: string): string {
-  const file = fileIn(folder);
+  const file = loginFile(folder);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     replaceFile(file, `${JSON.stringify({ server, user, password }, null, 2)}\n`);
@@ -37,7 +37,8 @@ export function keepLogin({ server, user, password }: KeptLogin, folder: string)
   return file;
 }
 
-function fileIn(folder: string): string {
+/** Returns the path of the file that contains the login. */
+export function loginFile(folder: string): string {
   return path.join(folder, 'login.json');
 }
 

@@ -2,22 +2,25 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readEnvironment } from '../environment.ts';
 import { UsageFault } from '../faults.ts';
+import { loginFile } from '../kept-login.ts';
 import { ignoreErrors } from '../state-files.ts';
 import { printablePath, withSlashes } from './folder-members.ts';
 
 /**
- * Returns a predicate for the members of a folder that are files of this program, such as the saved login: they must not
- * be deposited. `note` is called for each.
+ * Returns a predicate for the members of a folder that are files of this program, such as the saved login and the
+ * `temporary` folder of this process: they must not be deposited. `note` is called for each.
  * @throws {UsageFault} the folder itself is one of them.
  */
 export function ownFileTest(
   folder: string,
   source: string,
+  temporary: string,
   note: (text: string) => void,
 ): (member: string) => boolean {
   const root = realpathSync(folder);
   const { folder: configuration, cacheFolder, passwordFile } = readEnvironment();
-  const files = [configuration, cacheFolder, ...(passwordFile ? [passwordFile] : [])];
+  const login = loginFile(configuration); // it may be a link into the folder
+  const files = [configuration, login, cacheFolder, temporary, ...(passwordFile ? [passwordFile] : [])];
   const own = new Set<string>();
   for (const file of files) {
     const inside = path.relative(root, ignoreErrors(() => realpathSync(file)) ?? path.resolve(file));

@@ -77,11 +77,12 @@ async function read(
   if (!members) return { value: await readFacts(place, source, options), file: null };
   const file = await pack(source, place, members, options, number);
   const facts = await readFacts(file, source, options);
-  return { value: { ...facts, directory: folderIdentifier(place, members) }, file };
+  const present = membersOf(place, source, { ...options, note: () => undefined }); // what is left out is noted already
+  return { value: { ...facts, directory: folderIdentifier(place, present) }, file };
 }
 
-function membersOf(place: string, source: string, { exclude, note }: PrepareOptions): FolderMember[] {
-  const [isExcluded, isOwn] = [exclusion(exclude), ownFileTest(place, source, note)];
+function membersOf(place: string, source: string, { exclude, note, folder }: PrepareOptions): FolderMember[] {
+  const [isExcluded, isOwn] = [exclusion(exclude), ownFileTest(place, source, folder.path, note)];
   return folderMembers(place, (member) => isExcluded(member) || isOwn(member));
 }
 

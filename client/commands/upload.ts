@@ -137,12 +137,20 @@ async function expectedIdentifier(
   const state = stateOfDigests(
     archives.flatMap(({ source, sha256, directory = '' }) => [source, sha256, directory]),
   );
-  const found = cache.find<Identified>(state)?.value ?? (await identify(archives));
+  const found = cache.find<Identified>(state)?.value ?? (await identifyOrForget(archives, cache));
   if (found.outcome === 'faulty') return reportFaults(found, output, force);
   if (archives.some(isCached)) cache.store(state, found);
   for (const warning of found.warnings) output.note(`Warning: ${warning}`);
   output.note(`${pluralize(found.files, 'file')}, ${pluralize(found.bytes, 'byte')}: ${found.swhid}`);
   return found.swhid;
+}
+
+/** Forgets archives that differ from their sources: the cache may not notice a change that was undone. */
+function identifyOrForget(archives: readonly PreparedArchive[], cache: PreparedCache): Promise<Identified> {
+  return identify(archives).catch((error: unknown) => {
+    cache.forget();
+    throw error;
+  });
 }
 
 function reportFaults({ faults }: Identified & { outcome: 'faulty' }, output: Output, force: boolean): null {

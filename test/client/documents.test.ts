@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { folderIdentifier } from '../../client/archives/folder-identifier.ts';
@@ -270,6 +270,39 @@ test('a folder that changes while it is read has no identifier', async (t) => {
     t.throws(() => folderIdentifier(folder, members), {
       message: /file cannot be read: .*\. Correct that, or leave it out with --exclude\.$/,
     });
+  }
+});
+
+/** Changes of a folder that leave the bytes of its files as they are. */
+const changes: Record<string, (source: string) => unknown> = {
+  'a new file': (source) => writeFileSync(path.join(source, 'new'), 'n'),
+  'a new empty folder': (source) => mkdirSync(path.join(source, 'new')),
+  'another mode': (source) => chmodSync(path.join(source, 'file'), 0o755),
+  'another target of a link': (source) => {
+    rmSync(path.join(source, 'link'));
+    symlinkSync('elsewhere', path.join(source, 'link'));
+  },
+};
+test('a folder that changes while it is packed is refused, also if its files stay as they are', async (t) => {
+  for (const [change, perform] of Object.entries(changes)) {
+    const source = await temporaryFolder(t);
+    await writeFile(path.join(source, 'file'), 'f', { mode: 0o644 });
+    await symlink('file', path.join(source, 'link'));
+    let isChanged = false;
+    class ChangingBars extends ProgressBars {
+      override at(what: string): void {
+        if (isChanged || what !== 'MB hashed') return;
+        isChanged = true;
+        perform(source);
+      }
+    }
+    using folder = new TemporaryFolder();
+    using progress = new ChangingBars();
+    using cache = new PreparedCache(path.join(folder.path, 'none'));
+    const options = { folder, exclude: [], mtime: new Date(0), progress, cache, note: t.fail };
+    const archive = await prepareArchive(source, options, 1);
+    const message = /changed while it was packed, from/;
+    await t.throwsAsync(identify([archive]), { instanceOf: Fault, message }, change);
   }
 });
 

@@ -523,6 +523,37 @@ test('Ctrl-C prints the bytes sent and how to resume, and the next run reuses ar
   );
 });
 
+test('a packed folder in the cache that differs from the folder is packed again by the next command', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    holds && line.startsWith('POST ') ? 'held' : answer,
+  );
+  const depositor = await newDepositor(service, home, proxy.url);
+  const file = path.join(home, 'changing', 'noise');
+  await mkdir(path.dirname(file));
+  await writeFile(file, randomBytes(9e6));
+  // A file that has just been changed could change again without a new time.
+  await until(async () => Date.now() - (await stat(file)).ctimeMs > 2100);
+  const XDG_CACHE_HOME = path.join(home, `cache of ${depositor.user}`);
+  const upload = ['upload', 'changing', '--partial'];
+  const env = { XDG_CACHE_HOME };
+  await interruptedWhen(depositor, upload, async (err) => err.includes('2/2 Sending to'), env);
+  holds = false;
+  const cache = path.join(XDG_CACHE_HOME, 'sword-deposit', 'prepared');
+  for (const name of await readdir(cache)) {
+    if (!name.endsWith('.json')) continue;
+    const content = await readFile(path.join(cache, name), 'utf8');
+    const altered = content.replace(/"directory":"[0-9a-f]+"/, `"directory":"${'0'.repeat(40)}"`);
+    await writeFile(path.join(cache, name), altered);
+  }
+  const differing = await depositor.run(upload, { env });
+  t.is(differing.code, 1, differing.err);
+  t.regex(differing.err, /^The folder changing changed while it was packed, from /m);
+  const { code, err } = await depositor.run(upload, { env });
+  t.is(code, 0, err);
+});
+
 test('Ctrl-C before the response says how to resume, and no second deposit is made', async (t) => {
   const { service, home } = t.context;
   let holds = true;
@@ -549,8 +580,9 @@ async function interruptedWhen(
   depositor: CommandLineDepositor,
   args: readonly string[],
   isSo: (err: string) => Promise<boolean>,
+  env: Record<string, string> = {},
 ) {
-  const child = depositor.start(args);
+  const child = depositor.start(args, env);
   let err = '';
   child.stderr?.on('data', (text) => (err += String(text)));
   const closed = once(child, 'close');

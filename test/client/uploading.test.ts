@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
@@ -275,9 +275,28 @@ test('the saved login, other files of the program and the password file are not 
       /^Left out: .*\.config\/sword-deposit, which is of this program and may hold your password\.$/m,
     );
   }
+  const login = path.join(home, '.config/sword-deposit/login.json');
+  const linked = path.join(home, '../dotfiles');
+  await write(linked, { a: ['100644', 'a'] });
+  await rename(login, path.join(linked, 'login.json'));
+  await symlink(path.join(linked, 'login.json'), login);
+  const { code, err } = await erin.run(['upload', linked, '--partial']);
+  t.is(code, 0, err);
+  t.regex(err, /^Left out: .*dotfiles\/login\.json, which is of this program and may hold your password\.$/m);
+  t.regex(err, /^1 file, 1 byte: /m);
   const all = await erin.run(['upload', '.config/sword-deposit', '--partial']);
   t.is(all.code, 2);
   t.regex(all.err, /^\.config\/sword-deposit is a folder of this program, which may hold your password\.$/m);
+});
+
+test('a folder that contains the temporary folder is deposited without the files of the command', async (t) => {
+  const { alice } = t.context;
+  const tree = { a: ['100644', 'a'], tmp: {} } as const;
+  await write(path.join(alice.home, 'around'), tree);
+  const env = { TMPDIR: path.join(alice.home, 'around/tmp') };
+  const { code, err } = await alice.run(['upload', 'around', '--partial'], { env });
+  t.is(code, 0, err);
+  t.regex(err, new RegExp(`^1 file, 1 byte: ${swhidOf(directoryOf(tree))}$`, 'm'));
 });
 
 test('invalid sources and options are refused with a message before anything is sent', async (t) => {
