@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { UsageFault } from './faults.ts';
 import { ignoreErrors } from './state-files.ts';
 
 /** The environment variables that the client reads. */
@@ -14,12 +15,7 @@ export type Environment = {
   readonly cacheFolder: string;
   /** Seconds since 1970: modification time of everything that is packed, as in reproducible builds. */
   readonly sourceDateEpoch: string | undefined;
-  /** Proxies for other machines, and the hosts without. Node before 22.21 does not read them. */
-  readonly proxies: Readonly<Record<string, string | undefined>>;
 };
-
-/** Names by which most programs know proxies; those in lower case take precedence. */
-const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
 
 /**
  * Reads the environment. No name begins with DEPOSIT_, which a service on the same machine would read as its settings.
@@ -35,7 +31,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env, homeOf = h
     folder: path.join(configurationFolder(env, home), 'sword-deposit'),
     cacheFolder: path.join(userCacheFolder(env, home), 'sword-deposit'),
     sourceDateEpoch: env['SOURCE_DATE_EPOCH'] || undefined,
-    proxies: Object.fromEntries(PROXIES.map((name) => [name, env[name]])),
   };
 }
 
@@ -47,4 +42,34 @@ function configurationFolder(env: NodeJS.ProcessEnv, home: string): string {
 function userCacheFolder(env: NodeJS.ProcessEnv, home: string): string {
   if (process.platform === 'win32' && env['LOCALAPPDATA']) return env['LOCALAPPDATA'];
   return env['XDG_CACHE_HOME'] || path.join(home, '.cache');
+}
+
+/** Names by which most programs know proxies, and hosts without; those in lower case take precedence. */
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
+
+/**
+ * Reads the proxies for other machines, and the hosts without. Node before 22.21 does not use them.
+ * @throws {UsageFault} one is no address.
+ */
+export function readProxies(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const given = PROXIES.flatMap((name): [string, string][] => {
+    const value = env[name];
+    if (!value) return [];
+    return [[name, name.toLowerCase() === 'no_proxy' ? value : proxyUrl(name, value)]];
+  });
+  return Object.fromEntries(given);
+}
+
+/** Returns the address with its scheme in lower case: Node ignores others, and would connect directly. */
+function proxyUrl(name: string, value: string): string {
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isUsable = url && /^https?:$/.test(url.protocol) && isDecodable(url.username + url.password);
+  if (isUsable) return url.href;
+  // The value may contain a password.
+  throw new UsageFault(`${name} is not the address of a proxy: write it as http://host:port/.`);
+}
+
+function isDecodable(text: string): boolean {
+  return ignoreErrors(() => decodeURIComponent(text)) !== undefined;
 }

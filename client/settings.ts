@@ -51,7 +51,7 @@ function serverUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new UsageFault(
-      `'${address}' is not a server address: write it as https://host/ or http://host:port/.`,
+      `'${withoutUser(address)}' is not a server address: write it as https://host/ or http://host:port/.`,
     );
   if (url.username || url.password)
     throw new UsageFault(
@@ -59,6 +59,11 @@ function serverUrl(address: string): URL {
     );
   url.hash = '';
   return url;
+}
+
+/** Returns the address without its user information, which may contain a password. */
+function withoutUser(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1…@');
 }
 
 /** Whether a password would be sent unencrypted over the network. */

@@ -1,8 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { clock } from '../../src/tools/clock.ts';
-import { readEnvironment } from '../environment.ts';
-import { UsageFault } from '../faults.ts';
+import { readProxies } from '../environment.ts';
 import { isThisMachine } from '../settings.ts';
 import type { Watch } from './watch.ts';
 
@@ -48,23 +47,15 @@ const agents = new Map<string, http.Agent>();
  * Returns the agent of a request, which uses the proxies of the environment except for this machine. A write uses a
  * connection of its own: the server may close an idle one at the same moment, and then it would be unknown whether the
  * write was executed.
+ * @throws {UsageFault} the environment names a proxy by what is no address.
  */
 function agentFor(url: URL, method: string): http.Agent {
   const [keepAlive, isLocal] = [method === 'GET' || method === 'HEAD', isThisMachine(url)];
   const key = `${url.protocol} ${keepAlive} ${isLocal}`;
-  const options = { keepAlive, ...(!isLocal && { proxyEnv: readEnvironment().proxies }) };
-  const agent = agents.get(key) ?? newAgent(url.protocol, options);
+  const options = { keepAlive, ...(!isLocal && { proxyEnv: readProxies() }) };
+  const agent = agents.get(key) ?? new (url.protocol === 'https:' ? https : http).Agent(options);
   agents.set(key, agent);
   return agent;
-}
-
-/** @throws {UsageFault} the environment names a proxy by what is no URL. */
-function newAgent(protocol: string, options: http.AgentOptions): http.Agent {
-  try {
-    return protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
-  } catch (error) {
-    throw new UsageFault(`${(error as Error).message}. Correct the proxies of the environment.`);
-  }
 }
 
 /**

@@ -175,9 +175,17 @@ const isProxied = Number(process.versions.node.split('.', 1)) >= 24; // TESTED_C
     const before = proxy.requests.length;
     const local = await depositor.run(['list'], { env });
     t.deepEqual([local.code, proxy.requests.length], [0, before]);
-    const wrong = await depositor.run(['list', '--server', server], { env: { HTTP_PROXY: 'http://' } });
+    const bare = await depositor.run(['list', '--server', server], {
+      env: { HTTP_PROXY: proxy.url.slice(7) },
+    });
+    t.is(bare.code, 0, bare.err);
+    t.true(proxy.requests.length > before);
+    const wrong = await depositor.run(['list', '--server', server], {
+      env: { HTTP_PROXY: 'socks5://me:hunter2@127.0.0.1:1' },
+    });
     t.is(wrong.code, 2);
-    t.regex(wrong.err, /^Invalid proxy URL: http:\/\/\. Correct the proxies of the environment\.$/m);
+    t.regex(wrong.err, /^HTTP_PROXY is not the address of a proxy: write it as http:\/\/host:port\/\.$/m);
+    t.notRegex(wrong.err, /hunter2/);
   },
 );
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import test from 'ava';
 import { packingTime } from '../../client/archives/prepare-archive.ts';
+import { readProxies } from '../../client/environment.ts';
 import { UsageFault } from '../../client/faults.ts';
 import { keepLogin } from '../../client/kept-login.ts';
 import { promptForPassword } from '../../client/password-prompt.ts';
@@ -27,6 +28,51 @@ test('a password sent by plain http to another host causes a warning', (t) => {
     safe.filter((url) => isExposed(new URL(url))),
     [],
   );
+});
+
+test('the address of a proxy may have no scheme, and one that cannot be used is refused without its password', (t) => {
+  const addresses = {
+    '127.0.0.1:3128': 'http://127.0.0.1:3128/',
+    'localhost:3128': 'http://localhost:3128/',
+    'me:hunter2@proxy.example': 'http://me:hunter2@proxy.example/',
+    'HTTP://proxy.example:3128': 'http://proxy.example:3128/',
+    'Https://proxy.example/': 'https://proxy.example/',
+  };
+  for (const [value, https_proxy] of Object.entries(addresses))
+    t.deepEqual(readProxies({ https_proxy: value, NO_PROXY: 'a.example' }), {
+      https_proxy,
+      NO_PROXY: 'a.example',
+    });
+  t.deepEqual(readProxies({ HTTP_PROXY: '' }), {});
+  for (const value of [
+    'socks5://me:hunter2@x',
+    'http://',
+    'http://me:hunter2@x:port',
+    'http://%zz:hunter2@x',
+    ' ',
+  ])
+    t.throws(() => readProxies({ HTTPS_PROXY: value }), {
+      instanceOf: UsageFault,
+      message: 'HTTPS_PROXY is not the address of a proxy: write it as http://host:port/.',
+    });
+});
+
+test('the error about an address of a server does not show its password', async (t) => {
+  for (const server of [
+    'ftp://me:hunter2@x',
+    'me:hunter2@x',
+    'http://me:hunter2@',
+    'http://me:hunter2@x/',
+    'http://me:hunt@er2@',
+  ])
+    await t.throwsAsync(
+      readLogin({ server }),
+      { instanceOf: UsageFault, message: /^(?!.*(hunt|er2))/ },
+      server,
+    );
+  await t.throwsAsync(readLogin({ server: 'ftp://me:hunter2@x' }), {
+    message: /^'ftp:\/\/…@x' is not a server address/,
+  });
 });
 
 test('a password is requested at the terminal, and an empty one is refused', async (t) => {
