@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { createDirectory } from '../src/tools/files/make-directory.ts';
 import { Fault, reasonOf, UsageFault } from './faults.ts';
 import { replaceFile } from './state-files.ts';
 
@@ -29,7 +30,7 @@ export function readKeptLogin(folder: string): KeptLogin | undefined {
 export function keepLogin({ server, user, password }: KeptLogin, folder: string): string {
   const file = loginFile(folder);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    createDirectory(folder);
     replaceFile(file, `${JSON.stringify({ server, user, password }, null, 2)}\n`);
   } catch (error) {
     throw new Fault(`${file} cannot be written: ${reasonOf(error)}.`);

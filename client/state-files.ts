@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { clock } from '../src/tools/clock.ts';
+import { createDirectory } from '../src/tools/files/make-directory.ts';
 import { random } from '../src/tools/random.ts';
 
 /** Runs work on files that the command can do without; returns `undefined` if it fails. */
@@ -21,7 +22,7 @@ export function nameFor(values: readonly unknown[]): string {
 
 /** Makes a folder of state that only this user can read, and removes what is older in it. */
 export function openStateFolder(folder: string, maxAgeMs: number): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  createDirectory(folder);
   for (const name of readdirSync(folder)) {
     const file = path.join(folder, name);
     if (ageOf(file) > maxAgeMs) removeFile(file);

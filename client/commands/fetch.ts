@@ -54,8 +54,12 @@ export async function run(args: string[]): Promise<number> {
 
   using folder = new TemporaryFolder();
   using progress = new Progress(output, 1);
-  progress.leaves(() => 'Run the same command again to resume.');
   const stored = new StoredDownload(links.media, connection.login.user, () => folder.path);
+  progress.leaves(() =>
+    stored.isContinuable
+      ? 'Run the same command again to resume.'
+      : 'Nothing was stored: the same command starts over.',
+  );
   const downloaded = await downloadTo(stored, links.media, { connection, output, progress });
   const { file } = stored;
   const found =

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import {
   createReadStream,
-  mkdirSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -9,6 +9,7 @@ import {
   truncateSync,
 } from 'node:fs';
 import path from 'node:path';
+import { createDirectory } from '../../src/tools/files/make-directory.ts';
 import type { AnnouncedDigest } from '../documents/digests.ts';
 import { readEnvironment } from '../environment.ts';
 import {
@@ -44,11 +45,19 @@ export type Part = Announced & { length: number; readonly hashes: ReadonlyMap<st
  */
 export class StoredDownload {
   readonly #folder: string;
+  readonly #isInCache: boolean;
 
   /** Takes over what an earlier process has left. Without a cache, the folder is the one for temporary files. */
   constructor(iri: string, user: string, temporary: () => string) {
     const key = nameFor([iri, user]);
-    this.#folder = ignoreErrors(() => ownFolder(key)) ?? temporary();
+    const own = ignoreErrors(() => ownFolder(key));
+    this.#isInCache = own !== undefined;
+    this.#folder = own ?? temporary();
+  }
+
+  /** Whether a later command can continue what is stored, if this one is interrupted. */
+  get isContinuable(): boolean {
+    return this.#isInCache && existsSync(this.#head);
   }
 
   /** The file of the bytes. */
@@ -82,7 +91,7 @@ export class StoredDownload {
   /** Begins the archive at its first byte. A later command continues only what a digest verifies in the end. */
   begin(announced: Announced): Part {
     this.remove();
-    ignoreErrors(() => mkdirSync(this.#folder, { recursive: true, mode: 0o700 }));
+    ignoreErrors(() => createDirectory(this.#folder));
     if (announced.etag !== null && announced.digests.length > 0)
       ignoreErrors(() => replaceFile(this.#head, JSON.stringify(announced)));
     return beginPart(announced);
@@ -127,6 +136,6 @@ function ownFolder(key: string): string {
     // It fails if another process was faster.
     if (ignoreErrors(() => renameSync(left, own) ?? true)) break;
   }
-  mkdirSync(own, { recursive: true, mode: 0o700 });
+  createDirectory(own);
   return own;
 }

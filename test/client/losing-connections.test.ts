@@ -9,6 +9,7 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { type Alteration, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import type { Facts } from '../../testing/processes/deposit-command.ts';
+import { outcomeOf } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { listening } from './listening-server.ts';
@@ -311,6 +312,37 @@ for (const [
     t.deepEqual([ranges, seen], [asked, statuses]);
     t.is(/^Resuming: 0\.0 of 0\.0 MB already downloaded\.$/m.test(err), statuses[0] === 206);
     t.deepEqual(await readdir(downloads), [], 'nothing of it is stored');
+  });
+
+const unstoredDownloads: Record<string, { cache: string; alter: (answer: Answer) => Answer }> = {
+  'without a cache': { cache: '/dev/null', alter: (answer) => answer },
+  'without a digest': {
+    cache: '',
+    alter: ({ headers: { etag = '' }, ...answer }) => ({ ...answer, headers: { etag } }),
+  },
+};
+for (const [condition, { cache, alter }] of Object.entries(unstoredDownloads))
+  test(`an interrupted download ${condition} does not promise to resume`, async (t) => {
+    await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
+      if (!/^GET .*\/media\/$/.test(line)) return answer;
+      const altered = alter(answer);
+      const announced = { ...altered.headers, 'content-length': String(answer.body.length) };
+      return { ...altered, headers: announced, body: answer.body.slice(0, ARRIVED), stalls: true };
+    });
+    const depositor = await newDepositor(t, proxy.url);
+    const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+    const TMPDIR = await mkdtemp(path.join(depositor.home, 'tmp-'));
+    const env = { TMPDIR, XDG_CACHE_HOME: cache || path.join(TMPDIR, 'cache') };
+    const child = depositor.start(['fetch', String(deposit), '--output', `${depositor.user}.tar`], env);
+    const ended = outcomeOf(child);
+    await until(async () => {
+      const names = await readdir(TMPDIR, { recursive: true });
+      const archive = names.find((name) => path.basename(name) === 'archive');
+      return archive !== undefined && (await stat(path.join(TMPDIR, archive))).size === ARRIVED;
+    });
+    child.kill('SIGINT');
+    const { err } = await ended;
+    t.regex(err, /^Interrupted\. Nothing was stored: the same command starts over\.$/m);
   });
 
 test('an upload of a large archive resumes where its connection failed', async (t) => {

@@ -149,6 +149,33 @@ test('without a stored key, an interrupt is no reason to run the same command ag
   );
 });
 
+/** A folder that exists, and in which the system refuses new ones as if it did not. */
+const REFUSING = '/proc';
+const withProc = existsSync(path.join(REFUSING, 'self')) ? test : test.skip;
+
+withProc(
+  'a command whose folders the system refuses does without them, or ends with a sentence',
+  async (t) => {
+    const { service, home } = t.context;
+    const depositor = await newDepositor(service, home);
+    const env = { XDG_CONFIG_HOME: `${REFUSING}/nope`, XDG_CACHE_HOME: `${REFUSING}/nope` };
+    const endOf = async (args: readonly string[]) => {
+      const child = depositor.start(args, env);
+      const late = setTimeout(() => child.kill('SIGKILL'), 60_000); // it would never end
+      t.teardown(() => clearTimeout(late));
+      return outcomeOf(child);
+    };
+    const { code, err } = await endOf([...upload, '--wait']);
+    t.is(code, 0, err);
+    t.regex(err, /^\/proc\/nope\/.* cannot be written: no such file or directory\. If this command is /m);
+    const fetched = await endOf(['fetch', (/^Deposit (\d+) /m.exec(err) ?? [])[1] ?? '', '--output', '-']);
+    t.is(fetched.code, 0, fetched.err);
+    const login = await endOf(['login']);
+    t.is(login.code, 1, login.err);
+    t.regex(login.err, /^\/proc\/nope\/.*login\.json cannot be written: no such file or directory\.$/m);
+  },
+);
+
 test('with --json, an error that no deposit is known for says so', async (t) => {
   const { service, home } = t.context;
   const depositor = await newDepositor(service, home);

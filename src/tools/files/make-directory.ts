@@ -7,17 +7,23 @@ import { files } from '../files.ts';
  * recursive `mkdir` of Node never returns if the system refuses a folder in an existing one, as in /proc.
  */
 export function makeDirectory(folder: string): void {
+  createDirectory(folder, syncName);
+}
+
+/** Creates a folder and its missing parents in the same way, and calls `onExists` with each, the outermost first. */
+export function createDirectory(folder: string, onExists: (folder: string) => void = () => undefined): void {
   try {
     files.mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !files.existsSync(path.dirname(folder))) {
-      makeDirectory(path.dirname(folder));
-      return makeDirectory(folder);
+    const parent = path.dirname(folder);
+    if (code === 'ENOENT' && parent !== folder && !files.existsSync(parent)) {
+      createDirectory(parent, onExists);
+      return createDirectory(folder, onExists);
     }
     if (code !== 'EEXIST' || !isFolder(folder)) throw error;
   }
-  syncName(folder);
+  onExists(folder);
 }
 
 /** Makes the name of a file or folder durable, if its parent can be opened. */
