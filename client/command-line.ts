@@ -1,5 +1,5 @@
 import { printable } from '../src/tools/terminal/printable.ts';
-import { EXIT, Fault, reasonOf } from './faults.ts';
+import { EXIT, Fault, reasonOf, UsageFault } from './faults.ts';
 
 /** Resolves to the exit code. */
 type Run = (args: string[]) => Promise<number>;
@@ -45,12 +45,9 @@ export async function main([name = '', ...args]: string[]): Promise<number> {
     process.stdout.write(HELP);
     return name === '' ? EXIT.usage : EXIT.done;
   }
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!load) {
-    process.stderr.write(`Unknown command '${printable(name)}'. deposit --help lists the commands.\n`);
-    return EXIT.usage;
-  }
   try {
+    const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (!load) throw new UsageFault(`Unknown command '${name}'. deposit --help lists the commands.`);
     const { HELP: help, run } = await load();
     if (!args.includes('--help') && !args.includes('-h')) return await run(args);
     process.stdout.write(help);

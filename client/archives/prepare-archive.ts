@@ -116,11 +116,14 @@ async function inTemporaryFolder<Result>(source: string, pack: () => Promise<Res
   }
 }
 
+/** Maximum time, in seconds since 1970, that tar-stream writes: it has 32 bits. */
+const MAX_EPOCH = 2 ** 31 - 1;
+
 /** Returns the time of all packed members: `SOURCE_DATE_EPOCH`, as in reproducible builds, else 1970. */
 export function packingTime(epoch: string | undefined): Date {
   if (!epoch) return new Date(0);
-  if (/^[0-9]{1,10}$/.test(epoch) && Number(epoch) < 2 ** 31) return new Date(Number(epoch) * 1000);
-  throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is not a number of seconds since 1970.`);
+  if (/^[0-9]{1,10}$/.test(epoch) && Number(epoch) <= MAX_EPOCH) return new Date(Number(epoch) * 1000);
+  throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is not a number of seconds from 0 to ${MAX_EPOCH}.`);
 }
 
 async function readFacts(file: string, source: string, { progress }: PrepareOptions): Promise<ArchiveFacts> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE, SCHEMA_ORG } from '../../src/sword/namespaces.ts';
-import { type BodyElement, element } from '../../src/sword/xml/xml-body.ts';
+import { type BodyElement, element, forbiddenIn } from '../../src/sword/xml/xml-body.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
 import { UsageFault, unreadable } from '../faults.ts';
 import type { OptionValues } from '../session.ts';
@@ -24,6 +24,8 @@ export const METADATA_OPTIONS = {
 
 export type Metadata = OptionValues<typeof METADATA_OPTIONS>;
 
+const METADATA_NAMES = Object.keys(METADATA_OPTIONS) as (keyof Metadata)[]; // keys of a constant
+
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 
 /**
@@ -31,8 +33,7 @@ const ENTRY_TYPE = 'application/atom+xml;type=entry';
  */
 export function entryFrom(given: Metadata): Entry | null {
   const { metadata: file } = given;
-  const names = Object.keys(METADATA_OPTIONS) as (keyof Metadata)[]; // keys of a constant
-  const [described] = names.filter((name) => name !== 'metadata' && given[name] !== undefined);
+  const [described] = METADATA_NAMES.filter((name) => name !== 'metadata' && given[name] !== undefined);
   if (file !== undefined) {
     if (described !== undefined) throw new UsageFault(`--metadata cannot be combined with --${described}.`);
     // Sent unchanged, in the encoding that it declares itself.
@@ -46,8 +47,9 @@ export function entryFrom(given: Metadata): Entry | null {
   return { bytes: Buffer.from(madeEntry(given)), contentType: `${ENTRY_TYPE};charset=utf-8` };
 }
 
-/** Returns CodeMeta 2.0 in an Atom entry. */
+/** Returns CodeMeta 2.0 in an Atom entry. @throws {UsageFault} */
 export function madeEntry(given: Metadata): string {
+  assertXml(given);
   const authors = (given.author ?? []).map(personOf);
   const children = [
     element('title', given.name),
@@ -65,6 +67,16 @@ export function madeEntry(given: Metadata): string {
   const namespaces = { 'xmlns:codemeta': CODEMETA[0] ?? '', 'xmlns:schema': SCHEMA_ORG[0] ?? '' };
   const root = element('entry', children, namespaces);
   return xmlText(root, { defaultNamespace: ATOM, depositNamespace: DEFAULT_DEPOSIT_NAMESPACE });
+}
+
+/** @throws {UsageFault} an option contains a character that the entry would have to replace. */
+function assertXml(given: Metadata): void {
+  for (const name of METADATA_NAMES) {
+    const character = forbiddenIn(String(given[name] ?? ''));
+    if (character === undefined) continue;
+    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    throw new UsageFault(`--${name} contains the character U+${code}, which XML cannot contain.`);
+  }
 }
 
 type Person = { readonly name: string; readonly email: string | undefined };

@@ -291,4 +291,10 @@ test('every command has a help text, and wrong usage has its own exit code', asy
     ['list', '--status', 'x'],
   ])
     t.is((await depositor.run(args)).code, 2, args.join(' '));
+  const message = "Unknown command 'frobnicate'. deposit --help lists the commands.";
+  t.is((await depositor.run(['frobnicate'])).err, `${message}\n`);
+  t.deepEqual(await depositor.json(['frobnicate']), {
+    code: 2,
+    results: [{ error: { exitCode: 2, message, deposit: null } }],
+  });
 });

@@ -174,7 +174,7 @@ test('control characters from a server are escaped for the terminal', (t) => {
 test('metadata from options are readable by the service, with any characters', (t) => {
   const given = {
     name: 'Paint & <Co> "2"',
-    author: ['Ada Lovelace <ada@example.org>', 'Grace\u0001'],
+    author: ['Ada Lovelace <ada@example.org>', 'Grace \u{1f600}'],
     version: '1.0',
     url: 'https://acme.example/paint?a=1&b=2',
     license: ['MIT', 'https://spdx.org/licenses/MIT.html'],
@@ -183,7 +183,7 @@ test('metadata from options are readable by the service, with any characters', (
   const entry = readEntry(Buffer.from(madeEntry(given)));
   t.like(entryFacts(entry, DEFAULT_DEPOSIT_NAMESPACE, null), {
     title: 'Paint & <Co> "2"',
-    authors: ['Ada Lovelace', 'Grace\ufffd'],
+    authors: ['Ada Lovelace', 'Grace \u{1f600}'],
     version: '1.0',
     urlHosts: ['acme.example', 'spdx.org'],
     datePublished: '2026-03-01',
@@ -192,6 +192,21 @@ test('metadata from options are readable by the service, with any characters', (
   t.is(entryFrom({}), null);
   for (const wrong of [{ name: 'x' }, { name: 'x', author: ['  '] }, { metadata: 'x', name: 'x' }])
     t.throws(() => entryFrom(wrong), { instanceOf: UsageFault });
+});
+
+test('metadata from options with a character that XML cannot contain are refused', (t) => {
+  const given = { name: 'Paint', author: ['Ada'] };
+  t.throws(() => entryFrom({ ...given, name: 'a\u0001b' }), {
+    instanceOf: UsageFault,
+    message: '--name contains the character U+0001, which XML cannot contain.',
+  });
+  t.throws(() => entryFrom({ ...given, author: ['Ada', 'Grace\ufffe'] }), {
+    message: /^--author .* U\+FFFE,/,
+  });
+  t.throws(() => entryFrom({ ...given, description: '\ud83d' }), { message: /^--description .* U\+D83D,/ });
+  const others = { ...given, exclude: ['\u0001'] };
+  t.truthy(entryFrom(others), 'no option of the metadata');
+  t.truthy(entryFrom({ ...given, description: 'two\r\n\tlines' }));
 });
 
 test('metadata from a file are read byte for byte', async (t) => {

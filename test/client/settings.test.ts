@@ -127,7 +127,10 @@ test('the modification time of packed files must fit into a tar header', (t) => 
   t.is(packingTime(undefined).getTime(), 0);
   t.is(packingTime('2147483647').getTime(), 2_147_483_647_000);
   for (const epoch of ['2147483648', '-1', '1.5', 'now'])
-    t.throws(() => packingTime(epoch), { instanceOf: UsageFault });
+    t.throws(() => packingTime(epoch), {
+      instanceOf: UsageFault,
+      message: `SOURCE_DATE_EPOCH=${epoch} is not a number of seconds from 0 to 2147483647.`,
+    });
 });
 
 test('compiled code is cached in a private folder of the user, not in the temporary folder', async (t) => {

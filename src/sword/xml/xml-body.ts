@@ -39,6 +39,11 @@ export function escapedValue(value: string): string {
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
+/** Returns the first character that XML 1.0 cannot contain, which is replaced in texts. */
+export function forbiddenIn(text: string): string | undefined {
+  return text.match(FORBIDDEN)?.[0] ?? /\p{Surrogate}/u.exec(text)?.[0];
+}
+
 /** Escapes every `&`: xmlbuilder2 leaves texts that look like a reference, as `&#1;` or `&nbsp;`. */
 export function escaped(text: string): string {
   // A literal CR would be read as a line feed.
