@@ -296,6 +296,25 @@ test('a file that is no evidence is refused with the reason', async (t) => {
   t.throws(() => readEvidence('{'), { name: 'SyntaxError' });
   t.throws(() => readEvidence('null'), { message: /its evidence is missing or malformed/ });
   t.throws(refused({ evidence: 2 }), { message: /its evidence is/ });
+  for (const service of [
+    '',
+    'deposits.example',
+    'ftp://a.example',
+    'https://',
+    'https://a.example/x y',
+    'https://a\u202e',
+  ])
+    t.throws(refused({ service }), { message: /its service is/ }, service);
+  for (const savedAt of [
+    '',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    'on 2026-01-01T00:00:00Z',
+    '2026-01-01T00:00:00Z: proven',
+  ])
+    t.throws(refused({ savedAt }), { message: /its savedAt is/ }, savedAt);
+  for (const service of ['http://127.0.0.1:8080', 'http://[::1]:8080', 'https://a.example/base/%C3%A9'])
+    t.notThrows(refused({ service }), service);
   t.throws(refused({ events: [] }), { message: /its events is/ });
   t.throws(refused({ events: [{ ...evidence.events[0], revision: -1 }] }), { message: /its events is/ });
   t.throws(refused({ anchor: { ...evidence.anchor, root: 'x' } }), { message: /its anchor is/ });

@@ -8,8 +8,9 @@ export type Evidence = {
   /** Version of this format. */
   readonly evidence: 1;
   readonly deposit: number;
-  /** Address of the service that gave it, and when: RFC 3339, UTC. */
+  /** Address of the service that gave it: an http or https URL without characters that a URL escapes. */
   readonly service: string;
+  /** When it gave it: RFC 3339. */
   readonly savedAt: string;
   readonly events: readonly ProvenEvent[];
   /** The newest anchor of the log, and where it covers an event of the deposit; `null` without one. */
@@ -64,6 +65,10 @@ export type EarlierAnchor = {
 const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isText = (value: unknown): boolean => typeof value === 'string';
+const isUrl = (value: unknown): boolean =>
+  isText(value) && /^https?:\/\/[!-~]+$/.test(value as string) && URL.canParse(value as string);
+const isTime = (value: unknown): boolean =>
+  isText(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(value as string);
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -96,8 +101,8 @@ const EARLIER: Shape = {
 const EVIDENCE: Shape = {
   evidence: (value) => value === 1,
   deposit: isNumber,
-  service: isText,
-  savedAt: isText,
+  service: isUrl,
+  savedAt: isTime,
   events: (value) => Array.isArray(value) && value.length > 0 && value.every((event) => has(EVENT, event)),
   anchor: (value) => value === null || has(ANCHOR, value),
   covered: (value) => value === null || has(COVERED, value),

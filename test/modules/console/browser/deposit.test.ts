@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -148,7 +148,7 @@ test('one byte changed in the log: the page and the offline verifier name the ev
   await offline.getByRole('status').filter({ hasText: 'BROKEN' }).waitFor();
   for (const [contents, seen] of [
     ['{', 'cannot be read'],
-    [`{"evidence":1,"deposit":1,"service":"${XSS}"}`.replaceAll('\n', ''), 'its savedAt is missing'],
+    [`{"evidence":1,"deposit":1,"service":"${XSS}"}`, 'its service is missing'],
   ] as const) {
     const buffer = Buffer.from(contents);
     await offline
@@ -181,8 +181,8 @@ test('the offline verifier shows the file chosen last, also if one chosen before
     offline.getByLabel('Evidence file').setInputFiles({ name, mimeType: 'application/json', buffer });
   const malformed = Buffer.from('{');
   for (const [slow, quick, seen, steps] of [
-    [malformed, evidence, /^Deposit \d+ of .*: nothing is broken/, 5],
-    [evidence, malformed, /^quick\.json cannot be read: /, 0],
+    [malformed, evidence, /^– nothing is broken, .*\. Deposit \d+ of http/, 5],
+    [evidence, malformed, /^✖ The evidence cannot be read: quick\.json\. /, 0],
     [evidence, undefined, /^No evidence is chosen\.$/, 0],
   ] as const) {
     await choose('slow.json', slow);
@@ -195,6 +195,70 @@ test('the offline verifier shows the file chosen last, also if one chosen before
     t.regex((await verdict.textContent()) ?? '', seen);
     t.is(await offline.locator('#steps li').count(), steps);
   }
+});
+
+test('a changed file that is chosen again under its name is verified and hashed again', async (t, open) => {
+  const id = await deposited(t.context.alice);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+  const evidence = await saved(page, 'button', 'Save the evidence');
+  const offline = await offlineVerifier(page, await saved(page, 'link', 'Save the verifier'));
+  const bytes = page.getByRole('region', { name: 'Bytes' });
+  for (const [tab, field, result, before, seen, after] of [
+    [
+      offline,
+      offline.getByLabel('Evidence file'),
+      offline.locator('#verdict'),
+      'No evidence is chosen.',
+      '– nothing is broken',
+      '✖ The evidence cannot be read',
+    ],
+    [page, bytes.getByLabel('Hash an archive'), bytes.getByRole('status'), '', '✖ deposit', '✖ deposit'],
+  ] as const) {
+    for (const text of [seen, after]) {
+      const chooser = tab.waitForEvent('filechooser');
+      await field.click(); // Chromium reports no change if the same name is chosen then
+      t.is(await field.inputValue(), '');
+      t.is(await result.textContent(), before);
+      await (await chooser).setFiles(evidence);
+      await result.filter({ hasText: text }).waitFor({ timeout: 10_000 });
+      await writeFile(evidence, '{');
+    }
+  }
+});
+
+test('hidden characters of evidence are marked, and the outcome comes first', async (t, open) => {
+  const { service, alice } = t.context;
+  const id = await deposited(alice);
+  await anchored(service);
+  const { page } = await open({ role: 'auditor' });
+  await page.route(/\/events\?from=0$/, async (route) => {
+    const response = await route.fetch();
+    const json = (await response.json()) as { events: { stream: string }[] };
+    Object.assign(json.events[0] ?? {}, { stream: BIDI });
+    await route.fulfill({ response, json });
+  });
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+  const step = page.locator('.steps li').filter({ hasText: 'Hash chain' });
+  await step.getByText('is of the stream evil-U+202Eexe.doc').waitFor({ timeout: 10_000 });
+  const evidence = await saved(page, 'button', 'Save the evidence');
+  const offline = await offlineVerifier(page, await saved(page, 'link', 'Save the verifier'));
+  const choose = (text: string): Promise<void> =>
+    offline
+      .getByLabel('Evidence file')
+      .setInputFiles({ name: BIDI, mimeType: 'application/json', buffer: Buffer.from(text) });
+  const verdict = offline.locator('#verdict');
+  await choose(await readFile(evidence, 'utf8'));
+  await verdict
+    .filter({ hasText: /^✖ BROKEN: .*\. Deposit \d+ of http:.*, evidence saved \S+\.$/ })
+    .waitFor();
+  await offline.getByText('is of the stream evil-[U+202E]exe.doc').waitFor();
+  await choose(BIDI);
+  const marked = /^✖ The evidence cannot be read: evil-\[U\+202E\]exe\.doc\. .*evil-\[U\+202E\]/;
+  await verdict.filter({ hasText: marked }).waitFor();
+  t.false((await offline.textContent('body'))?.includes('\u202e'));
 });
 
 test('an event whose time was changed to another text is shown with it, and named as changed', async (t, open) => {

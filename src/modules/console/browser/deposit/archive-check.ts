@@ -13,6 +13,10 @@ const MAX_BYTES = 256 * 1024 ** 2;
 /** Compares a file of the reader with the archives of the deposit. */
 export function ArchiveCheck({ archives }: { readonly archives: readonly Archive[] }): VNode {
   const [result, setResult] = useState('');
+  const onClick = (event: Event): void => {
+    (event.currentTarget as HTMLInputElement).value = ''; // a changed file may be chosen again under its name
+    setResult('');
+  };
   const onChange = (event: Event): void => {
     const input = event.currentTarget as HTMLInputElement;
     const file = input.files?.[0];
@@ -31,8 +35,8 @@ export function ArchiveCheck({ archives }: { readonly archives: readonly Archive
           html`<li><${Shown} text=${filename} />, ${countText(length, 'byte')}, SHA-256 <code class="digest">${sha256}</code></li>`,
       )}
     </ul>
-    <label>Hash an archive that you have <input type="file" onChange=${onChange} /></label>
-    <p role="status">${result}</p>
+    <label>Hash an archive that you have <input type="file" onClick=${onClick} onChange=${onChange} /></label>
+    <p role="status"><${Shown} text=${result} /></p>
   </section>`;
 }
 

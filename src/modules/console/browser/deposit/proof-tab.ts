@@ -12,6 +12,7 @@ import { useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
 import { valueOf } from '../parts/fields.ts';
 import { Problem } from '../parts/pending.ts';
+import { Shown } from '../parts/shown.ts';
 import { withQuery } from '../router.ts';
 import { countText, numberText } from '../texts/count.ts';
 import { ArchiveCheck } from './archive-check.ts';
@@ -90,7 +91,7 @@ function Step({ step: { name, outcome, text, revisions = [] } }: { readonly step
   const { mark, word } = OUTCOMES[outcome];
   return html`<li class=${`step-${outcome}`}>
     <strong>${mark} ${STEP_TITLES[name]}: ${word}</strong>
-    <span>${text}</span>
+    <${Shown} text=${text} />
     ${revisions.map(
       (revision) =>
         html`<a href=${withQuery({ tab: 'timeline', at: String(revision) })}>Open event #${revision}</a>`,

@@ -13,6 +13,10 @@ let chosen: File | undefined;
 /** Number of verifications that have begun: only the newest shows what it finds. */
 let begun = 0;
 
+file.addEventListener('click', () => {
+  file.value = ''; // browsers report no change if a changed file is chosen again under its name
+  choose(undefined);
+});
 file.addEventListener('change', () => choose(file.files?.[0]));
 keys.addEventListener('input', () => void verifyChosen());
 document.addEventListener('dragover', (event) => event.preventDefault());
@@ -35,7 +39,8 @@ async function verifyChosen(): Promise<void> {
   begun += 1;
   const [run, evidenceFile] = [begun, chosen];
   if (evidenceFile === undefined) return;
-  verdict.textContent = `Reading ${evidenceFile.name}…`;
+  const name = visibleText(evidenceFile.name);
+  verdict.textContent = `Reading ${name}…`;
   try {
     const evidence = readEvidence(await evidenceFile.text());
     const found = await Array.fromAsync(prove(evidence, publicKeysIn(keys.value)));
@@ -44,20 +49,20 @@ async function verifyChosen(): Promise<void> {
     events.replaceChildren(...evidence.events.map(eventRow));
     const { outcome, text } = verdictOf(found);
     const { deposit, service, savedAt } = evidence;
-    verdict.textContent = `Deposit ${deposit} of ${service}, evidence saved ${savedAt}: ${text}.`;
+    verdict.textContent = `${OUTCOMES[outcome].mark} ${text}. Deposit ${deposit} of ${service}, evidence saved ${savedAt}.`;
     verdict.dataset['outcome'] = outcome;
   } catch (error) {
     if (run !== begun) return;
     steps.replaceChildren();
     events.replaceChildren();
-    verdict.textContent = `${evidenceFile.name} cannot be read: ${(error as Error).message}`;
+    verdict.textContent = `${OUTCOMES.broken.mark} The evidence cannot be read: ${name}. ${visibleText((error as Error).message)}`;
     verdict.dataset['outcome'] = 'broken';
   }
 }
 
 function stepItem({ name, outcome, text }: ProofStep): HTMLElement {
   const { mark, word } = OUTCOMES[outcome];
-  const item = element('li', `${mark} ${STEP_TITLES[name]}: ${word}. ${text}`);
+  const item = element('li', `${mark} ${STEP_TITLES[name]}: ${word}. ${visibleText(text)}`);
   item.dataset['outcome'] = outcome;
   return item;
 }
