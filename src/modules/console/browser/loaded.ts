@@ -1,14 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { getJson, type Reading } from './api.ts';
+import { ApiError, getJson, type Reading } from './api.ts';
 import { live } from './live.ts';
 
 /** A value that is loaded: what came last, and why it is not of now if it could not be read. */
 export type Loaded<Value> = { readonly value: Value | undefined; readonly problem: string | undefined };
 
+/** Milliseconds until the first attempt to load a value again, and at most between two attempts. */
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [2000, 30_000];
+
 /**
  * Loads a value when the inputs change; an answer to older inputs is dropped. Loads it again when `version` changes, in
  * the background, while the value before stays. So it does when the event stream begins, if the last attempt failed, or
- * if there is a `version`: changes may have been missed.
+ * if there is a `version`: changes may have been missed. While the service does not answer, or cannot, it tries again.
  * @param version of a value that may change
  */
 export function useLoaded<Value>(
@@ -23,23 +26,38 @@ export function useLoaded<Value>(
   mayBeOld.current = version !== undefined || state.problem !== undefined;
   const [openings, setOpenings] = useState(0);
   useEffect(() => live.openings.listen(() => mayBeOld.current && setOpenings((before) => before + 1)), []);
+  const [attempts, setAttempts] = useState(0);
+  const pauseMs = useRef(FIRST_PAUSE_MS);
   const asked = useRef<readonly unknown[]>([undefined]);
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const background = areSame(asked.current, inputs);
+    if (!background) pauseMs.current = FIRST_PAUSE_MS;
     asked.current = inputs;
     load({ signal, background }).then(
-      (value) => signal.aborted || setLast({ inputs, value, problem: undefined }),
-      (error: Error) =>
-        signal.aborted ||
+      (value) => {
+        if (signal.aborted) return;
+        pauseMs.current = FIRST_PAUSE_MS;
+        setLast({ inputs, value, problem: undefined });
+      },
+      (error: Error) => {
+        if (signal.aborted) return;
         setLast((before) => {
           const value = areSame(before.inputs, inputs) ? before.value : undefined;
           return { inputs, value, problem: error.message };
-        }),
+        });
+        if (!isTemporary(error)) return;
+        timer = setTimeout(() => setAttempts((before) => before + 1), pauseMs.current);
+        pauseMs.current = Math.min(2 * pauseMs.current, MAX_PAUSE_MS);
+      },
     );
-    return () => stop.abort();
-  }, [...inputs, version, openings]);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [...inputs, version, openings, attempts]);
   return state;
 }
 
@@ -61,6 +79,11 @@ export function useRereadJson<Value>(path: string, version: number): Loaded<Valu
     return () => clearInterval(timer);
   }, []);
   return useJson(path, version + ticks);
+}
+
+/** Whether the same request may be answered later. */
+function isTemporary(error: Error): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {

@@ -83,6 +83,48 @@ test('data that could not be loaded are loaded once the service answers again', 
   tab.forgive(/ERR_CONNECTION_REFUSED/);
 });
 
+test('data that could not be loaded are loaded again while the event stream stays open', async (t, open) => {
+  const { alice } = t.context;
+  await depositOf(alice, { title: 'Cornel' });
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  let answer: 'refusal' | 'none' | 'rows' = 'refusal';
+  await page.route('**/console/api/deposits?*', async (route) => {
+    if (answer === 'refusal') await route.fulfill({ status: 503 });
+    else if (answer === 'none') await route.abort('connectionrefused');
+    else await route.continue();
+  });
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Deposits' }).click();
+  await page.getByRole('alert').getByText('The service cannot answer at the moment').waitFor();
+  answer = 'none';
+  await page.getByRole('alert').getByText('The service does not answer.').waitFor();
+  answer = 'rows';
+  await page.getByRole('row', { name: /Cornel/ }).waitFor();
+  t.is(await page.getByRole('alert').count(), 0);
+  tab.forgive(/status of 503|ERR_CONNECTION_REFUSED/);
+});
+
+test('a job that could not be stopped says why', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = 800_000;
+  await appendFailedDeposit(service, id, await depositOf(alice, { title: 'Service tree' }));
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  const json = { id: 'x', state: 'running', total: 1, done: 0, refused: 0, refusals: [], problem: null };
+  await page.route('**/console/api/jobs', (route) => route.fulfill({ status: 202, json }));
+  await page.route('**/console/api/jobs/x', (route) => route.fulfill({ json }));
+  await page.route('**/console/api/jobs/x/stop', (route) => route.fulfill({ status: 503 }));
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('button', { name: 'Retry…' }).click();
+  await page.getByRole('button', { name: 'Retry 1 deposit' }).click();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('The service cannot answer at the moment').waitFor({ timeout: 10_000 });
+  tab.forgive(/status of 503/);
+  t.pass();
+});
+
 test('a page that fails while it is rendered says so in a sentence, and others can be opened', async (t, open) => {
   const tab = await open({ role: 'operator' });
   const { page } = tab;

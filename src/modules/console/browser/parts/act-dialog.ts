@@ -30,23 +30,23 @@ type ActDialogProps = { readonly act: Act; readonly selected: Selected; readonly
 /** Says what an act will do and to how many deposits, starts it, and shows how far the server is. */
 export function ActDialog({ act, selected, onClose }: ActDialogProps): VNode {
   const [job, setJob] = useState<JobView | undefined>(undefined);
-  const starting = useAct();
+  const acts = useAct();
   const count = 'ids' in selected ? selected.ids.length : selected.count;
   const what = countText(count, 'deposit');
   const command = commandLine(act, 'ids' in selected ? selected : { filter: selected.filter });
   usePolled(job, setJob);
   const start = (): void =>
-    starting.run(async () => setJob(await postJson<JobView>('/console/api/jobs', { act, ...selected })));
+    acts.run(async () => setJob(await postJson<JobView>('/console/api/jobs', { act, ...selected })));
   return html`<${Dialog} title=${`${TITLES[act]}: ${what}`} onClose=${onClose}>
     <p>${MEANINGS[act]} Each gets an event that names you.</p>
     ${command !== undefined && html`<p class="quiet">The same on the command line:</p><p><${Copyable} text=${command} /></p>`}
-    <${Problem} text=${starting.problem} />
+    <${Problem} text=${acts.problem} />
     ${job && html`<${Progress} job=${job} />`}
     <div class="actions">
       ${!job && html`<button type="button" class="primary" onClick=${start}>${act === 'recheck' ? `Check ${what} again` : `Retry ${what}`}</button>`}
       ${
         job?.state === 'running' &&
-        html`<button type="button" onClick=${() => void postJson(`/console/api/jobs/${job.id}/stop`)}>Stop</button>`
+        html`<button type="button" onClick=${() => acts.run(() => postJson<void>(`/console/api/jobs/${job.id}/stop`))}>Stop</button>`
       }
       <button type="button" onClick=${onClose}>${job && job.state !== 'running' ? 'Close' : job ? 'Let it run' : 'Cancel'}</button>
     </div>
