@@ -104,7 +104,7 @@ function unescapeOrigin(escaped: string): string {
   return escaped.replace(/%3B/gi, ';').replaceAll('%25', '%');
 }
 
-function formatRange({ first, last }: Range): string {
+export function formatRange({ first, last }: Range): string {
   return last === undefined ? String(first) : `${first}-${last}`;
 }
 

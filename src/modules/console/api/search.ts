@@ -2,7 +2,7 @@ import { type DepositSearchView, searchId } from '../../../../projections/deposi
 import { deposits as depositStreams } from '../../../domain/aggregates.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
-import { formatSwhid, type Swhid } from '../../../swhid/swhid.ts';
+import { formatRange, formatSwhid, type Swhid } from '../../../swhid/swhid.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { pageOf } from '../listing/deposit-pages.ts';
 import { rowOf, selectionOf, swhidIn } from '../listing/deposit-query.ts';
@@ -15,7 +15,7 @@ import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NEWEST = { orderBy: 'key', descending: true, limit: MAX_FOUND };
-const NOTHING_MORE = { event: null, path: null, limit: null, list: null };
+const NOTHING_MORE = { event: null, path: null, lines: null, limit: null, list: null };
 
 type SearchParts = Pick<ConsoleParts, 'depositsOf' | 'log' | 'resolver'>;
 
@@ -85,7 +85,8 @@ export function searchRoutes({ depositsOf, log, resolver }: SearchParts): readon
       if (whole.deposits.length > 0 || swhid.type !== 'dir') return whole;
     }
     const { deposits: found, ...where } = await findInside(deposits, resolver, swhid, MAX_FOUND, signal);
-    return { ...of('SWHID', found), ...where };
+    const { lines } = swhid.qualifiers;
+    return { ...of('SWHID', found), ...where, lines: lines ? formatRange(lines) : null };
   }
 
   function eventsOf({ depositId }: DepositSearchView): Promise<RecordedEvent[]> {

@@ -9,6 +9,13 @@ export function notePlace(): void {
   if (wanted === undefined) history.replaceState({ top: scrollY }, '');
 }
 
+/** Scrolls to the part that the address of a page names, unless the page returns to the place where it was left. */
+export function showPart(part: Element | null | undefined): void {
+  if (!part || history.state !== null || location.hash !== '') return;
+  wanted = undefined;
+  part.scrollIntoView({ block: 'center' });
+}
+
 /**
  * Returns to the place where a page was left, after the buttons back and forward and a reload. Browsers try so at once,
  * when the data of the page are missing. Here it waits until the page is long enough, or its reader acts.

@@ -15,13 +15,14 @@ export const presentPlace = new Store(placeNow());
 /** Opens a page of the console without loading it from the server. The focus moves into another page. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const { pathname } = location;
-  if (replace) history.replaceState(history.state, '', to);
+  const isSamePage = new URL(to, location.href).pathname === pathname;
+  if (replace) history.replaceState(isSamePage ? history.state : null, '', to);
   else {
     notePlace();
     history.pushState(null, '', to);
   }
   presentPlace.value = placeNow();
-  if (location.pathname !== pathname) document.getElementById('content')?.focus({ preventScroll: true });
+  if (!isSamePage) document.getElementById('content')?.focus({ preventScroll: true });
 }
 
 /**

@@ -24,6 +24,8 @@ export type SearchResult = {
   readonly event: number | null;
   /** Path of the file or directory that a SWHID names, in the first deposit; percent-encoded as in a SWHID. */
   readonly path: string | null;
+  /** Lines of the file that the SWHID names, such as `3-7`. */
+  readonly lines: string | null;
   /** Says in a sentence what was not searched. */
   readonly limit: string | null;
   /** Query of the list that shows all of them. */

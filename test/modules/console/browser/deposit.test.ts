@@ -26,6 +26,7 @@ import {
   partial,
 } from '../../../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../../../testing/http/test-client.ts';
+import { until } from '../../../../testing/processes/until.ts';
 import { RunningService } from '../../../../testing/service/running-service.ts';
 
 const test = consoleTests({ alice: { collections: ['software'] } });
@@ -341,6 +342,9 @@ test('files are shown as text, with hidden characters visible, lines selected an
   await page.goto(`/console/search?q=${content}`);
   await page.waitForURL(/tab=files&path=p%2FREADME$/);
   await page.getByRole('link', { name: 'Line 2' }).waitFor();
+  await page.goto(`/console/search?q=${content};lines=2-3`);
+  await page.waitForURL(/tab=files&path=p%2FREADME&lines=2-3$/);
+  await page.getByText('Lines 2-3:').waitFor();
   const file = await saved(page, 'link', 'Download the file');
   t.is(await readFile(file, 'utf8'), 'one\ntwo \u2067\nthree\n');
 
@@ -353,6 +357,52 @@ test('files are shown as text, with hidden characters visible, lines selected an
   const changed = page.getByRole('region', { name: 'Differences' });
   await changed.getByRole('row', { name: '1 1 one' }).waitFor();
   await changed.getByRole('row', { name: '2 + two U+2067' }).waitFor();
+});
+
+test('a file whose last line feed alone differs is said to differ in that', async (t, open) => {
+  const { service } = t.context;
+  const providerUrl = 'https://grace.example/';
+  const grace = await service.register('grace', { collections: ['software'], providerUrl });
+  const first = await deposited(grace, { 'p/README': 'one\ntwo\n' }, 'create_origin');
+  const id = await deposited(grace, { 'p/README': 'one\ntwo' }, 'add_to_origin');
+  const { page } = await open({ role: 'operator' });
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/README&with=${first}`);
+  await page
+    .getByText('differ only in whether the last line ends with a line feed')
+    .waitFor({ timeout: 20_000 });
+  t.is(await page.getByRole('region', { name: 'Differences' }).count(), 0);
+});
+
+test('the chosen lines of a file come into view when it is opened, and a reload keeps the place', async (t, open) => {
+  const lines = Array.from({ length: 900 }, (_, line) => `line ${line}\n`).join('');
+  const id = await deposited(t.context.alice, { 'p/lines': lines });
+  const { page } = await open({ role: 'operator', height: 600 });
+  const isSeen = async (line: number): Promise<boolean> => {
+    const row = page.getByRole('link', { name: `Line ${line}`, exact: true });
+    const { y = -1 } = (await row.boundingBox()) ?? {};
+    return y > 100 && y < 500;
+  };
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/lines&lines=500-700`);
+  await until(() => isSeen(500));
+  await page.evaluate('window.scrollTo(0, 77)');
+  await until(() => page.evaluate<boolean>('history.state?.top === 77'));
+  await page.reload();
+  await page.getByRole('link', { name: 'Line 500', exact: true }).waitFor();
+  await until(() => page.evaluate<boolean>('scrollY === 77'));
+  await page.getByRole('link', { name: 'root', exact: true }).click();
+  await page.getByRole('link', { name: 'p/', exact: true }).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'Line 500', exact: true }).waitFor();
+  await until(() => page.evaluate<boolean>('scrollY === 77'));
+  const text = await page
+    .locator('[aria-label=File] p')
+    .getByTitle(/;lines=500-700$/)
+    .getAttribute('title');
+  await page.locator('#search').fill(text ?? '');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/&lines=500-700$/);
+  await until(() => isSeen(500));
+  t.pass();
 });
 
 const MIB = 1024 ** 2;

@@ -30,6 +30,8 @@ export function ChangedLines({ before, after, query }: ChangedLinesProps): VNode
   if (!value?.places) return html`<${Pending} of=${loaded} text="Comparing …" />`;
   const lines = value.places.flatMap((place, index) => place.map((line) => ({ ...line, index })));
   const count = lines.filter(({ kind }) => kind !== 'same').length;
+  if (count === 0)
+    return html`<p class="quiet">The files differ only in whether the last line ends with a line feed.</p>`;
   const page = pageOf(query, 'change', lines, ({ text }) => text);
   const places = [...Map.groupBy(page.items, ({ index }) => index).values()];
   return html`<section aria-label="Changed lines">

@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
+import { showPart } from '../kept-scroll.ts';
 import { useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Pending } from '../parts/pending.ts';
@@ -40,6 +42,8 @@ type LinesProps = {
 };
 
 function Lines({ text, chosen, query }: LinesProps): VNode {
+  const rows = useRef<HTMLElement>(null);
+  useEffect(() => showPart(rows.current?.querySelector('.chosen')), []);
   const lines = linesOf(text);
   if (lines.length === 0) return html`<p class="quiet">The file is empty.</p>`;
   const page = pageOf(query, 'from', lines, (line) => line, chosen?.first);
@@ -51,7 +55,7 @@ function Lines({ text, chosen, query }: LinesProps): VNode {
   const isChosen = (line: number): boolean =>
     chosen !== undefined && line >= chosen.first && line <= chosen.last;
   return html`<${Paged} page=${page} what="Lines"><div class="source" role="region" aria-label="Lines" tabindex="0"><table>
-    <tbody>
+    <tbody ref=${rows}>
       ${page.items.map((line, index) => {
         const number = page.first + index;
         return html`<tr class=${isChosen(number) ? 'chosen' : ''}>

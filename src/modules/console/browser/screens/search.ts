@@ -55,11 +55,11 @@ export function Search({ place }: ScreenProps): VNode {
   `;
 }
 
-/** Returns the query that shows in a deposit what the text names: an event, or a file or directory. */
+/** Returns the query that shows in a deposit what the text names: an event, or a file with its lines, or a directory. */
 function placeIn(data: SearchResult | undefined): string {
   if (data?.event != null) return `?at=${data.event}`;
   if (data?.path == null) return '';
-  return `?tab=files&path=${encodeURIComponent(data.path)}`;
+  return `?tab=files&path=${encodeURIComponent(data.path)}${data.lines === null ? '' : `&lines=${data.lines}`}`;
 }
 
 function capitalized(text: string): string {
