@@ -71,6 +71,8 @@ test.serial(
       'since=yesterday',
       'since=2026-01-01T00:00:00',
       'until=1',
+      'until=9999-12-31T23:59-14:00',
+      `since=${encodeURIComponent('0000-01-01T00:00+14:00')}`,
       'before=x',
     ])
       t.is((await auditor.get(`/console/api/deposits?${bad}`)).status, 400, bad);

@@ -106,6 +106,8 @@ export function swhidIn(text: string): Swhid {
 /** Returns the time in the form in which events have it. */
 function timeIn(text: string): string {
   const time = momentOf(text);
-  if (time !== undefined) return new Date(time).toISOString();
-  throw new ConsoleRefusal(400, 'BAD_TIME', notAMoment(text));
+  if (time === undefined) throw new ConsoleRefusal(400, 'BAD_TIME', notAMoment(text));
+  const stored = new Date(time).toISOString();
+  if (/^\d{4}-/.test(stored)) return stored;
+  throw new ConsoleRefusal(400, 'BAD_TIME', `“${text}” is not in one of the years 0 to 9999 in UTC.`);
 }
