@@ -53,12 +53,8 @@ export function negotiate<Format extends string>(
   return ranges.some((range) => range.quality >= quality && isForPrograms(range)) ? offers[0] : best.offer;
 }
 
-/**
- * Returns whether a range is a type of XML or JSON, offered here or not, or all text, which XML may be. Browsers name XHTML
- * together with HTML.
- */
+/** Returns whether a range is a type of XML or JSON, offered here or not; browsers name XHTML together with HTML. */
 function isForPrograms({ type }: Range): boolean {
-  if (type === 'text/*') return true;
   return /^(?:application|text)\/(?:.*\+)?(?:xml|json)$/.test(type) && type !== 'application/xhtml+xml';
 }
 
