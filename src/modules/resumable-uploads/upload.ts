@@ -24,6 +24,7 @@ export class Upload {
   #touchedAt: number;
   /** Whether the file or the record may count bytes after the offset, because truncating failed. */
   #hasSurplus = false;
+  #isConfirmed = true;
 
   /** Restores an upload from its record after a restart or a crash. */
   static async restored(record: UploadRecord, folder: UploadsFolder): Promise<Upload> {
@@ -37,6 +38,7 @@ export class Upload {
     // The record counts bytes once they are synced: only what differs from it needs a sync, the slowest call of a start.
     if (length !== size || length !== record.durableLength) await handle.datasync();
     const upload = new Upload(record, folder, length, Math.max(Date.parse(record.createdAt), mtimeMs));
+    upload.#isConfirmed = false;
     if (state.status === 'verifying') await upload.setState({ status: 'open' });
     else if (length !== record.durableLength) await upload.setState(state);
     return upload;
@@ -108,6 +110,17 @@ export class Upload {
       throw refusal;
     }
     await this.#commit(writer, from, checksum);
+  }
+
+  /**
+   * Makes the offset durable before a client learns it: the process before may have been killed after it had written the
+   * record, and before the sync. A start does not do so for all uploads, since a sync is its slowest call.
+   * @throws {SwordError} 503
+   */
+  async confirm(): Promise<void> {
+    if (this.#isConfirmed) return;
+    await this.#folder.sync(this.id);
+    this.#isConfirmed = true;
   }
 
   /** Records that bytes have arrived. */

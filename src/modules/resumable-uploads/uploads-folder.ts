@@ -45,6 +45,7 @@ export class UploadsFolder {
    * newer release continues them. Only for the one process that owns the folder.
    */
   async records(): Promise<FoundRecords> {
+    await syncFolder(this.#folder); // the last process may have been killed before it had
     const names = await files.readdir(this.#folder);
     const records: UploadRecord[] = [];
     const unknown: string[] = [];
@@ -89,6 +90,15 @@ export class UploadsFolder {
     await using handle = await files.open(this.#recordOf(id), 'r+');
     await handle.write(paddedLength(length), LENGTH_POSITION);
     await handle.datasync();
+  }
+
+  /** Resolves when the record is durable as it is. */
+  async sync(id: string): Promise<void> {
+    const sync = async (): Promise<void> => {
+      await using handle = await files.open(this.#recordOf(id), 'r+');
+      await handle.datasync();
+    };
+    await orUploadsUnavailable(sync());
   }
 
   /** Removes the record, then the bytes: bytes without a record are removed at the next start. */

@@ -62,6 +62,21 @@ test.serial('a start reads uploads concurrently, and syncs none that is as recor
   t.true(most > 1 && most <= 16, `${most} at once`);
 });
 
+test.serial('after a restart no client learns an offset before its record is synced', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: LIMITS });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const uploads = new TusUploads(alice);
+  const iri = await uploads.begin(20);
+  await uploads.patch(iri, 0, new Uint8Array(Buffer.from('ten bytes.')));
+  await service.stop();
+  await service.startAgain();
+  const [again, place] = [new TusUploads(alice.at(service.url)), new URL(iri).pathname];
+  const faults = await failFileCalls(t, 'datasync');
+  t.is((await again.head(place)).status, 503);
+  faults.works();
+  for (const _ of [1, 2]) t.is(await again.offset(place), 10);
+});
+
 test.serial('an upload whose failed write cannot be undone is unusable until it is', async (t) => {
   await using service = await RunningService.start({ uploadLimits: LIMITS });
   const alice = await service.register('alice', { collections: ['software'] });

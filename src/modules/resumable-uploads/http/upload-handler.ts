@@ -22,6 +22,7 @@ export function uploadHandler(uploads: ResumableUploads, bodyTimeouts: BodyTimeo
         throw notFound(text);
       }
       assertNoDryRun(ctx);
+      await upload.confirm();
       return upload;
     },
     handlers: {
