@@ -221,7 +221,9 @@ test('a verification that cannot be recorded has the exit code of what it found'
 
 test('a mistyped folder gets neither views nor a key', async (t) => {
   const nowhere = path.join(await service.copy(t), 'nowhere');
-  t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), { code: 'NO_VIEW' });
+  t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), {
+    code: 'ENGINE_MISSING',
+  });
   const { code, err } = await runScript(nowhere, 'anchor', ['--public-key']);
   t.is(code, 1);
   t.regex(err, /^No data folder at .*nowhere\. A service creates it /);
