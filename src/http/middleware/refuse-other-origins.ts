@@ -21,6 +21,6 @@ export function refuseOtherOrigins({ method, req: { headers } }: ServiceContext,
 }
 
 /** Whether the `Origin` of a request is the host to which it was sent; `null`, of a page without an origin, is not. */
-export function isOriginOf(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host;
+export function isOriginOf(origin: string | undefined, host: string | undefined): boolean {
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }

@@ -14,8 +14,7 @@ const MAX_BODY_BYTES = 65_536;
 export function assertFromConsole({ req }: ServiceContext, { isForm }: Pick<Route, 'isForm'>): void {
   const { headers } = req;
   const site = headers['sec-fetch-site'];
-  const isSameOrigin =
-    site === undefined ? isOriginOf(headers.origin ?? 'null', headers.host) : site === 'same-origin';
+  const isSameOrigin = site === undefined ? isOriginOf(headers.origin, headers.host) : site === 'same-origin';
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const isOwnForm = isForm && type === 'application/x-www-form-urlencoded';
   const isScript = type === 'application/json' && headers['x-console'] !== undefined;
