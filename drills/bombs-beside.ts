@@ -5,11 +5,11 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { type Bomb, bombs } from './bombs.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { peakMemory } from './process-facts.ts';
-import { ServiceProcess } from './service-process.ts';
+import { type Bomb, bombs } from './clients/bombs.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { peakMemory } from './service/process-facts.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Deposits eight archive bombs at once, of eight kinds, and a normal archive at the same time. The normal one must be done in 10
 seconds, the bombs must be rejected for what they are, and the memory of the service must stay below 400 MiB.

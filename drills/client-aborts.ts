@@ -17,11 +17,11 @@ import { RawConnection } from '../testing/http/raw-connection.ts';
 import { swordClients } from '../testing/http/sword-clients.ts';
 import { pieceHeaders, TusUploads } from '../testing/http/tus-uploads.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { AnsweredDeposits, AUTHORIZATION, newTar } from './answered-deposits.ts';
-import { type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { openDescriptors } from './process-facts.ts';
-import { ServiceProcess } from './service-process.ts';
+import { AnsweredDeposits, AUTHORIZATION, newTar } from './clients/answered-deposits.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
+import { openDescriptors } from './service/process-facts.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Breaks uploads off after every twentieth of their bodies, by a reset and by closing in good order: archives alone, forms,
 multipart/related, chunks of a resumable upload. Nothing may stay behind: no deposit, no temporary file, no open

@@ -7,12 +7,12 @@ import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { Exposition } from '../testing/service/exposition.ts';
-import { BegunBefore } from './begun-before.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { MixedLoad } from './mixed-load.ts';
-import { promisesKept } from './promises-kept.ts';
-import { ServiceProcess } from './service-process.ts';
+import { BegunBefore } from './clients/begun-before.ts';
+import { MixedLoad } from './clients/mixed-load.ts';
+import { promisesKept } from './clients/promises-kept.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Sets the clock of the running service back under load, starts it again with that clock, and sets the clock right again. Work
 in progress has to continue: ids, histories, repeated requests, resumable uploads, logins, streams of events, anchors,
@@ -98,7 +98,7 @@ async function shiftedClock(): Promise<Clock & AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-shift-'));
   const file = path.join(folder, 'milliseconds');
   await writeFile(file, '0');
-  const module = pathToFileURL(path.join(import.meta.dirname, 'shifted-clock.ts'));
+  const module = pathToFileURL(path.join(import.meta.dirname, 'service/shifted-clock.ts'));
   return {
     env: { NODE_OPTIONS: `--import=${module.href}`, DRILL_CLOCK_FILE: file },
     set: (minutes) => writeFile(file, String(minutes * 60_000)),

@@ -1,6 +1,6 @@
 import { minioProgram } from '../testing/s3/minio-process.ts';
-import { amount, type Finding, runDrill } from './drill.ts';
-import { AWAYS, EngineOutage, type OutageFound } from './engine-outage.ts';
+import { AWAYS, EngineOutage, type OutageFound } from './engines/engine-outage.ts';
+import { amount, type Finding, runDrill } from './frame/drill.ts';
 
 const HELP = `Takes the event log (the double of EventStoreDB), and in another service the archive store (MinIO if
 MINIO_BIN names one or minio is on the path, else the S3 server of the tests), away under load: refused, reset, silent

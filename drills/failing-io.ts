@@ -1,10 +1,10 @@
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { amount, type Finding } from './drill.ts';
-import { scratchFolder } from './drilled-service.ts';
+import { amount, type Finding } from './frame/drill.ts';
 import { type Choice, FailingIoRun, type Failure } from './io/failing-io-run.ts';
 import { WatchedIo } from './io/io-control.ts';
 import { chosenSubjects, type Subject, subjectNames } from './io/io-subjects.ts';
 import { runWatchedDrill } from './io/watched-drill.ts';
+import { scratchFolder } from './service/drilled-service.ts';
 
 const HELP = `Has the n-th open, read, write, sync, rename, unlink, truncate or mkdir fail, for every n until there are no more: of the
 service (its log, archives, views, checkpoints and uploads), and of backup, restore, migrate and rebuild. Each starts from

@@ -1,9 +1,9 @@
-import { type Finding, printProgress, runDrill, skipped } from './drill.ts';
-import { drilledFolder } from './drilled-service.ts';
-import { faultsOfAFailedSync } from './failed-sync.ts';
-import { FAILING_CALLS, type FailingCall } from './failing-calls.ts';
-import { FailingRun } from './failing-run.ts';
-import { whyNoStrace } from './strace.ts';
+import { type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { drilledFolder } from './service/drilled-service.ts';
+import { faultsOfAFailedSync } from './system-calls/failed-sync.ts';
+import { FAILING_CALLS, type FailingCall } from './system-calls/failing-calls.ts';
+import { FailingRun } from './system-calls/failing-run.ts';
+import { whyNoStrace } from './system-calls/strace.ts';
 
 const HELP = `Has strace fail the n-th write, sync, rename or mkdir of the log, the archives, the views, the uploads, with EIO and with
 ENOSPC, for every n until creates need no more of them; then from the n-th on all of them. A create must be answered

@@ -12,9 +12,15 @@ import { makeDeposits } from '../testing/http/varied-deposits.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
-import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder, settled } from './drilled-service.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import {
+  DRILL_PASSWORD,
+  drillClient,
+  registerDrill,
+  scratchFolder,
+  settled,
+} from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Makes deposits of many kinds in a real service, stops it, changes one byte of a copy of its files at a time, and
 looks whether "deposit-service verify" names each. Then tampers with the log as its owner could, which anchors must show.

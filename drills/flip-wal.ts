@@ -2,12 +2,12 @@ import { cp, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder, scratchFolder } from './drilled-service.ts';
-import { MixedLoad } from './mixed-load.ts';
-import { promisesKept } from './promises-kept.ts';
-import { NotStarted, ServiceProcess } from './service-process.ts';
-import type { Ledger } from './watched-deposit.ts';
+import { MixedLoad } from './clients/mixed-load.ts';
+import { promisesKept } from './clients/promises-kept.ts';
+import type { Ledger } from './clients/watched-deposit.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder, scratchFolder } from './service/drilled-service.ts';
+import { NotStarted, ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Kills the service under load, so that the last of its commits are only in the write-ahead log of SQLite, flips one bit
 of a copy of that file at a time, and starts the service on it. SQLite drops everything after a corrupt frame without

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import path from 'node:path';
 import { minioProgram } from '../testing/s3/minio-process.ts';
-import { type Finding, printProgress, runDrill } from './drill.ts';
-import { eventually, ObjectFaultSite } from './object-fault-site.ts';
-import { keyOf, newDeposit } from './storing-client.ts';
+import { keyOf, newDeposit } from './clients/storing-client.ts';
+import { eventually, ObjectFaultSite } from './engines/object-fault-site.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { HASTY_SERVICE_MAIN } from './service/service-process.ts';
 
 const HELP = `Flips one bit in the archives of eight deposits of one client, in the bucket of a real MinIO (that of MINIO_BIN, or minio
 on the path) or else of the S3 server of the tests, with two reactor nodes and two HTTP nodes. The deposits of another
@@ -18,13 +18,12 @@ const ARCHIVE_BYTES = 10_000;
 /** Limit from completion to done for another client's deposit: one that waited for the eight would never be done. */
 const LONGEST_MS = 30_000;
 const BUCKET = 'deposits';
-const HASTY = path.join(import.meta.dirname, 'hasty-service.ts');
 
 await runDrill(HELP, {}, ({ short }) => drill(short));
 
 async function drill(isShort: boolean): Promise<Finding> {
   const minio = minioProgram();
-  const main = isShort ? HASTY : undefined;
+  const main = isShort ? HASTY_SERVICE_MAIN : undefined;
   await using site = await ObjectFaultSite.start({ minio, main, roles: ['http', 'http'] });
   const { owner, engines, cluster } = site;
   const damaged = [];

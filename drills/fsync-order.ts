@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import { TusUploads } from '../testing/http/tus-uploads.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { AnsweredDeposits } from './answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { ServiceProcess } from './service-process.ts';
-import { Strace, whyNoStrace } from './strace.ts';
-import { disorder, type Step, type SystemCall, systemCalls } from './system-calls.ts';
+import { AnsweredDeposits } from './clients/answered-deposits.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
+import { Strace, whyNoStrace } from './system-calls/strace.ts';
+import { disorder, type Step, type SystemCall, systemCalls } from './system-calls/system-calls.ts';
 
 const HELP = `Looks with strace whether a create is answered 201 only after its bytes and its events are on the disk: the temporary
 file is synced, then renamed, then its folder is synced, then the events are written and synced, then the answer is

@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
-import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
-import { type Finding, printProgress, runDrill } from './drill.ts';
-import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drilled-service.ts';
-import { everythingVerified } from './everything-verified.ts';
-import { ServiceProcess } from './service-process.ts';
-import { limitedFiles, mayMount, runWhereItMayMount, tmpfsOn } from './small-disk.ts';
+import { AnsweredDeposits, lostOf, newTar } from './clients/answered-deposits.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './service/drilled-service.ts';
+import { everythingVerified } from './service/everything-verified.ts';
+import { ServiceProcess } from './service/service-process.ts';
+import { limitedFiles, mayMount, runWhereItMayMount, tmpfsOn } from './system-calls/small-disk.ts';
 
 const HELP = `Fills the disk under load: that of the event log, that of the archives, and one that has the whole data folder. While
 it is full, a create must be answered 503 or 507, or be whole; readiness must say why; when there is room again the

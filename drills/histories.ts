@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { AUTHORIZATION } from './answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
-import { scratchFolder } from './drilled-service.ts';
+import { AUTHORIZATION } from './clients/answered-deposits.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { outputFolder } from './frame/kept-output.ts';
 import { builtChecker, type Judgement, judged, NotBuilt } from './histories/checker.ts';
 import { Clients } from './histories/clients.ts';
 import { lastReads } from './histories/last-reads.ts';
@@ -13,7 +13,7 @@ import type { Operation } from './histories/operation.ts';
 import { ProxiedSite, type SiteName } from './histories/proxied-site.ts';
 import { RecordedRequests } from './histories/recorded-requests.ts';
 import { SiteFaults } from './histories/site-faults.ts';
-import { outputFolder } from './kept-output.ts';
+import { scratchFolder } from './service/drilled-service.ts';
 
 const HELP = `Concurrent clients work on the same deposits over two nodes, on three event log servers (the double of EventStoreDB) and
 one S3 server. Reactors run on two other nodes or, by an odd seed, on the same ones. Meanwhile connections are cut, silent

@@ -1,10 +1,10 @@
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
-import { drillClient, drilledFolder, unsettled } from './drilled-service.ts';
-import { everythingVerified } from './everything-verified.ts';
-import { KilledCreate } from './killed-create.ts';
-import { ServiceProcess } from './service-process.ts';
-import { Strace, whyNoStrace } from './strace.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { drillClient, drilledFolder, unsettled } from './service/drilled-service.ts';
+import { everythingVerified } from './service/everything-verified.ts';
+import { ServiceProcess } from './service/service-process.ts';
+import { KilledCreate } from './system-calls/killed-create.ts';
+import { Strace, whyNoStrace } from './system-calls/strace.ts';
 
 const HELP = `Kills the service with SIGKILL exactly at the n-th sync, rename, write, opening, cut or removal of a file on the way of
 a deposit, from its create to its end, for every n until it is through: for an archive that becomes a row of the store

@@ -10,9 +10,9 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { mustPass, startScript } from '../testing/processes/run-script.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Kills each long command of operators with SIGKILL at random moments, runs it again, and looks whether all is right.
 

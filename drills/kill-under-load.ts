@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { everythingVerified } from './everything-verified.ts';
-import { MixedLoad } from './mixed-load.ts';
-import { type Kept, promisesKept } from './promises-kept.ts';
-import { ServiceProcess } from './service-process.ts';
-import type { Ledger } from './watched-deposit.ts';
+import { MixedLoad } from './clients/mixed-load.ts';
+import { type Kept, promisesKept } from './clients/promises-kept.ts';
+import type { Ledger } from './clients/watched-deposit.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { everythingVerified } from './service/everything-verified.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Kills the service with SIGKILL at random moments under a mixed load: creates by form and binary, PUT of archives and
 metadata, completions, some with an Idempotency-Key that is repeated until it is answered. Afterwards everything that

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { OutageSite } from './outage-site.ts';
-import { slowerThan } from './slow-returns.ts';
+import { OutageSite } from './engines/outage-site.ts';
+import { slowerThan } from './engines/slow-returns.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `The leader of a cluster of three event log servers (the double of EventStoreDB) is cut off from the two others, again and
 again, under load over two nodes for clients and two reactor nodes. Until it notices, for 0.4 s after another one leads, it

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { tarOf } from '../testing/archives/archive-builders.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { OutageSite } from './outage-site.ts';
+import { OutageSite } from './engines/outage-site.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `All reactor nodes are killed while archives are checked that take seconds, and so is the event log (the double of
 EventStoreDB): seconds later, during which deposits are accepted, or at the same moment, in turn. When both are back, every deposit has to come to its end and every notification to arrive, in order.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { OutageSite } from './outage-site.ts';
+import { OutageSite } from './engines/outage-site.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `Deposits are accepted while no reactor node is connected, then the event log (the double of EventStoreDB) restarts: in
 order, by SIGKILL, and with its groups alone. When reactor nodes start again, every deposit has to come to its end and

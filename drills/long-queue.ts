@@ -6,10 +6,16 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType, helloTar } from '../testing/http/deposit-bodies.ts';
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { DRILL_PASSWORD, drillClient, registerDrill, registerIn, scratchFolder } from './drilled-service.ts';
-import { EngineProcesses } from './engine-processes.ts';
-import { ServiceProcess } from './service-process.ts';
+import { EngineProcesses } from './engines/engine-processes.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import {
+  DRILL_PASSWORD,
+  drillClient,
+  registerDrill,
+  registerIn,
+  scratchFolder,
+} from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `One client brings many large archives; while they wait to be checked and loaded, another deposits small ones. Each of
 those must be done while the line of the first client is hardly any shorter: after a few of its archives.

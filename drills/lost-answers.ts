@@ -3,9 +3,9 @@ import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Sends the same create with one Idempotency-Key again and again, kills the service with SIGKILL at a random moment
 of each, and looks whether one deposit was made.

@@ -1,5 +1,5 @@
 import { type FuzzReport, fuzzArchives } from '../test/fuzzing/fuzz-archives.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `Changes small archives in places that a seed decides and has them inspected by the service's own workers. Each must be
 refused with a reason, or have the identifier that another reader of archives finds; no worker may die or hang of one.

@@ -6,7 +6,7 @@ import { Simulators } from '../simulation/simulators.ts';
 import { UsageError } from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `Puts known defects into a copy of the project, one at a time, and looks whether each is found: by the simulation, or by
 the command that its patch names. What a second guard covers must do no harm.

@@ -6,13 +6,13 @@ import { endProcess } from '../testing/processes/end-process.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { everythingVerified } from './everything-verified.ts';
-import { MixedLoad } from './mixed-load.ts';
-import { promisesKept } from './promises-kept.ts';
-import { SERVICE_MAIN, ServiceProcess } from './service-process.ts';
-import { startWithoutSnapshots } from './unusable-snapshots.ts';
+import { MixedLoad } from './clients/mixed-load.ts';
+import { promisesKept } from './clients/promises-kept.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { everythingVerified } from './service/everything-verified.ts';
+import { SERVICE_MAIN, ServiceProcess } from './service/service-process.ts';
+import { startWithoutSnapshots } from './service/unusable-snapshots.ts';
 
 const HELP = `Kills a service under load at random moments while it stores a snapshot of its views. Then removes the views again and
 again, as on a new node, and kills the service at random moments while it begins with the snapshot. After each kill it has to

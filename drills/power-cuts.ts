@@ -1,10 +1,10 @@
-import { amount, type Finding } from './drill.ts';
-import { scratchFolder } from './drilled-service.ts';
+import { amount, type Finding } from './frame/drill.ts';
 import { CUTS } from './io/cut-folder.ts';
 import { WatchedIo } from './io/io-control.ts';
 import { chosenSubjects, type Subject, subjectNames } from './io/io-subjects.ts';
 import { type ChosenCuts, PowerCutRun } from './io/power-cut-run.ts';
 import { runWatchedDrill } from './io/watched-drill.ts';
+import { scratchFolder } from './service/drilled-service.ts';
 
 const HELP = `Writes down all that the service (its log, archives, views, checkpoints and uploads) and backup, restore, migrate and
 rebuild change on the disk, and makes the folder that a power cut after each of these calls leaves: what was synced is

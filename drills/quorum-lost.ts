@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { OutageSite } from './outage-site.ts';
-import { slowerThan } from './slow-returns.ts';
+import { OutageSite } from './engines/outage-site.ts';
+import { slowerThan } from './engines/slow-returns.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `A cluster of three event log servers (the double of EventStoreDB) loses its quorum under load: nothing is committed. First
 the leader stays and commits in the end what it was sent; then it resigns, no server leads, and what it was sent is gone.

@@ -9,10 +9,10 @@ import { entryHeaders, helloEntry } from '../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../testing/http/fault-proxy.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
-import { drillClient, drilledFolder, scratchFolder } from './drilled-service.ts';
-import { LargeRun } from './large-run.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { LargeRun } from './frame/large-run.ts';
+import { drillClient, drilledFolder, scratchFolder } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Brings a large archive into the service by tus, over connections that break, with a SIGKILL of the service on the
 way, deposits it, and compares what the service gives back.

@@ -7,9 +7,9 @@ import { archiveHeaders, partial } from '../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { checksumOf, TusUploads } from '../testing/http/tus-uploads.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Kills the service with SIGKILL at random moments under four clients that bring resumable uploads and deposit
 them, and looks whether each is an archive of exactly one deposit, and no acknowledged byte was ever lost.

@@ -1,15 +1,14 @@
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventLogConfig } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { EventStoreDbConnection } from '../src/event-log/eventstoredb/connection.ts';
 import { groupInfo } from '../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../src/reactors/reactor-names.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
-import { scratchFolder } from './drilled-service.ts';
-import { unpackedMain } from './old-sources.ts';
-import { OutageSite } from './outage-site.ts';
-import { SERVICE_MAIN } from './service-process.ts';
+import { OutageSite } from './engines/outage-site.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { scratchFolder } from './service/drilled-service.ts';
+import { unpackedMain } from './service/old-sources.ts';
+import { HASTY_SERVICE_MAIN, SERVICE_MAIN } from './service/service-process.ts';
 
 const HELP = `Two nodes for clients and two reactor nodes are upgraded under load, one by one, from the release of commit a4b3938 to
 this one; that one's groups are deleted. Then they go back, one by one, and are upgraded again. Nodes of both
@@ -23,8 +22,6 @@ end and every notification to arrive; those sent again, and out of order by old 
 `;
 
 const OLD = 'a4b3938';
-const ROOT = path.join(import.meta.dirname, '..');
-const HASTY = path.join(import.meta.dirname, 'hasty-service.ts');
 /** The order in which nodes are replaced. */
 const ORDER = [
   ['reactors', 0],
@@ -63,7 +60,7 @@ async function drill({ writers, between, isEarly }: Drill): Promise<Finding> {
   await using site = await OutageSite.start({ name: 'rolling', main: old });
   const load = site.load(writers);
   await pause(between);
-  const current = isEarly ? SERVICE_MAIN : HASTY;
+  const current = isEarly ? SERVICE_MAIN : HASTY_SERVICE_MAIN;
   const codes = await replaceAll(site, current, between);
   if (!isEarly) codes.push(await groupsDeleted(site));
   const upgraded = site.repeated;
@@ -101,9 +98,7 @@ async function replaceAll(site: OutageSite, main: string, between: number): Prom
     if (role === 'http') site.serve(urls.filter((_, number) => number !== index));
     const code = await site.cluster.replace(role, index, main);
     site.serve(site.cluster.urls);
-    printProgress(
-      `${role} node ${index + 1} of 2 runs ${main.startsWith(ROOT) ? 'this release' : `commit ${OLD}`}`,
-    );
+    printProgress(`${role} node ${index + 1} of 2 runs ${main}`);
     if (code !== 0) faults.push(`A node ended with ${code} after SIGTERM.`);
     await pause(between);
   }

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../src/operations/command/command.ts';
-import { type Finding, runDrill, skipped } from './drill.ts';
-import { DRILL_PASSWORD } from './drilled-service.ts';
+import { type Finding, runDrill, skipped } from './frame/drill.ts';
+import { DRILL_PASSWORD } from './service/drilled-service.ts';
 
 const HELP = `Searches what the earlier drills left for secrets: the logs and outputs of services, what the drills said, the files of
 the event logs, the refusals that were answered. "npm run drills" runs it last and passes the folder.

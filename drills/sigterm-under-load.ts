@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { archiveHeaders, partial } from '../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { newTar } from './answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { everythingVerified } from './everything-verified.ts';
-import { MixedLoad } from './mixed-load.ts';
-import { promisesKept } from './promises-kept.ts';
-import { ServiceProcess } from './service-process.ts';
-import { bareRequest, UploadsUnderWay } from './uploads-under-way.ts';
-import type { Ledger } from './watched-deposit.ts';
+import { newTar } from './clients/answered-deposits.ts';
+import { MixedLoad } from './clients/mixed-load.ts';
+import { promisesKept } from './clients/promises-kept.ts';
+import { bareRequest, UploadsUnderWay } from './clients/uploads-under-way.ts';
+import type { Ledger } from './clients/watched-deposit.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { everythingVerified } from './service/everything-verified.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Stops the service with SIGTERM under a mixed load, while streams of events are open, an archive arrives slowly, an
 upload waits for its next chunk and a chunk of another one drips. It has to end with 0 in less than 30 s, answer what

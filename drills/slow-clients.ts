@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
-import { AnsweredDeposits, newTar } from './answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drilledFolder } from './drilled-service.ts';
-import { percentile } from './percentile.ts';
-import { openDescriptors, peakMemory } from './process-facts.ts';
-import { ServiceProcess } from './service-process.ts';
-import { SlowClients, type SlowEnd, slowKinds, type Times } from './slow-clients-at-work.ts';
+import { AnsweredDeposits, newTar } from './clients/answered-deposits.ts';
+import { SlowClients, type SlowEnd, slowKinds, type Times } from './clients/slow-clients-at-work.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { percentile } from './frame/percentile.ts';
+import { drilledFolder } from './service/drilled-service.ts';
+import { openDescriptors, peakMemory } from './service/process-facts.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Connects slow clients during normal load: some send nothing, some their headers byte by byte, some a body that drips a
 byte a second or stops. Each must be answered or cut off within the time that is documented for it, and the normal load

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Finding, printProgress, runDrill } from './drill.ts';
-import { eventually, ObjectFaultSite } from './object-fault-site.ts';
-import type { StoreProcess } from './store-process.ts';
-import { type Acknowledged, keyOf, newDeposit } from './storing-client.ts';
+import { type Acknowledged, keyOf, newDeposit } from './clients/storing-client.ts';
+import { eventually, ObjectFaultSite } from './engines/object-fault-site.ts';
+import type { StoreProcess } from './engines/store-process.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { HASTY_SERVICE_MAIN } from './service/service-process.ts';
 
 const HELP = `Cuts the power of the S3 server of the tests, which loses the object that it acknowledged last, as MinIO does without
 MINIO_FS_OSYNC: first the archives of deposits that no reactor has checked, then whatever was stored last under load.
@@ -14,7 +14,6 @@ The deposits have to wait, shown as such, and to be done once their bytes are de
 
 const ARCHIVE_BYTES = 10_000;
 const BUCKET = 'deposits';
-const HASTY = path.join(import.meta.dirname, 'hasty-service.ts');
 /** A missing object is requested again for about four minutes, longer on a busy machine. */
 const PARKED_WITHIN_MS = 600_000;
 const BETWEEN_CUTS_MS = 1000;
@@ -23,7 +22,7 @@ await runDrill(HELP, {}, ({ short }) => drill(short));
 
 async function drill(isShort: boolean): Promise<Finding> {
   const cuts = isShort ? 3 : 10;
-  const main = isShort ? HASTY : undefined;
+  const main = isShort ? HASTY_SERVICE_MAIN : undefined;
   await using site = await ObjectFaultSite.start({ main, roles: ['http', 'http'] });
   const store = site.engines.store as StoreProcess; // no MinIO was requested
   const waiting: Acknowledged[] = [];

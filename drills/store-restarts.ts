@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MinioProcess, minioProgram } from '../testing/s3/minio-process.ts';
-import { newTar } from './answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
-import { OutageSite } from './outage-site.ts';
+import { newTar } from './clients/answered-deposits.ts';
+import { OutageSite } from './engines/outage-site.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
 
 const HELP = `Kills a real MinIO (that of MINIO_BIN, or minio on the path) with SIGKILL and starts it again, under writers whose
 archives have 1 kB to 40 MB. Every deposit that was answered 201 has to be done, with the bytes that were sent, and of

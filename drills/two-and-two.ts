@@ -4,13 +4,13 @@ import { openLog } from '../src/service/backends/open-log.ts';
 import { depositHistories, judge } from '../testing/http/deposit-histories.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { minioProgram } from '../testing/s3/minio-process.ts';
-import { interruptLog, killReactors } from './cluster-faults.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
-import { registerIn } from './drilled-service.ts';
-import { EngineProcesses } from './engine-processes.ts';
-import { followLoads } from './loads.ts';
-import { RunOf } from './run-of.ts';
-import { ServiceCluster } from './service-cluster.ts';
+import { followLoads } from './clients/loads.ts';
+import { interruptLog, killReactors } from './engines/cluster-faults.ts';
+import { EngineProcesses } from './engines/engine-processes.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { RunOf } from './frame/run-of.ts';
+import { registerIn } from './service/drilled-service.ts';
+import { ServiceCluster } from './service/service-cluster.ts';
 
 const HELP = `Deposits over two HTTP nodes while two reactor nodes check and load: four processes on one EventStoreDB (the double
 of the tests) and one S3 server (MinIO if MINIO_BIN names one or minio is on the path, else that of the tests). After

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drillClient, drilledFolder } from './drilled-service.ts';
-import { everythingVerified } from './everything-verified.ts';
-import { MixedLoad } from './mixed-load.ts';
-import { promisesKept } from './promises-kept.ts';
-import { NotStarted, ServiceProcess } from './service-process.ts';
+import { MixedLoad } from './clients/mixed-load.ts';
+import { promisesKept } from './clients/promises-kept.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { everythingVerified } from './service/everything-verified.ts';
+import { NotStarted, ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Starts further services on the data folder of one that runs under load, some at the same moment. Each has to be refused
 with the folder and the process that holds it; the first has to continue, and commands have to work meanwhile. Killed with

@@ -10,11 +10,11 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { registerIn, scratchFolder, settled } from './drilled-service.ts';
-import { percentile } from './percentile.ts';
-import { peakMemory, processorTime } from './process-facts.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { percentile } from './frame/percentile.ts';
+import { registerIn, scratchFolder, settled } from './service/drilled-service.ts';
+import { peakMemory, processorTime } from './service/process-facts.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Has one client read large directories and contents by their SWHID, 160 requests at a time, and leave without having
 read the answers. The status reads of another client must stay quick, the memory must stay bounded, and the work for the

@@ -6,11 +6,11 @@ import { openLog } from '../src/service/backends/open-log.ts';
 import { entryHeaders, partial } from '../testing/http/deposit-bodies.ts';
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { DRILL_PASSWORD, drillClient, drilledFolder, registerIn } from './drilled-service.ts';
-import { percentile } from './percentile.ts';
-import { peakMemory } from './process-facts.ts';
-import { ServiceProcess } from './service-process.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { percentile } from './frame/percentile.ts';
+import { DRILL_PASSWORD, drillClient, drilledFolder, registerIn } from './service/drilled-service.ts';
+import { peakMemory } from './service/process-facts.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Has one client ask on 1,200 connections for a page of 1,000 deposits and read nothing of the answers, for 35 seconds.
 Meanwhile another client reads a status. Bounds: 600 MiB, 1 s at the 99th percentile of the status, and no more work

@@ -6,10 +6,14 @@ import { openLog } from '../src/service/backends/open-log.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { WebhookReceiver } from '../testing/service/webhook-receiver.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
-import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { type NotificationsReceived, notificationsReceived, statusEvents } from './notifications-received.ts';
-import { ServiceProcess } from './service-process.ts';
+import {
+  type NotificationsReceived,
+  notificationsReceived,
+  statusEvents,
+} from './clients/notifications-received.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Takes the receiver of a webhook away in the middle of a run of deposits, and looks afterwards whether every change
 of status in the log was notified, signed, and in order for each deposit.

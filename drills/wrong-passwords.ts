@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
-import { AnsweredDeposits, newTar } from './answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill } from './drill.ts';
-import { drilledFolder } from './drilled-service.ts';
-import { Guesses } from './guesses.ts';
-import { percentile } from './percentile.ts';
-import { peakMemory } from './process-facts.ts';
-import { ServiceProcess } from './service-process.ts';
+import { AnsweredDeposits, newTar } from './clients/answered-deposits.ts';
+import { Guesses } from './clients/guesses.ts';
+import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { percentile } from './frame/percentile.ts';
+import { drilledFolder } from './service/drilled-service.ts';
+import { peakMemory } from './service/process-facts.ts';
+import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Tries wrong passwords, 64 at a time, from as many names and addresses of this machine, while a client whose password is
 right deposits archives of 1 MiB. Its deposits must stay quick, and the guesses must be limited.

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type PlannedDrill, PROGRAMME } from '../drills/programme.ts';
-import { describeRun, isBroken, markdownReport, summary } from '../drills/report.ts';
-import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
+import { type PlannedDrill, PROGRAMME } from '../drills/frame/programme.ts';
+import { describeRun, isBroken, markdownReport, summary } from '../drills/frame/report.ts';
+import { type DrillRun, runPlanned } from '../drills/frame/run-drill.ts';
 import { readArguments } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { say } from '../src/operations/command/output.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LogProcess } from '../../drills/log-process.ts';
+import { LogProcess } from '../../drills/engines/log-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';

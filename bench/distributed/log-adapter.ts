@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { EngineProcesses } from '../../drills/engine-processes.ts';
+import { EngineProcesses } from '../../drills/engines/engine-processes.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { EngineProcesses } from '../../drills/engine-processes.ts';
+import { EngineProcesses } from '../../drills/engines/engine-processes.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import type { Bench, Comparison, Goal } from '../frame/goal.ts';

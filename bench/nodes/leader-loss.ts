@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LogProcess } from '../../drills/log-process.ts';
+import { LogProcess } from '../../drills/engines/log-process.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import type { Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { LogProcess } from '../../drills/log-process.ts';
-import { StoreProcess } from '../../drills/store-process.ts';
+import { LogProcess } from '../../drills/engines/log-process.ts';
+import { StoreProcess } from '../../drills/engines/store-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { Refusal } from '../../src/domain/decider.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
-import { DRILL_PASSWORD, registerIn, scratchFolder } from '../drilled-service.ts';
-import { EngineProcesses } from '../engine-processes.ts';
-import { hasRole, type NodeRole, ServiceCluster } from '../service-cluster.ts';
-import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
+import { EngineProcesses } from '../engines/engine-processes.ts';
+import { TcpFaultProxy } from '../engines/tcp-fault-proxy.ts';
+import { DRILL_PASSWORD, registerIn, scratchFolder } from '../service/drilled-service.ts';
+import { hasRole, type NodeRole, ServiceCluster } from '../service/service-cluster.ts';
 import type { Target } from './recorded-requests.ts';
 
 /** Where a proxy stands: between clients and a node, or between a node and an engine. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { printProgress } from '../drill.ts';
-import { notReadyBecause } from '../readiness.ts';
-import { hasRole, type NodeRole } from '../service-cluster.ts';
-import type { TcpFault } from '../tcp-fault-proxy.ts';
+import type { TcpFault } from '../engines/tcp-fault-proxy.ts';
+import { printProgress } from '../frame/drill.ts';
+import { notReadyBecause } from '../service/readiness.ts';
+import { hasRole, type NodeRole } from '../service/service-cluster.ts';
 import type { Operation } from './operation.ts';
 import type { Link, ProxiedNode, ProxiedSite } from './proxied-site.ts';
 

@@ -1,6 +1,6 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { printProgress } from '../drill.ts';
+import { printProgress } from '../frame/drill.ts';
 import type { FailingIo, WatchedIo } from './io-control.ts';
 import type { Subject } from './io-subjects.ts';
 

@@ -5,7 +5,7 @@ import { Report } from '../../src/operations/verify/report.ts';
 import { verifyService } from '../../src/operations/verify/verify-service.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { viewDirectory } from '../../src/service/backends/view-directory.ts';
-import { lostOf } from '../answered-deposits.ts';
+import { lostOf } from '../clients/answered-deposits.ts';
 import { configOf, type Promised } from './io-scene.ts';
 
 /** Resolves to a sentence for each thing that is lost, doubled or not proven in the data folder of a stopped service. */

@@ -9,8 +9,8 @@ import { type Service, startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
 import { TusUploads } from '../../testing/http/tus-uploads.ts';
-import { AnsweredDeposits, newTar } from '../answered-deposits.ts';
-import { DRILL_PASSWORD, drillClient, openDeposits, registerIn } from '../drilled-service.ts';
+import { AnsweredDeposits, newTar } from '../clients/answered-deposits.ts';
+import { DRILL_PASSWORD, drillClient, openDeposits, registerIn } from '../service/drilled-service.ts';
 
 /** More than the 64 KiB up to which an archive is a row. */
 const LARGE_BYTES = 80_000;

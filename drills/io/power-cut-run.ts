@@ -1,7 +1,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { seeded } from '../../testing/processes/seeded-random.ts';
-import { printProgress } from '../drill.ts';
+import { printProgress } from '../frame/drill.ts';
 import { CUTS, type Cut, CutFolder } from './cut-folder.ts';
 import type { WatchedIo } from './io-control.ts';
 import { journalOf } from './io-journal.ts';

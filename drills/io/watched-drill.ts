@@ -1,5 +1,5 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { type Finding, runDrill, skipped, type Values } from '../drill.ts';
+import { type Finding, runDrill, skipped, type Values } from '../frame/drill.ts';
 import { runWatched, whyNotWatched } from './io-control.ts';
 
 /** Runs a drill as {@link runDrill} does, with its calls watched. It is skipped where that is not possible. */

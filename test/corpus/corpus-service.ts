@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';

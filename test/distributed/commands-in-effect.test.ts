@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { type EventLog, EventLogUnavailable, type RecordedEvent } from '../../src/event-log/event-log.ts';
 import { confirmations } from '../../src/service/nodes/confirmations.ts';
 import { NodePresence } from '../../src/service/nodes/node-presence.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';

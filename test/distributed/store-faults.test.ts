@@ -3,7 +3,7 @@ import { mkdtempDisposable, readdir, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,

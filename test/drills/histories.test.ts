@@ -1,10 +1,10 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { TcpFaultProxy } from '../../drills/engines/tcp-fault-proxy.ts';
 import { type Operation, outcomeOf } from '../../drills/histories/operation.ts';
 import { RecordedRequests } from '../../drills/histories/recorded-requests.ts';
 import { SharedDeposits } from '../../drills/histories/shared-deposits.ts';
-import { TcpFaultProxy } from '../../drills/tcp-fault-proxy.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 /** Longer than any answer takes, if the answer matters. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import test from 'ava';
-import { NotStarted, ServiceProcess } from '../../drills/service-process.ts';
+import { NotStarted, ServiceProcess } from '../../drills/service/service-process.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { PROGRAMME } from '../../drills/programme.ts';
-import { describeRun, markdownReport, summary } from '../../drills/report.ts';
-import type { DrillRun } from '../../drills/run-drill.ts';
+import { PROGRAMME } from '../../drills/frame/programme.ts';
+import { describeRun, markdownReport, summary } from '../../drills/frame/report.ts';
+import type { DrillRun } from '../../drills/frame/run-drill.ts';
 
 const folder = path.join(import.meta.dirname, '../../drills');
 

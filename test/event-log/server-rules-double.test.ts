@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import { TcpFaultProxy } from '../../drills/tcp-fault-proxy.ts';
+import { TcpFaultProxy } from '../../drills/engines/tcp-fault-proxy.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { writeDump } from '../../testing/eventstoredb-double/storage/log-dump.ts';
 import type { StoredEvent } from '../../testing/eventstoredb-double/storage/stored-events.ts';

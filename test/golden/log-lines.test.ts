@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import {
   archivePart,
   entryPart,

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import * as tus from 'tus-js-client';
-import { registerDrill } from '../../drills/drilled-service.ts';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { registerDrill } from '../../drills/service/drilled-service.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { parseUploadMetadata } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import {
   ResumableUploads,

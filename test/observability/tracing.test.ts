@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { trace } from '@opentelemetry/api';
 import test, { type ExecutionContext } from 'ava';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';

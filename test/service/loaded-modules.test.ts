@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
-import { ServiceProcess } from '../../drills/service-process.ts';
+import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
