@@ -7,7 +7,7 @@ import { MinioProcess, minioProgram } from '../testing/s3/minio-process.ts';
  * Runs the tests of the S3 test server on a real MinIO. Each drill counts as a test. Without a MinIO it reports that,
  * and fails where one could have been built: with CI set and Go installed.
  */
-const FILES = ['test/object-store/real-*.test.ts', 'test/object-store/minio-rules.test.ts'];
+const FILES = ['test/object-store/real-*.test.ts', 'test/object-store/minio-rules/minio-rules.test.ts'];
 const DRILLS = ['engines-away', 'two-and-two', 'store-restarts', 'flipped-bits'];
 
 const program = minioProgram();
