@@ -7,6 +7,7 @@ import {
   parseUploadOffset,
 } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import { formatQualifiedSwhid, InvalidSwhid, parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
+import { DOCUMENT_OFFERS, negotiate } from '../../src/sword/headers/accept.ts';
 import { parseAcceptPackaging } from '../../src/sword/headers/accept-packaging.ts';
 import { parseContentDisposition, requireFilename } from '../../src/sword/headers/content-disposition.ts';
 import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
@@ -15,7 +16,6 @@ import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers
 import { parseIdempotencyKey } from '../../src/sword/headers/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/headers/in-progress.ts';
 import { parseMediaType } from '../../src/sword/headers/media-type.ts';
-import { DOCUMENT_OFFERS, negotiate } from '../../src/sword/headers/negotiate.ts';
 import { assertPackaging } from '../../src/sword/headers/packaging.ts';
 import { parseSlug } from '../../src/sword/headers/slug.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';

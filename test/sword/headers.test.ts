@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { DOCUMENT_OFFERS, FACTS_OFFERS, negotiate, PAGE } from '../../src/sword/headers/accept.ts';
 import { parseAcceptPackaging } from '../../src/sword/headers/accept-packaging.ts';
 import {
   attachment,
@@ -14,7 +15,6 @@ import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers
 import { parseIdempotencyKey } from '../../src/sword/headers/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/headers/in-progress.ts';
 import { isArchiveType, isEntryType, parseMediaType } from '../../src/sword/headers/media-type.ts';
-import { DOCUMENT_OFFERS, FACTS_OFFERS, negotiate, PAGE } from '../../src/sword/headers/negotiate.ts';
 import { refuseMediation } from '../../src/sword/headers/on-behalf-of.ts';
 import { assertPackaging } from '../../src/sword/headers/packaging.ts';
 import { parseSlug } from '../../src/sword/headers/slug.ts';

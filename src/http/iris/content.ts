@@ -1,5 +1,5 @@
 import { contentDocument } from '../../sword/documents/content-document.ts';
-import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
 import { answerVersion } from '../responses/representation.ts';
 import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';

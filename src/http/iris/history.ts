@@ -5,7 +5,7 @@ import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { actorOf, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { type HistoryEntry, historyFeed } from '../../sword/documents/history-feed.ts';
 import { render } from '../../sword/documents/render.ts';
-import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
+import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/accept.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
 import type { ReadParts } from '../responses/response-cache.ts';

@@ -1,4 +1,4 @@
-import { type Offers, PAGE } from '../../sword/headers/negotiate.ts';
+import { type Offers, PAGE } from '../../sword/headers/accept.ts';
 import { answerArchives, type Downloads } from '../responses/answer-archives.ts';
 import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/answer-media-feed.ts';
 import { answerCreated, type WriteParts } from '../responses/answer-receipt.ts';

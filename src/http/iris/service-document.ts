@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import { render } from '../../sword/documents/render.ts';
 import { serviceDocument } from '../../sword/documents/service-document.ts';
-import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/accept.ts';
 import type { Iris } from '../../sword/iris.ts';
 import type { View } from '../../views/view.ts';
 import type { HttpSettings } from '../http-settings.ts';

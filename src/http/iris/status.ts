@@ -1,7 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { statusDocument } from '../../sword/documents/status-document.ts';
-import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
 import { answerVersion } from '../responses/representation.ts';
 import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';

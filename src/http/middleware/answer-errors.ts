@@ -4,7 +4,7 @@ import type { ContentMismatch, ObjectStoreUnavailable } from '../../object-store
 import type { Generator } from '../../sword/documents/document.ts';
 import { errorDocument, SWORD_ERRORS } from '../../sword/documents/error-document.ts';
 import { type Format, render } from '../../sword/documents/render.ts';
-import { DOCUMENT_OFFERS, FEED_TYPE, negotiate, type Offers } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, FEED_TYPE, negotiate, type Offers } from '../../sword/headers/accept.ts';
 import { SwordError, type SwordErrorCode } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';

@@ -1,6 +1,6 @@
 import { onlyJson } from '../../sword/documents/document.ts';
 import { htmlPieces } from '../../sword/documents/html-page.ts';
-import { FACTS_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
+import { FACTS_OFFERS, negotiate } from '../../sword/headers/accept.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { messageOf } from '../../tools/coded-error.ts';

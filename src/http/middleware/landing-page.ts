@@ -1,5 +1,5 @@
 import { escaped, PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
-import { negotiate, type Offers } from '../../sword/headers/negotiate.ts';
+import { negotiate, type Offers } from '../../sword/headers/accept.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { answerDocument } from '../responses/representation.ts';

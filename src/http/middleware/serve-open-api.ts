@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { htmlPieces } from '../../sword/documents/html-page.ts';
-import { negotiate, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
+import { negotiate, type Offers, PAGE } from '../../sword/headers/accept.ts';
 import { answerDocument, answersNotModified } from '../responses/representation.ts';
 import { type DescribedService, openApiDocument } from './open-api-document.ts';
 import { openApiPage } from './open-api-page.ts';

@@ -5,7 +5,7 @@ import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { renderInPieces, type TextCache } from '../../sword/documents/render.ts';
-import { FEED_TYPE, negotiate, type Offers, PAGE } from '../../sword/headers/negotiate.ts';
+import { FEED_TYPE, negotiate, type Offers, PAGE } from '../../sword/headers/accept.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { depositQueryIn, linkHeader, PAGE_SIZE, pageLinks } from '../requests/deposit-query.ts';

@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { mediaFeed } from '../../sword/documents/statement.ts';
-import { accepts, FEED_TYPE, negotiate, type Offers } from '../../sword/headers/negotiate.ts';
+import { accepts, FEED_TYPE, negotiate, type Offers } from '../../sword/headers/accept.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { mediaTypeOf } from './answer-receipt.ts';
 import { answerVersion } from './representation.ts';

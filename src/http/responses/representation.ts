@@ -2,8 +2,8 @@ import type { Context } from 'koa';
 import type { Document, RenderContext } from '../../sword/documents/document.ts';
 import { HTML_POLICY } from '../../sword/documents/html-page.ts';
 import { type Format, render } from '../../sword/documents/render.ts';
+import { negotiate, type Offers, type Representation } from '../../sword/headers/accept.ts';
 import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
-import { negotiate, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 /** A version of a document; everything shown of a deposit at one revision is immutable. */

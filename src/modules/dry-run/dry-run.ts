@@ -13,7 +13,7 @@ import { answerDocument } from '../../http/responses/representation.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { render } from '../../sword/documents/render.ts';
-import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
+import { DOCUMENT_OFFERS, negotiate } from '../../sword/headers/accept.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';

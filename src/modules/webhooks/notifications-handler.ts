@@ -8,7 +8,7 @@ import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 import type { Document, Fact, Part, RenderContext } from '../../sword/documents/document.ts';
 import { render } from '../../sword/documents/render.ts';
-import { FACTS_OFFERS, negotiate } from '../../sword/headers/negotiate.ts';
+import { FACTS_OFFERS, negotiate } from '../../sword/headers/accept.ts';
 
 /** Maximum number of deposits in the list. */
 const MOST = 500;

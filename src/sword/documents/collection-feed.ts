@@ -1,4 +1,4 @@
-import { FEED_TYPE } from '../headers/negotiate.ts';
+import { FEED_TYPE } from '../headers/accept.ts';
 import type { Iris } from '../iris.ts';
 import { element } from '../xml/xml-body.ts';
 import { type DepositModel, headFacts } from './deposit-model.ts';

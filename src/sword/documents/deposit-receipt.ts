@@ -1,6 +1,6 @@
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import type { DublinCoreTerm } from '../entry/dublin-core-terms.ts';
-import { FEED_TYPE } from '../headers/negotiate.ts';
+import { FEED_TYPE } from '../headers/accept.ts';
 import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { ADD_RELATION, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from '../namespaces.ts';

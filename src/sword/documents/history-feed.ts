@@ -1,5 +1,5 @@
 import type { Description } from '../../domain/description.ts';
-import { FEED_TYPE } from '../headers/negotiate.ts';
+import { FEED_TYPE } from '../headers/accept.ts';
 import type { Iris } from '../iris.ts';
 import { element } from '../xml/xml-body.ts';
 import { type DepositModel, titleOf, urnOf } from './deposit-model.ts';

@@ -1,5 +1,5 @@
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
-import { FEED_TYPE } from '../headers/negotiate.ts';
+import { FEED_TYPE } from '../headers/accept.ts';
 import { packagingOf } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { ORIGINAL_DEPOSIT, STATE_SCHEME, SWORD } from '../namespaces.ts';
