@@ -432,3 +432,24 @@ test('an operator port closes even if the disk with operator.json is read-only',
   await runInWorld({ files: { ...FILES_OF_NODE, rmSync } }, () => server[Symbol.asyncDispose]());
   await t.throwsAsync(fetch(url), { message: 'fetch failed' });
 });
+
+test('the operator port answers GET and HEAD of /metrics without a token, with a query, too', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const metrics = async () => ({ type: 'text/plain; version=0.0.4', text: 'up 1\n' });
+  await using server = await OperatorServer.listen({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir,
+    routes: {},
+    metrics,
+  });
+  for (const [method, path, status, text] of [
+    ['GET', '/metrics', 200, 'up 1\n'],
+    ['GET', '/metrics?target=deposits', 200, 'up 1\n'],
+    ['HEAD', '/metrics', 200, ''],
+    ['GET', '/metricsx', 401, '{"error":"The token is not that of operator.json."}'],
+  ] as const) {
+    const response = await fetch(`${server.url}${path}`, { method });
+    t.deepEqual([response.status, await response.text()], [status, text], `${method} ${path}`);
+  }
+});

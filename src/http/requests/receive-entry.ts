@@ -7,7 +7,8 @@ import { readEntry } from '../../sword/entry/atom-entry.ts';
 import { runCooperatively } from '../../sword/entry/cooperative.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-core-terms.ts';
 import { entryFacts } from '../../sword/entry/entry-facts.ts';
-import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
+import { badRequest, checksumMismatch, retryAfter, SwordError } from '../../sword/sword-error.ts';
+import { messageOf } from '../../tools/coded-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ReceivingParts } from './receiving.ts';
@@ -38,10 +39,9 @@ export async function receiveEntryBytes(
   maxBytes: number,
   timeouts: BodyTimeouts,
 ): Promise<Buffer> {
+  const { koaBody } = await loadedKoaBody();
   sendContinue(ctx);
   ctx.req.headers['content-type'] ??= 'application/atom+xml'; // koa-body requires a type
-  // Imported here since it is large, and neither multipart bodies nor archives need it.
-  const { koaBody } = await import('koa-body');
   const parse = koaBody({
     // latin1 preserves every byte; the XML declares its encoding.
     encoding: 'latin1',
@@ -60,6 +60,16 @@ export async function receiveEntryBytes(
   await inTime(reading, timeouts.base + size / timeouts.bytesPerMs);
   const text: unknown = ctx.request.body;
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
+}
+
+/** Loads koa-body with the first entry: it is large, and neither multipart bodies nor archives need it. */
+async function loadedKoaBody(): Promise<typeof import('koa-body')> {
+  try {
+    return await import('koa-body');
+  } catch (error) {
+    const text = `The service cannot read entries at the moment: ${messageOf(error)} Try again later.`;
+    throw retryAfter('ServiceUnavailable', text, 5, error);
+  }
 }
 
 /** Compares the MD5 of the bytes with the promised one. @throws {SwordError} 412: they differ. */

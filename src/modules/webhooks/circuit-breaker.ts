@@ -56,7 +56,7 @@ export class CircuitBreaker {
   async acquire(): Promise<string | undefined> {
     const deadline = clock.monotonic() + WAITING_TIMEOUT_MS;
     while (!this.tryAcquire()) {
-      if (this.#trips > 0) return this.#reason;
+      if (this.#trips > 0) return `The receiver is paused since another delivery failed. ${this.#reason}`;
       const timeoutMs = deadline - clock.monotonic();
       if (timeoutMs <= 0 || this.#waiting.size >= MAX_WAITING)
         return 'The receiver is too slow: notifications are queued.';

@@ -27,6 +27,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** Limits of a response body, which is ignored: bytes and milliseconds. */
 const [MAX_BODY_BYTES, BODY_TIMEOUT_MS] = [16_384, 1000];
 const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Codes of connections that failed for want of descriptors, memory or ports here, not at the receiver. */
+const OWN_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 /** Options of the agents. They do not limit concurrent sockets; the senders do. */
 const SOCKETS = { keepAlive: true, maxFreeSockets: 8, timeout: 30_000 };
 
@@ -146,5 +148,6 @@ function retryAfterIn({ 'retry-after': text = '' }: IncomingHttpHeaders, now: nu
 function reasonOf(error: unknown): string {
   if (error instanceof ReceiverRefused) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && OWN_CODES.has(code)) return `This service could not open a connection: ${code}.`;
   return `The connection failed: ${code ?? message}.`;
 }

@@ -80,9 +80,9 @@ export class OperatorServer implements AsyncDisposable {
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
       const name = `${req.method} ${req.url}`;
-      if (name === 'GET /metrics' && this.#options.metrics) {
+      if (/^(GET|HEAD) \/metrics(\?|$)/.test(name) && this.#options.metrics) {
         const { type, text } = await this.#options.metrics();
-        res.writeHead(200, { 'Content-Type': type }).end(text);
+        res.writeHead(200, { 'Content-Type': type }).end(text); // the server omits the body for HEAD
         return;
       }
       const route = this.#options.routes[name];

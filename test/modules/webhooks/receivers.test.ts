@@ -16,6 +16,8 @@ import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
 import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
 import { Iris } from '../../../src/sword/iris.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
+import { outgoing } from '../../../src/tools/outgoing.ts';
+import { runInWorld } from '../../../src/tools/outside-world.ts';
 import { anyContext, executeDeposit } from '../../../testing/domain/commands.ts';
 import { createDeposit } from '../../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
@@ -132,6 +134,19 @@ test('a response that switches protocols is a refusal', async (t) => {
   t.deepEqual(outcome, { taken: false, reason, isUnreachable: true, retryAfter: 0 });
 });
 
+test('a connection that this service cannot open is no fault of the receiver', async (t) => {
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  const request = () => {
+    throw Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
+  };
+  const signal = new AbortController().signal;
+  const outcome = await runInWorld({ outgoing: { ...outgoing, request } }, () =>
+    webhookClient.post('http://127.0.0.1/', '{}', {}, signal),
+  );
+  const reason = 'This service could not open a connection: EMFILE.';
+  t.deepEqual(outcome, { taken: false, reason, isUnreachable: true, retryAfter: 0 });
+});
+
 test('signatures are those of the Standard Webhooks specification', (t) => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', seconds: 1614265330, body: '{"test": 2432232314}' };
@@ -192,7 +207,7 @@ test('an unreachable receiver is paused, then tried by one delivery that resumes
   t.true(permits > 1);
   await delivery(breaker, gone);
   t.is(breaker.permits, 0);
-  t.is(await breaker.acquire(), 'Nobody answers.');
+  t.is(await breaker.acquire(), `The receiver is paused since another delivery failed. ${gone.reason}`);
   await until(async () => breaker.permits > 0);
   t.is(breaker.permits, 1);
   t.true(breaker.tryAcquire());
