@@ -89,8 +89,8 @@ export async function lastEvent(
   stream: string,
   options: Pick<ReadStreamOptions, 'since' | 'signal'> = {},
 ): Promise<RecordedEvent | undefined> {
-  for await (const last of log.readStream(stream, { ...options, backwards: true, limit: 1 })) return last;
-  return undefined;
+  const [last] = await Array.fromAsync(log.readStream(stream, { ...options, backwards: true, limit: 1 }));
+  return last;
 }
 
 /** Start of the time limit of a call that the log retries while its engine cannot be reached. */
@@ -107,10 +107,8 @@ export async function isInLog(
   log: Pick<EventLog, 'readStream'>,
   { stream, revision, id, position }: SeenEvent,
 ): Promise<boolean> {
-  for await (const event of log.readStream(stream, { from: revision, limit: 1 })) {
-    return event.id === id && event.position === position;
-  }
-  return false;
+  const [event] = await Array.fromAsync(log.readStream(stream, { from: revision, limit: 1 }));
+  return event?.id === id && event.position === position;
 }
 
 /** Revision and position of the last event of the append. */

@@ -232,9 +232,7 @@ class DepositReactor<State extends Waiting> implements Reactor {
 
 /** Returns the client that owns the deposit of an event, from the first event of its stream. */
 export async function ownerOf(log: EventLog, { stream }: RecordedEvent): Promise<string> {
-  for await (const stored of log.readStream(stream, { limit: 1 })) {
-    const first = deposits.codec.read(stored);
-    if (first.type === 'DepositCreated') return first.data.client;
-  }
-  return stream;
+  const [stored] = await Array.fromAsync(log.readStream(stream, { limit: 1 }));
+  const first = stored && deposits.codec.read(stored);
+  return first?.type === 'DepositCreated' ? first.data.client : stream;
 }

@@ -65,9 +65,10 @@ export class EventLogParking {
     const { state } = await this.#decisions(data.reactor, event.revision);
     const parked = eventToRetry(state, data.eventId, event.revision);
     if (!parked) return undefined;
-    for await (const original of this.#log.readStream(parked.stream, { from: parked.revision, limit: 1 }))
-      return original;
-    throw staleRead(parked.stream, 'none', parked.revision);
+    const { stream, revision: from } = parked;
+    const [original] = await Array.fromAsync(this.#log.readStream(stream, { from, limit: 1 }));
+    if (!original) throw staleRead(stream, 'none', from);
+    return original;
   }
 
   /** Returns the ids of the events that wait for an operator, or that an operator has skipped for good. */

@@ -82,10 +82,8 @@ function lastOf(event: RecordedEvent): LastEvent {
 }
 
 async function isInLog(log: EventLog, last: LastEvent): Promise<boolean> {
-  for await (const event of log.readStream(last.stream, { from: last.revision, limit: 1 })) {
-    return JSON.stringify(lastOf(event)) === JSON.stringify(last);
-  }
-  return false;
+  const [event] = await Array.fromAsync(log.readStream(last.stream, { from: last.revision, limit: 1 }));
+  return event !== undefined && JSON.stringify(lastOf(event)) === JSON.stringify(last);
 }
 
 async function readState(file: string): Promise<Saved | undefined> {

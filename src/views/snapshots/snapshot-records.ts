@@ -89,8 +89,9 @@ export async function recordSnapshot(
   } catch (error) {
     if (!(error instanceof WrongExpectedRevision)) throw error;
     const from = last === undefined ? 0 : last.revision + 1;
-    for await (const { id } of log.readStream(SNAPSHOTS, { from, limit: 1 })) return id === event.id;
-    throw error;
+    const [next] = await Array.fromAsync(log.readStream(SNAPSHOTS, { from, limit: 1 }));
+    if (!next) throw error;
+    return next.id === event.id;
   }
 }
 
