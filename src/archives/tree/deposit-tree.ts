@@ -43,7 +43,7 @@ function* listingLines(first: string, members: Iterable<[string, Member | null]>
 /** @throws {Error} the bytes are not a listing. */
 export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
   const lines = decodeLines(bytes);
-  assertHeader(lines.next().value, 'listing');
+  assertListing(lines.next().value);
   for (const line of lines) {
     const { path, mode, id, length, sha256 } = line as EncodedLine;
     const leaf = mode === directoryMode ? null : { mode, id: id!, length: length!, sha256: sha256! };
@@ -65,22 +65,9 @@ function* manifestLines(first: string, entries: Iterable<TreeEntry>): Generator<
     yield encodeLine(entry.path, entry.mode, entry, 'archive' in entry ? entry.archive : undefined);
 }
 
-/** @throws {Error} the bytes are not a manifest. */
-export function decodeTree(bytes: Uint8Array): {
-  header: TreeHeader;
-  entries: IteratorObject<TreeEntry>;
-} {
-  const lines = decodeLines(bytes);
-  const header = assertHeader(lines.next().value, 'manifest') as TreeHeader;
-  return { header, entries: lines.map((line) => unescaped(line as TreeEntry)) };
-}
-
 /** Decodes one line of a manifest, other than its first. */
 export function decodeEntry(line: string): TreeEntry {
-  return unescaped(JSON.parse(line) as TreeEntry);
-}
-
-function unescaped({ path, ...rest }: TreeEntry): TreeEntry {
+  const { path, ...rest } = JSON.parse(line) as TreeEntry;
   return { path: unescapePath(path), ...rest };
 }
 
@@ -140,14 +127,13 @@ function* decodeLines(bytes: Uint8Array): Generator {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let start = 0; start < buffer.length; ) {
     const end = buffer.indexOf(0x0a, start);
-    if (end === -1) throw new Error('The last line of a listing or manifest has no end.');
+    if (end === -1) throw new Error('The last line of a listing has no end.');
     yield JSON.parse(buffer.toString('latin1', start, end));
     start = end + 1;
   }
 }
 
-function assertHeader(header: unknown, kind: 'listing' | 'manifest'): unknown {
-  const version = (header as { [kind: string]: unknown } | undefined)?.[kind];
-  if (version !== 1) throw new Error(`The bytes are no ${kind} of version 1.`);
-  return header;
+function assertListing(header: unknown): void {
+  const { listing } = Object(header) as { readonly listing?: unknown };
+  if (listing !== 1) throw new Error('The bytes are no listing of version 1.');
 }
