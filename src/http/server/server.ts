@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
@@ -63,10 +64,8 @@ export class Server {
   /** Resolves when the server listens. */
   static async listen(options: ServerOptions): Promise<Server> {
     const server = new Server(options);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.#server.on('error', reject); // stays: a connection that cannot be accepted ends nothing
-    server.#server.listen(options.port, options.host, resolve);
-    await promise;
+    server.#server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
+    await once(server.#server.listen(options.port, options.host), 'listening');
     return server;
   }
 

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -30,10 +31,8 @@ export class OperatorServer implements AsyncDisposable {
 
   static async listen(options: OperatorServerOptions): Promise<OperatorServer> {
     const server = new OperatorServer(options);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.#server.on('error', reject); // stays: a connection that cannot be accepted ends nothing
-    server.#server.listen(options.port, options.host, resolve);
-    await promise;
+    server.#server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
+    await once(server.#server.listen(options.port, options.host), 'listening');
     try {
       server.#writeControlFile();
     } catch (error) {
