@@ -1,5 +1,5 @@
 import { clock } from '../../src/tools/clock.ts';
-import { random } from '../../src/tools/random.ts';
+import { Backoff } from '../../src/tools/concurrency/backoff.ts';
 import { Watch } from './watch.ts';
 
 /** Time limits of requests and retries, in milliseconds. */
@@ -32,13 +32,13 @@ export function timeLimits(seconds: number): TimeLimits {
  */
 export class Retries {
   readonly #limits: TimeLimits;
+  readonly #pauses: Backoff;
   #deadline: number;
-  #next: number;
 
   constructor(limits: TimeLimits) {
     this.#limits = limits;
     this.#deadline = clock.monotonic() + limits.total;
-    this.#next = limits.firstPause;
+    this.#pauses = new Backoff(limits);
   }
 
   /** Starts the timeout of an attempt, limited by the remaining total. */
@@ -54,10 +54,8 @@ export class Retries {
    * Waits before the next attempt, at least `asked` seconds; resolves to `false` if the total time limit is exceeded.
    */
   async next(asked = 0): Promise<boolean> {
-    // Clients that lost their connections at the same moment should not return at the same moment.
-    const length = Math.max(this.#next * (0.75 + random.fraction() / 2), asked * 1000);
+    const length = Math.max(this.#pauses.next(), asked * 1000);
     if (length > this.#deadline - clock.monotonic()) return false;
-    this.#next = Math.min(this.#next * 2, this.#limits.longestPause);
     await clock.sleep(length);
     return true;
   }
@@ -65,6 +63,6 @@ export class Retries {
   /** Restarts the limits after progress. */
   reset(): void {
     this.#deadline = clock.monotonic() + this.#limits.total;
-    this.#next = this.#limits.firstPause;
+    this.#pauses.reset();
   }
 }
