@@ -118,13 +118,8 @@ async function deliver(
     return undefined;
   }
   let isOver = false;
-  const over = answered.then(
-    () => undefined,
-    () => undefined,
-  );
-  void over.then(() => {
-    isOver = true;
-  });
+  const end = (): void => void (isOver = true);
+  const over = answered.then(end, end);
   if (asksFirst) await Promise.race([askFirst(sent, Math.min(CONTINUE_TIMEOUT_MS, watch.limit / 2)), over]);
   try {
     let count = 0;
