@@ -17,7 +17,7 @@ export type DepositModel = {
   readonly archive: { readonly filename: string; readonly mediaType: string } | null;
   readonly status: Status;
   readonly statusDetail: string;
-  /** Identifier of the loaded content, alone and with its qualifiers, once the status is done. */
+  /** Identifiers of the loaded content or, of metadata alone, of the object they describe; `null` for an origin. */
   readonly loaded: { readonly refId: string; readonly refIdContext: string } | null;
 };
 
