@@ -118,7 +118,7 @@ function writeOf(
 ): ClientWrite {
   return {
     requestId: randomUUID(),
-    login: { client, providerUrl: null },
+    login: { client, providerUrl: null, domain: null },
     method: 'POST',
     iriPath: '/',
     inProgress: null,

@@ -38,10 +38,10 @@ export function updateMetadata(
   write: ClientWrite,
   swhid: string,
 ): Promise<Written> {
-  const { providerUrl } = write.login;
+  const { providerUrl, domain } = write.login;
   return changeDeposit(parts, depositId, write, ({ entry }) => {
     if (!entry) throw badRequest('The body has no metadata entry.');
-    return { type: 'UpdateMetadata', depositId, swhid, entry, providerUrl };
+    return { type: 'UpdateMetadata', depositId, swhid, entry, providerUrl, domain };
   });
 }
 

@@ -52,7 +52,7 @@ export function openDeposits({ isShared, limits, ...parts }: DepositsOptions): D
 /** A write of a client whose headers are checked; its body has not been received. */
 export type ClientWrite = {
   readonly requestId: string;
-  readonly login: Pick<ClientLogin, 'client' | 'providerUrl'>;
+  readonly login: Pick<ClientLogin, 'client' | 'providerUrl' | 'domain'>;
   /** HTTP method, and path of the IRI, normalized: part of what an idempotency key stands for. */
   readonly method: string;
   readonly iriPath: string;

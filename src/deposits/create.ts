@@ -75,7 +75,7 @@ function withoutKey(depositId: number, requestId: string): Request {
 }
 
 function creation(
-  { login: { client, providerUrl }, collection, slug, isFinal: final, iris }: NewDeposit,
+  { login: { client, providerUrl, domain }, collection, slug, isFinal: final, iris }: NewDeposit,
   { archive, entry, target }: ReceivedContent,
   { depositId, uuid }: Request,
   now: string,
@@ -86,6 +86,6 @@ function creation(
       ? iris.deposit(collection, depositId)
       : `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
   const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
-  if (entry && target) return { type: 'DepositMetadata', ...made, entry, target };
+  if (entry && target) return { type: 'DepositMetadata', ...made, domain, entry, target };
   return { type: 'CreateDeposit', ...made, slug, archive, entry, final };
 }

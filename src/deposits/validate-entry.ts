@@ -31,7 +31,7 @@ export async function validateEntry(
 ): Promise<MetadataTarget | undefined> {
   const { entryOf, login, resolver, body, inProgress, slug } = request;
   if (entryOf === 'done') {
-    assertMetadataUpdate(facts, login.providerUrl);
+    assertMetadataUpdate(facts, login);
     return undefined;
   }
   let target: MetadataTarget | undefined;
@@ -46,7 +46,7 @@ export async function validateEntry(
         'A Slug names the origin of software, and an entry with a reference has no software: omit the Slug.',
       );
     }
-    assertMetadataDeposit(facts, login.providerUrl);
+    assertMetadataDeposit(facts, login);
     target = await targetOf(facts.reference, login, resolver);
   }
   assertOriginAllowed(facts, login.providerUrl);

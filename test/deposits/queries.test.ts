@@ -68,7 +68,7 @@ async function serviceWithOldView(t: ExecutionContext) {
   });
   const write = () => ({
     requestId: randomUUID(),
-    login: { client: 'alice', providerUrl: null },
+    login: { client: 'alice', providerUrl: null, domain: null },
     method: 'POST',
     iriPath: '/1/software',
     inProgress: true,

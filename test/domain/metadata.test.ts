@@ -85,6 +85,7 @@ function update(changes: Partial<Command<'UpdateMetadata'>> = {}): Command<'Upda
     swhid,
     entry,
     providerUrl,
+    domain: null,
     ...changes,
   };
 }
@@ -138,7 +139,7 @@ test('a metadata update leaves the identifiers and their inputs unchanged', (t) 
 function metadataOnly(changes: Partial<Command<'DepositMetadata'>> = {}): Command<'DepositMetadata'> {
   const { depositId, uuid, client, collection, now, providerUrl } = createDeposit();
   const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
-  return { type: 'DepositMetadata', ...made, entry: aliceEntry, target, ...changes };
+  return { type: 'DepositMetadata', ...made, domain: null, entry: aliceEntry, target, ...changes };
 }
 
 test('metadata alone are done at once, without checks and load', (t) => {
@@ -170,6 +171,26 @@ test('metadata alone are done at once, without checks and load', (t) => {
   })
     .when(update())
     .thenRefused('SWHID_MISMATCH');
+});
+
+test('metadata added later and metadata alone need a url in the domain of the client', (t) => {
+  const [domain, own] = ['alice.example', entryWith({ urlHosts: ['bob.example', 'code.alice.example'] })];
+  const refused = ['METADATA_REJECTED', /codemeta:url\): expected alice\.example, found /] as const;
+  for (const urlHosts of [[], ['bob.example']]) {
+    const entry = entryWith({ urlHosts });
+    given(t, ...done)
+      .when(update({ entry, domain }))
+      .thenRefused(...refused);
+    given(t)
+      .when(metadataOnly({ entry, domain }))
+      .thenRefused(...refused);
+  }
+  given(t, ...done)
+    .when(update({ entry: own, domain }))
+    .thenTypes('MetadataUpdated');
+  given(t)
+    .when(metadataOnly({ entry: own, domain }))
+    .thenTypes('DepositCreated', 'MetadataAdded', 'MetadataDeposited');
 });
 
 test('metadata alone pass the checks or are refused, also with a provenance outside the provider', (t) => {

@@ -154,9 +154,9 @@ test.serial('a dry run of metadata alone reports a deposit that is done', async 
   );
   const made = await alice.post('/1/software/', wholeForm(creating), { ...formType, ...final });
   await alice.waitFor((made.headers.get('location') ?? '').replace('metadata/', 'status/'), 'done');
-  const about = (named: string) =>
+  const about = (named: string, fields = url) =>
     entryXml(
-      `<title>P</title><author><name>A</name></author><d:reference><d:origin url="${named}"/></d:reference>`,
+      `<title>P</title><author><name>A</name></author>${fields}<d:reference><d:origin url="${named}"/></d:reference>`,
     );
   await trying(t, async () => {
     const answer = await alice.post(IRI, about(origin), entryHeaders());
@@ -169,6 +169,9 @@ test.serial('a dry run of metadata alone reports a deposit that is done', async 
     );
     const unknown = await alice.post(IRI, about(`${origin}2`), entryHeaders());
     await assertSwordError(t, unknown, 400, 'ErrorBadRequest');
+    const outside = await alice.post(IRI, about(origin, ''), entryHeaders());
+    const reason = await assertSwordError(t, outside, 400, 'ErrorBadRequest');
+    t.regex(reason, /expected alice\.example, found none/);
   });
 });
 

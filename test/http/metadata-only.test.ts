@@ -22,7 +22,8 @@ const test = anyTest as TestFn<Context>;
 
 const PROVIDER = 'https://alice.example/code';
 const paintOrigin = `${PROVIDER}/paint;v=1`;
-const mandatory = '<title>About Paint</title><author><name>Ada</name></author>';
+const withoutUrl = '<title>About Paint</title><author><name>Ada</name></author>';
+const mandatory = `${withoutUrl}<codemeta:url>https://alice.example/</codemeta:url>`;
 
 test.before(async (t) => {
   const service = await RunningService.start();
@@ -101,6 +102,8 @@ test('metadata about an identifier are a deposit, completed within the request',
   );
   const update = { ...entryHeaders(), 'X-Check-SWHID': paint.swhid };
   t.is((await alice.put(path, entryXml(mandatory), update)).status, 204, 'it is done and can be updated');
+  const outside = await alice.put(path, entryXml(withoutUrl), update);
+  t.regex(await assertSwordError(t, outside, 400, 'ErrorBadRequest'), /expected alice\.example, found none/);
   t.is((await alice.delete(path)).status, 405);
 });
 
@@ -245,6 +248,10 @@ test.serial('an unknown or invalid reference is refused, and nothing is recorded
     await refused(await describe(alice, good, partial), /In-Progress: false/);
     await refused(await describe(alice, good, { ...final, Slug: 'paint' }), /Slug/);
     await refused(await describe(alice, `<title>T</title>${object(paint.swhid)}`), /missing \(author\)/);
+    await refused(
+      await describe(alice, withoutUrl + object(paint.swhid)),
+      /expected alice\.example, found none/,
+    );
     const form = formOf([entryPart(entryXml(good)), archivePart()]);
     await refused(await alice.post('/1/software/', form, { ...formType, ...final }), /deposited alone/);
     const creating = `${good}<d:create_origin><d:origin url="${PROVIDER}/x"/></d:create_origin>`;

@@ -223,6 +223,7 @@ function depositCommand(depositId: number, { oneOf, name, now, entry }: Chosen):
       swhid: `swh:1:dir:${loadedData.directory}`,
       entry,
       providerUrl,
+      domain: null,
     },
   ]);
 }

@@ -1,7 +1,5 @@
 import type { Archive, ArchiveReading, MetadataEntry, Reason } from './events.ts';
-import { isSubdomainOf } from './metadata/host-name.ts';
-import { mergeFacts } from './metadata/merge-facts.ts';
-import { NO_METADATA, validateMetadata } from './metadata/metadata-checks.ts';
+import { domainReasons, NO_METADATA, validateMetadata } from './metadata/metadata-checks.ts';
 
 /** The input of a check. It is collected beforehand, so that the rules themselves are pure. */
 export type CheckInput = {
@@ -35,7 +33,11 @@ export type CheckOutcome =
 /** Runs all checks. Reasons to reject are collected in the order metadata, archives, URL; warnings are separate. */
 export function check(input: CheckInput): CheckOutcome {
   const metadata = validateMetadata(input.entries);
-  const reasons = truncateReasons(metadata.reasons, archiveReasons(input), urlReasons(input));
+  const reasons = truncateReasons(
+    metadata.reasons,
+    archiveReasons(input),
+    domainReasons(input.entries, input.clientDomain),
+  );
   const found = input.archives.flatMap((verdict) => toReasons(verdict.archive, verdict.warnings));
   const all = [...metadata.warnings, ...found];
   if (reasons.length > 0) return { verified: false, reasons, warnings: truncateWarnings(reasons, all) };
@@ -66,17 +68,6 @@ function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
     ...archives.flatMap(({ archive, faults }) => toReasons(archive, faults)),
     ...conflicts.map(({ code, text }) => ({ code, text, fields: ['archive'] })),
   ];
-}
-
-/** One url must be under the domain of the client (interface.md, Life of a deposit). */
-function urlReasons({ entries, clientDomain: domain }: CheckInput): Reason[] {
-  if (domain === null) return [];
-  const hosts = mergeFacts(entries)?.urlHosts ?? [];
-  if (hosts.some((host) => isSubdomainOf(host, domain))) return [];
-  const text = "At least one url field must be compatible with the client's domain name";
-  const found = hosts.length === 0 ? 'none' : hosts.slice(0, MAX_FIELDS).join(', ');
-  const values = `expected ${domain}, found ${found}${hosts.length > MAX_FIELDS ? ', …' : ''}`;
-  return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields: ['codemeta:url'], values: values.slice(0, MAX_TEXT) }];
 }
 
 function toReasons(archive: Archive, findings: readonly Finding[]): Reason[] {

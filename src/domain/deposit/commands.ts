@@ -35,9 +35,9 @@ export type DepositCommand = CommandsOf<{
   RecordLoadingFailed: DataOf<'LoadingFailed'>;
   RetryLoading: { depositId: number };
   /** Adds metadata to a deposit that is done. `swhid` is the identifier that the client states for it. */
-  UpdateMetadata: { depositId: number; swhid: string; entry: MetadataEntry } & OriginRule;
+  UpdateMetadata: { depositId: number; swhid: string; entry: MetadataEntry } & OriginRule & DomainRule;
   /** A deposit of metadata without software, about something that was loaded before. */
-  DepositMetadata: NewDeposit & { entry: MetadataEntry; target: MetadataTarget };
+  DepositMetadata: NewDeposit & { entry: MetadataEntry; target: MetadataTarget } & DomainRule;
 }>;
 
 /** The commands of one or more types. */
@@ -55,6 +55,11 @@ type NewDeposit = {
 type OriginRule = {
   /** URL that the client's origins must be under; `null` if the client may name none. */
   providerUrl: string | null;
+};
+
+type DomainRule = {
+  /** Host name that one of the URLs in the metadata must be under; `null` if the client has none. */
+  domain: string | null;
 };
 
 /** The data of an event that a command records as they are. */

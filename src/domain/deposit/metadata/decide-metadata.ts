@@ -5,7 +5,7 @@ import type { DepositEvent, EntryFacts } from '../events.ts';
 import { assertEntries } from '../limits.ts';
 import type { Deposit } from '../state.ts';
 import { reasonText } from '../status-detail.ts';
-import { validateMetadata } from './metadata-checks.ts';
+import { domainReasons, validateMetadata } from './metadata-checks.ts';
 import { assertOriginAllowed, assertProvenanceAllowed } from './origin.ts';
 
 /** Creates a deposit of metadata without software, which is done at once. */
@@ -13,9 +13,9 @@ export function depositMetadata(
   command: Command<'DepositMetadata'>,
   deposit: Deposit,
 ): readonly DepositEvent[] {
-  const { depositId, uuid, client, collection, fallbackOrigin, entry, target, providerUrl, now } = command;
+  const { depositId, uuid, client, collection, fallbackOrigin, entry, target, now } = command;
   assertAbsent(depositId, deposit);
-  assertMetadataDeposit(entry.facts, providerUrl);
+  assertMetadataDeposit(entry.facts, command);
   const { warnings } = validateMetadata([entry]);
   return [
     {
@@ -32,7 +32,7 @@ export function updateMetadata(
   command: Command<'UpdateMetadata'>,
   deposit: Deposit,
 ): readonly DepositEvent[] {
-  const { depositId, swhid, entry, providerUrl } = command;
+  const { depositId, swhid, entry } = command;
   assertExists(depositId, deposit);
   if (deposit.status === 'partial') assertIdentifiedBy(swhid, depositId, null);
   if (deposit.status !== 'done') {
@@ -40,7 +40,7 @@ export function updateMetadata(
     throw new DepositRefusal('DEPOSIT_NOT_DONE', text);
   }
   assertIdentifiedBy(swhid, depositId, identifierOf(deposit));
-  assertMetadataUpdate(entry.facts, providerUrl);
+  assertMetadataUpdate(entry.facts, command);
   assertEntries(deposit.entries.length + (deposit.updates?.length ?? 0) + 1);
   return [{ type: 'MetadataUpdated', data: { depositId, swhid, entry } }];
 }
@@ -55,17 +55,20 @@ export function assertIdentifiedBy(swhid: string, depositId: number, identifier:
   throw new DepositRefusal('SWHID_MISMATCH', text);
 }
 
+/** Rules for the metadata of a client. */
+type ClientRules = Pick<Command<'UpdateMetadata' | 'DepositMetadata'>, 'providerUrl' | 'domain'>;
+
 /** @throws {DepositRefusal} the entry, which names what it describes, does not pass the checks. */
-export function assertMetadataDeposit(facts: EntryFacts, providerUrl: string | null): void {
-  assertValid(facts);
-  assertProvenanceAllowed(facts, providerUrl);
+export function assertMetadataDeposit(facts: EntryFacts, client: ClientRules): void {
+  assertValid(facts, client.domain);
+  assertProvenanceAllowed(facts, client.providerUrl);
 }
 
 /** @throws {DepositRefusal} the entry does not pass the checks, or describes something else. */
-export function assertMetadataUpdate(facts: EntryFacts, providerUrl: string | null): void {
+export function assertMetadataUpdate(facts: EntryFacts, client: ClientRules): void {
   assertNoReference(facts);
-  assertOriginAllowed(facts, providerUrl);
-  assertValid(facts);
+  assertOriginAllowed(facts, client.providerUrl);
+  assertValid(facts, client.domain);
 }
 
 /** Refuses a reference in an entry: references are valid only in metadata without software. */
@@ -75,8 +78,8 @@ export function assertNoReference({ reference }: Pick<EntryFacts, 'reference'>):
   throw new DepositRefusal('REFERENCE_OUT_OF_PLACE', text);
 }
 
-function assertValid(facts: EntryFacts): void {
-  const { reasons } = validateMetadata([{ facts }]);
+function assertValid(facts: EntryFacts, domain: string | null): void {
+  const reasons = [...validateMetadata([{ facts }]).reasons, ...domainReasons([{ facts }], domain)];
   if (reasons.length === 0) return;
   const text = `The metadata do not pass the checks: ${reasons.map(reasonText).join('; ')}.`;
   throw new DepositRefusal('METADATA_REJECTED', text);

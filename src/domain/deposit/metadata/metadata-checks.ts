@@ -1,6 +1,7 @@
 import type { EntryFacts, FieldFault, MetadataEntry, Reason } from '../events.ts';
 import { reasonText } from '../status-detail.ts';
 import { parseGitDate } from './git-date.ts';
+import { isSubdomainOf } from './host-name.ts';
 import { mergeFacts } from './merge-facts.ts';
 
 /** Reasons to reject the metadata of a deposit, and warnings. */
@@ -38,6 +39,24 @@ export function validateMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[
   ]);
   const reasonTexts = new Set(reasons.map(reasonText));
   return { reasons, warnings: warnings.filter((warning) => !reasonTexts.has(reasonText(warning))) };
+}
+
+/** Limits of the domain reason: hosts, and characters of all values. */
+const [MAX_HOSTS, MAX_VALUES] = [5, 300];
+
+/** Returns the reason to reject if no url is under the domain of the client (interface.md, Life of a deposit). */
+export function domainReasons(
+  entries: readonly Pick<MetadataEntry, 'facts'>[],
+  domain: string | null,
+): readonly Reason[] {
+  if (domain === null) return [];
+  const hosts = mergeFacts(entries)?.urlHosts ?? [];
+  if (hosts.some((host) => isSubdomainOf(host, domain))) return [];
+  const text = "At least one url field must be compatible with the client's domain name";
+  const found = hosts.length === 0 ? 'none' : hosts.slice(0, MAX_HOSTS).join(', ');
+  const values = `expected ${domain}, found ${found}${hosts.length > MAX_HOSTS ? ', …' : ''}`;
+  const fields = ['codemeta:url'];
+  return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields, values: values.slice(0, MAX_VALUES) }];
 }
 
 /**
