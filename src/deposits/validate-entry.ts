@@ -19,6 +19,8 @@ type EntryRequest = {
   readonly body: { readonly kind: string };
   readonly inProgress: boolean | null;
   readonly slug: string | null;
+  /** Origin of the deposit that is done; `null` if it has no software. */
+  readonly ownOrigin: string | null;
 };
 
 /**
@@ -29,9 +31,9 @@ export async function validateEntry(
   facts: EntryFacts,
   request: EntryRequest,
 ): Promise<MetadataTarget | undefined> {
-  const { entryOf, login, resolver, body, inProgress, slug } = request;
+  const { entryOf, login, resolver, body, inProgress, slug, ownOrigin } = request;
   if (entryOf === 'done') {
-    assertMetadataUpdate(facts, login);
+    assertMetadataUpdate(facts, login, ownOrigin);
     return undefined;
   }
   let target: MetadataTarget | undefined;

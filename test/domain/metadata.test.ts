@@ -120,6 +120,11 @@ test('a metadata update is validated like any entry, and refers only to its depo
   when({ origin: { relation: 'create', url: 'https://bob.example/' } }).thenRefused(
     'ORIGIN_OUTSIDE_PROVIDER',
   );
+  const [own, other] = [fallbackOrigin, 'https://alice.example/software/other'];
+  for (const relation of ['create', 'add'] as const) {
+    when({ origin: { relation, url: other } }).thenRefused('ORIGIN_MISMATCH');
+    when({ origin: { relation, url: own } }).thenTypes('MetadataUpdated');
+  }
   when({ provenance: null }).thenTypes('MetadataUpdated');
 });
 
@@ -164,6 +169,10 @@ test('metadata alone are done at once, without checks and load', (t) => {
   given(t, ...events)
     .when(update())
     .thenEvents(updated);
+  const named = entryWith({ origin: { relation: 'create', url: fallbackOrigin } });
+  given(t, ...events)
+    .when(update({ entry: named }))
+    .thenRefused('ORIGIN_MISMATCH');
   const about: MetadataTarget = { kind: 'origin', url: fallbackOrigin };
   given(t, ...events.slice(0, 2), {
     type: 'MetadataDeposited',

@@ -66,8 +66,8 @@ test('metadata can be added to a done deposit, whose status stays the same', asy
   t.regex(history, /Metadata added to the finished deposit: \\"Better\\" by Ada/);
 });
 
-test('an updated deposit remains an origin to which versions can be added', async (t) => {
-  const { alice } = t.context;
+test.serial('a metadata update names no origin but that of its deposit', async (t) => {
+  const { alice, service } = t.context;
   const url = 'https://alice.example/code/updated';
   const entry = (name: string) =>
     entryXml(
@@ -79,6 +79,13 @@ test('an updated deposit remains an origin to which versions can be added', asyn
   const body = await alice.waitFor(`${path}status/`, 'done');
   const swhid = /<deposit_swh_id>([^<]+)</.exec(body)?.[1] ?? '';
   t.is((await alice.put(`${path}metadata/`, entry('add_to_origin'), checking(swhid))).status, 204);
+  for (const name of ['create_origin', 'add_to_origin']) {
+    const other = entry(name).replace(url, `${url}/other`);
+    await leavesNothing(t, service, async () => {
+      const answer = await alice.put(`${path}metadata/`, other, checking(swhid));
+      t.regex(await assertSwordError(t, answer, 400, 'ErrorBadRequest', name), /is from .*code\/updated:/);
+    });
+  }
 });
 
 test('Allow lists the metadata update where it is possible', async (t) => {

@@ -109,6 +109,7 @@ const REFUSAL_CODES: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   TOO_MANY_CHANGES: 'ErrorBadRequest',
   ORIGIN_OUTSIDE_PROVIDER: 'Forbidden',
   ORIGIN_UNKNOWN: 'NotFound',
+  ORIGIN_MISMATCH: 'ErrorBadRequest',
   DEPOSIT_NOT_REJECTED: 'Conflict',
   DEPOSIT_NOT_FAILED: 'Conflict',
   DEPOSIT_NOT_DONE: 'MethodNotAllowed',

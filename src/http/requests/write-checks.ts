@@ -57,7 +57,8 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
   return async (asked) => {
     const { ctx, rule, collection } = asked;
     const { login } = ctx.state;
-    const { request, isFinal, key, isRepeated, accepted, body, receiving } = await checkHeaders(asked, parts);
+    const checked = await checkHeaders(asked, parts);
+    const { request, isFinal, key, isRepeated, accepted, body, receiving, ownOrigin } = checked;
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
     const executed = async () => {
@@ -90,7 +91,7 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
           validateEntry: async (facts) =>
             isRepeated
               ? undefined
-              : validateEntry(facts, { entryOf, login, resolver, body, inProgress, slug }),
+              : validateEntry(facts, { entryOf, login, resolver, body, inProgress, slug, ownOrigin }),
           parts: { ...receiving, ...instead },
         });
       },
@@ -109,13 +110,13 @@ async function checkHeaders(asked: UncheckedWrite, { deposits, collections, rece
     assertStatus(asked);
     evaluatePreconditions(asked);
   }
-  await assertSwhid(asked, deposits.queries);
+  const ownOrigin = await assertSwhid(asked, deposits.queries);
   const accepted = acceptedBy(asked, isRepeated, collections);
   const body = accepted && bodyKind(ctx, accepted);
   if (!isRepeated) assertLimits(asked, body, isFinal, deposits.maxArchives);
   const receiving = isRepeated ? await withEarlierLimits(receive, key, deposits) : receive;
   if (request && body) assertDeclaredLength(request.declaredLength, body, receiving);
-  return { request, isFinal, key, isRepeated, accepted, body, receiving };
+  return { request, isFinal, key, isRepeated, accepted, body, receiving, ownOrigin };
 }
 
 /** Raises the limits of sizes to what a request that is repeated has deposited: they may have been higher then. */
@@ -165,14 +166,16 @@ function evaluatePreconditions({ ctx, rule, deposit }: UncheckedWrite): void {
   assertNoneMatches(ctx.req.headers['if-none-match'], tag);
 }
 
+/** Resolves to the origin of the deposit that the request identifies; `null` without `X-Check-SWHID` or software. */
 async function assertSwhid(
   { deposit, swhid }: UncheckedWrite,
   queries: DepositParts['queries'],
-): Promise<void> {
-  if (!deposit || swhid === undefined) return;
+): Promise<string | null> {
+  if (!deposit || swhid === undefined) return null;
   const current = await queries.status(deposit.depositId, deposit.revision);
   if (!current) throw notFound(`Deposit ${deposit.depositId} has been deleted.`);
   assertIdentifiedBy(swhid, deposit.depositId, identifiersOf(current)?.refId ?? null);
+  return current.origin;
 }
 
 /** Returns the bodies that the write may have; `undefined` if it has none. */

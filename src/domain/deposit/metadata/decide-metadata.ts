@@ -6,7 +6,7 @@ import { assertEntries } from '../limits.ts';
 import type { Deposit } from '../state.ts';
 import { reasonText } from '../status-detail.ts';
 import { domainReasons, validateMetadata } from './metadata-checks.ts';
-import { assertOriginAllowed, assertProvenanceAllowed } from './origin.ts';
+import { assertOriginAllowed, assertOwnOrigin, assertProvenanceAllowed } from './origin.ts';
 
 /** Creates a deposit of metadata without software, which is done at once. */
 export function depositMetadata(
@@ -40,7 +40,7 @@ export function updateMetadata(
     throw new DepositRefusal('DEPOSIT_NOT_DONE', text);
   }
   assertIdentifiedBy(swhid, depositId, identifierOf(deposit));
-  assertMetadataUpdate(entry.facts, command);
+  assertMetadataUpdate(entry.facts, command, 'loaded' in deposit ? deposit.origin : null);
   assertEntries(deposit.entries.length + (deposit.updates?.length ?? 0) + 1);
   return [{ type: 'MetadataUpdated', data: { depositId, swhid, entry } }];
 }
@@ -64,10 +64,14 @@ export function assertMetadataDeposit(facts: EntryFacts, client: ClientRules): v
   assertProvenanceAllowed(facts, client.providerUrl);
 }
 
-/** @throws {DepositRefusal} the entry does not pass the checks, or describes something else. */
-export function assertMetadataUpdate(facts: EntryFacts, client: ClientRules): void {
+/**
+ * @param ownOrigin origin of the deposit; `null` if it has no software
+ * @throws {DepositRefusal} the entry does not pass the checks, or describes something else.
+ */
+export function assertMetadataUpdate(facts: EntryFacts, client: ClientRules, ownOrigin: string | null): void {
   assertNoReference(facts);
   assertOriginAllowed(facts, client.providerUrl);
+  assertOwnOrigin(facts, ownOrigin);
   assertValid(facts, client.domain);
 }
 

@@ -22,6 +22,16 @@ export function assertOriginAllowed(
   );
 }
 
+/** Refuses an entry, added to a deposit that is done, that names an origin other than that of the deposit. */
+export function assertOwnOrigin({ origin }: Pick<EntryFacts, 'origin'>, ownOrigin: string | null): void {
+  if (!origin || origin.url === ownOrigin) return;
+  const own = ownOrigin === null ? 'has none, since it has no software' : `is from ${ownOrigin}`;
+  throw new DepositRefusal(
+    'ORIGIN_MISMATCH',
+    `The entry names the origin ${origin.url}, but the deposit ${own}: omit the origin.`,
+  );
+}
+
 /** Characters about which programs differ. */
 const UNENCODED = /[\s\\\p{Cc}]/u;
 
