@@ -1,5 +1,6 @@
 import { deposits } from '../domain/aggregates.ts';
 import type { Command } from '../domain/deposit/commands.ts';
+import { originBelow } from '../domain/deposit/metadata/origin.ts';
 import type { Iris } from '../sword/iris.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
@@ -82,9 +83,7 @@ function creation(
 ): Command<'CreateDeposit' | 'DepositMetadata'> {
   // The origin of a deposit whose metadata name none.
   const fallbackOrigin =
-    providerUrl === null
-      ? iris.deposit(collection, depositId)
-      : `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
+    providerUrl === null ? iris.deposit(collection, depositId) : originBelow(providerUrl, slug ?? uuid);
   const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
   if (entry && target) return { type: 'DepositMetadata', ...made, domain, entry, target };
   return { type: 'CreateDeposit', ...made, slug, archive, entry, final };

@@ -210,6 +210,12 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
     'https://alice.example/software/\nx',
   ];
   for (const url of foreign) given(t).when(naming(url)).thenRefused('ORIGIN_OUTSIDE_PROVIDER');
+  const longest = `https://alice.example/software/${'x'.repeat(1_024 - 31)}`;
+  given(t)
+    .when(naming(longest))
+    .thenTypes('DepositCreated', 'ArchiveAdded', 'MetadataAdded', 'DepositCompleted');
+  for (const url of [`${longest}x`, `https://alice.example/software/${'%'.repeat(600)}`])
+    given(t).when(naming(url)).thenRefused('ORIGIN_TOO_LONG');
   given(t)
     .when(naming('https://alice.example/software/a b'))
     .thenRefused('ORIGIN_OUTSIDE_PROVIDER', /contains a blank, a backslash or a control character: percent-/);

@@ -87,6 +87,34 @@ test('repeating the same slug creates a further version', async (t) => {
   );
 });
 
+test.serial('a deposit with the longest Slug can be named by its origin and its identifiers', async (t) => {
+  const { alice, service } = t.context;
+  const plain = entryXml('<title>Paint</title><author><name>Ada</name></author>');
+  const free = 1_024 - PROVIDER.length - 1; // nine bytes for each character, and one for each digit
+  const slug = `${'%E6%BC%A2'.repeat(Math.floor(free / 9))}${'1'.repeat(free % 9)}`;
+  const path = await done(t, alice, await depositing(alice, plain, { ...final, Slug: slug }));
+  await done(t, alice, await depositing(alice, entry('add_to_origin', `${PROVIDER}/${slug}`)));
+  const context = contextIn(await (await alice.get(`${path}status/`)).text());
+  for (const [name, value] of [
+    ['object swhid', context],
+    ['origin url', `${PROVIDER}/${slug}`],
+  ]) {
+    const reference = `<d:reference><d:${name}="${value}"/></d:reference>`;
+    const about = plain.replace('</entry>', `${reference}</entry>`);
+    const answer = await alice.post('/1/software/', about, { ...entryHeaders(), ...final });
+    t.is(answer.status, 201, await answer.text());
+  }
+  await leavesNothing(t, service, async () => {
+    const longer = { ...entryHeaders(), ...final, Slug: `${slug}2` };
+    for (const iri of ['/1/software/', '/1/software/?dry-run=true']) {
+      const answer = await alice.post(iri, plain, longer);
+      t.regex(await assertSwordError(t, answer, 400, 'ErrorBadRequest'), /Slug .* 1024 bytes/);
+    }
+    const named = await depositing(alice, entry('create_origin', `${PROVIDER}/${slug}2`));
+    t.regex(await assertSwordError(t, named, 400, 'ErrorBadRequest'), /origin URL .* 1024 bytes/);
+  });
+});
+
 test('a version can be added to an origin as soon as the deposit is done', async (t) => {
   const { alice } = t.context;
   const rounds = Array.from({ length: 6 }, async (_, round) => {

@@ -193,7 +193,6 @@ test('an entry with an ambiguous origin is refused', (t) => {
     origin('create_origin', ''),
     '<d:create_origin><d:origin/></d:create_origin>',
     '<d:add_to_origin/>',
-    origin('create_origin', `https://a.example/${'x'.repeat(1_100)}`),
   ];
   for (const inside of unclear) {
     const error = t.throws(() => factsOf(inside), { instanceOf: SwordError }, inside);
@@ -249,28 +248,47 @@ test('a truncated list of hosts differs from a complete one', (t) => {
   t.true(Buffer.byteLength(JSON.stringify(ofAlice.urlHosts)) <= 3_000);
 });
 
-test('the facts stay below 7 kB for any entry', (t) => {
-  const origin = (url: string) => `<d:create_origin><d:origin url="${url}"/></d:create_origin>`;
+test('an external identifier is stored whole, or refused if it is longer than a Slug may be', (t) => {
+  const identifierOf = (text: string) =>
+    factsOf(`<external_identifier>${text}</external_identifier>`).externalIdentifier;
+  for (const character of ['x', '漢', '\u{1f600}']) {
+    const longest = character.repeat(255);
+    t.is(identifierOf(` ${longest} `), longest);
+    for (const text of [`${longest}x`, `${longest} x`, `x ${'x '.repeat(1_000)}`]) {
+      const error = t.throws(() => identifierOf(text), { instanceOf: SwordError });
+      t.is(error.code, 'ErrorBadRequest');
+    }
+  }
+});
+
+test('the facts stay below 7.5 kB for any entry', (t) => {
+  const url = `https://a.example/${'y'.repeat(1_006)}`;
+  const subjects = [
+    `<d:create_origin><d:origin url="${url}"/></d:create_origin>`,
+    `<d:reference><d:object swhid="${'s'.repeat(2_048)}"/></d:reference>`,
+  ];
+  const provenance = `<d:metadata-provenance><s:url xmlns:s="http://schema.org/">https://h7.example/${'z'.repeat(493)}</s:url></d:metadata-provenance>`;
+  const faults = Array.from({ length: 100 }, (_, i) => `<c:author>${'漢'.repeat(60)}${i}</c:author>`).join(
+    '',
+  );
   for (const character of ['x', '漢', '&quot;', '\u{1f600}', '\\']) {
     const text = character.repeat(600);
-    const single = [
-      'title',
-      'c:version',
-      'c:dateCreated',
-      'c:datePublished',
-      'id',
-      'updated',
-      'external_identifier',
-    ]
+    const single = ['title', 'c:version', 'c:dateCreated', 'c:datePublished', 'id', 'updated']
       .map((name) => `<${name}>${text}</${name}>`)
       .join('');
     const authors = `<author><name>${text}</name></author>`.repeat(30);
     const urls = Array.from({ length: 500 }, (_, i) => `<c:url>https://h${i}.example</c:url>`).join('');
-    const facts = factsOf(single + authors + urls + origin(`https://a.example/${'y'.repeat(1_000)}`));
-    t.true(Buffer.byteLength(JSON.stringify(facts)) <= 7_000, character);
-    t.true(facts.hasAuthor);
-    t.true(facts.urlHostsTruncated || facts.urlHosts.length === 500);
-    t.deepEqual(JSON.parse(JSON.stringify(facts)), facts);
+    const identifier = `<external_identifier>${character.repeat(255)}</external_identifier>`;
+    for (const subject of subjects) {
+      const inside = single + identifier + authors + urls + provenance + subject + faults;
+      const facts = factsOf(inside, 'h7.example');
+      t.true(Buffer.byteLength(JSON.stringify(facts)) <= 7_500, character);
+      t.true(facts.hasAuthor);
+      t.true(facts.urlHosts.includes('h7.example'));
+      t.true(facts.urlHostsTruncated || facts.urlHosts.length === 500);
+      t.true(facts.title?.isWellFormed() && facts.title.length > 300);
+      t.deepEqual(JSON.parse(JSON.stringify(facts)), facts);
+    }
   }
 });
 

@@ -124,6 +124,11 @@ test('provenance is a URL of schema.org inside metadata-provenance', (t) => {
   t.is(factsOf(provenance).provenance, 'https://alice.example/');
   t.is(factsOf(url).provenance, null);
   t.is(factsOf(`<x:metadata-provenance>${url}</x:metadata-provenance>`).provenance, null);
+  const long = `https://alice.example/${'x'.repeat(512 - 22)}`;
+  const withUrl = (text: string) => provenance.replace('https://alice.example/', text);
+  t.is(factsOf(withUrl(long)).provenance, long, 'whole, as it is compared with the provider URL');
+  const error = t.throws(() => factsOf(withUrl(`${long}x`)), { instanceOf: SwordError });
+  t.is(error.code, 'ErrorBadRequest');
 });
 
 test('a reference is one object or one origin, without an origin to create or add to', (t) => {
@@ -139,7 +144,7 @@ test('a reference is one object or one origin, without an origin to create or ad
     reference(object + object),
     reference('<d:object/>'),
     reference('<d:object swhid=" "/>'),
-    reference(`<d:object swhid="${'x'.repeat(2_000)}"/>`),
+    reference(`<d:object swhid="${'x'.repeat(2_049)}"/>`),
     reference(object) + reference(object),
     `${reference(object)}<d:create_origin>${origin}</d:create_origin>`,
   ]) {

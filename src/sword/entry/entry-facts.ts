@@ -5,11 +5,11 @@ import type { EntryDocument } from './atom-entry.ts';
 import type { Steps } from './cooperative.ts';
 import { entryFaults } from './entry-lint.ts';
 import { namedOrigin, namedProvenance, namedReference } from './entry-subject.ts';
-import { normalizeSpace, truncate } from './entry-text.ts';
+import { normalizeSpace, truncate, truncateToBytes } from './entry-text.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
 import { childrenOf, type XmlElement } from './xml-tree.ts';
 
-/** Facts of an entry for checks and views: plain JSON, below 7 kB for any entry. */
+/** Facts of an entry for checks and views: plain JSON, below 7.5 kB for any entry. */
 export type EntryFacts = StoredFacts &
   UrlHosts & {
     readonly id: string | null;
@@ -24,21 +24,27 @@ export function* entryFacts(
   domain: string | null,
 ): Steps<EntryFacts> {
   const single = yield* singleFacts(root, depositNamespace);
-  const free = MAX_BYTES - jsonBytes(single) - RESERVED_BYTES;
+  const pointers = pointersOf(root, depositNamespace, single);
+  yield;
+  const free = MAX_BYTES - jsonBytes(single) - jsonBytes(pointers) - RESERVED_BYTES;
   const hosts = yield* urlHosts(root, Math.min(MAX_HOST_BYTES, free), domain);
   yield;
   const authors = namesWithinLimit(authorNames(root), free - jsonBytes(hosts.urlHosts));
   yield;
-  const pointers = pointersOf(root, depositNamespace, single);
-  yield;
   return { ...single, ...hosts, authors, ...pointers, ...(yield* faultsOf(root)) };
 }
 
-/** Maximum characters of a single value; the title has the largest limit. */
-const MAX_CHARACTERS = { title: 500, author: 200, identifier: 200, provenance: 150, short: 64 } as const;
+/** Maximum characters of a single value that is truncated; the title has the largest limit. */
+const MAX_CHARACTERS = { title: 500, author: 200, short: 64 } as const;
+/** Maximum bytes of JSON of the title and of the `id`, which are truncated. */
+const [MAX_TITLE_BYTES, MAX_ID_BYTES] = [1_000, 200];
+/** Maximum characters of an identifier, the same as of a Slug. */
+const MAX_IDENTIFIER = 255;
+/** UTF-16 units up to which the white space of a value is collapsed: more than any limit. */
+const MAX_UNITS = 2 * MAX_IDENTIFIER;
 const MAX_AUTHORS = 20;
-/** Bytes of JSON: for all facts; reserved for the names and flags of the lists; for the hosts. */
-const MAX_BYTES = 5_000;
+/** Bytes of JSON: for all facts but faults; reserved for the names and flags of the lists; for the hosts. */
+const MAX_BYTES = 6_200;
 const RESERVED_BYTES = 100;
 const MAX_HOST_BYTES = 3_000;
 
@@ -60,21 +66,30 @@ function* singleFacts(root: XmlElement, depositNamespace: string): Steps<SingleF
   yield;
   const origin = namedOrigin(root, depositNamespace);
   yield;
-  const externalIdentifier = firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier');
+  const externalIdentifier = namedIdentifier(root, depositNamespace);
   const version = firstText(root, CODEMETA, 'softwareVersion') ?? firstText(root, CODEMETA, 'version');
   yield;
   return {
-    title: truncate(title, MAX_CHARACTERS.title),
+    title: truncateToBytes(truncate(title, MAX_CHARACTERS.title), MAX_TITLE_BYTES),
     hasTitle: ownTitle !== null,
     hasAuthor,
     origin,
-    externalIdentifier: truncate(externalIdentifier, MAX_CHARACTERS.identifier),
+    externalIdentifier,
     version: truncate(version, MAX_CHARACTERS.short),
     dateCreated: truncate(firstText(root, CODEMETA, 'dateCreated'), MAX_CHARACTERS.short),
     datePublished: truncate(firstText(root, CODEMETA, 'datePublished'), MAX_CHARACTERS.short),
-    id: truncate(firstText(root, [ATOM], 'id'), MAX_CHARACTERS.identifier),
+    id: truncateToBytes(firstText(root, [ATOM], 'id'), MAX_ID_BYTES),
     updated: truncate(firstText(root, [ATOM], 'updated'), MAX_CHARACTERS.short),
   };
+}
+
+/** @throws {SwordError} 400: it is longer than a Slug may be. Clients find their deposits by all of it. */
+function namedIdentifier(root: XmlElement, depositNamespace: string): string | null {
+  const identifier = firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier');
+  if (identifier === null || Array.from(identifier).length <= MAX_IDENTIFIER) return identifier;
+  throw badRequest(
+    `The external_identifier of the entry is longer than the ${MAX_IDENTIFIER} characters that are allowed.`,
+  );
 }
 
 /** Returns reference and provenance. An entry with software has an origin, one without has a reference. */
@@ -85,7 +100,7 @@ function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick
       'The entry has a reference and an origin to create or add to: send one of them; a deposit with a reference has no software.',
     );
   }
-  const provenance = truncate(namedProvenance(root, depositNamespace), MAX_CHARACTERS.provenance);
+  const provenance = namedProvenance(root, depositNamespace);
   return { provenance, ...(reference && { reference }) };
 }
 
@@ -125,7 +140,7 @@ function givenAndFamilyName(author: XmlElement): string | null {
 /** Returns the text of the first child with one of these names that has any. */
 function firstText(parent: XmlElement, namespaces: readonly string[], ...locals: string[]): string | null {
   const found = childrenOf(parent, namespaces, ...locals).find(({ text }) => /\S/.test(text));
-  return found ? normalizeSpace(found.text, MAX_CHARACTERS.title) : null;
+  return found ? normalizeSpace(found.text, MAX_UNITS) : null;
 }
 
 function namesWithinLimit(names: readonly string[], bytes: number): string[] {

@@ -1,6 +1,7 @@
 import type { EntryFacts, Reference } from '../../domain/deposit/events.ts';
 import { SCHEMA_ORG } from '../namespaces.ts';
 import { badRequest } from '../sword-error.ts';
+import { textBytes } from './entry-text.ts';
 import { childrenOf, type XmlElement } from './xml-tree.ts';
 
 /** Origin of the deposited software: a new one, or a known one that gets a further version. */
@@ -11,8 +12,11 @@ const ELEMENTS = [
   ['add_to_origin', 'add'],
 ] as const;
 
-/** Maximum bytes of an origin or a reference as JSON, so that an event can hold it. */
-const MAX_BYTES = 1_024;
+/**
+ * Maximum bytes as JSON, so that an event can hold the value as it is. A reference may have the context of any deposit,
+ * which is its origin and some 180 bytes.
+ */
+const [MAX_REFERENCE_BYTES, MAX_PROVENANCE_BYTES] = [2_048, 512];
 
 /**
  * Returns the origin in `create_origin/origin/@url` or `add_to_origin/origin/@url` of the deposit namespace, directly
@@ -44,9 +48,6 @@ function originsIn(
   if (urls.length === 0 || urls.includes('')) {
     throw badRequest(`The element ${name} of the entry needs an origin element with a url attribute.`);
   }
-  if (urls.some((url) => Buffer.byteLength(JSON.stringify(url)) > MAX_BYTES)) {
-    throw badRequest(`The origin URL of the entry is longer than ${MAX_BYTES} bytes.`);
-  }
   return urls.map((url) => ({ relation, url }));
 }
 
@@ -73,12 +74,21 @@ export function namedReference(root: XmlElement, depositNamespace: string): Refe
   return reference;
 }
 
-/** Returns the URL in `metadata-provenance`, the source of the metadata; `null` if the entry names none. */
+/**
+ * Returns the URL in `metadata-provenance`, the source of the metadata; `null` if the entry names none.
+ * @throws {SwordError} 400: it is too long.
+ */
 export function namedProvenance(root: XmlElement, depositNamespace: string): string | null {
   const urls = elementsNamed(root, depositNamespace, 'metadata-provenance').flatMap((element) =>
     childrenOf(element, SCHEMA_ORG, 'url'),
   );
-  return urls.map(({ text }) => text.trim()).find((text) => text !== '') ?? null;
+  const url = urls.map(({ text }) => text.trim()).find((text) => text !== '') ?? null;
+  if (url !== null && textBytes(url) > MAX_PROVENANCE_BYTES) {
+    throw badRequest(
+      `The URL in metadata-provenance of the entry is longer than ${MAX_PROVENANCE_BYTES} bytes.`,
+    );
+  }
+  return url;
 }
 
 function referenceTo(kind: Reference['kind'], { attributes }: XmlElement, attribute: string): Reference {
@@ -86,8 +96,10 @@ function referenceTo(kind: Reference['kind'], { attributes }: XmlElement, attrib
   if (value === '') {
     throw badRequest(`The ${kind} in the reference of the entry needs the attribute ${attribute}.`);
   }
-  if (Buffer.byteLength(JSON.stringify(value)) > MAX_BYTES) {
-    throw badRequest(`The ${attribute} in the reference of the entry is longer than ${MAX_BYTES} bytes.`);
+  if (textBytes(value) > MAX_REFERENCE_BYTES) {
+    throw badRequest(
+      `The ${attribute} in the reference of the entry is longer than ${MAX_REFERENCE_BYTES} bytes.`,
+    );
   }
   return { kind, value };
 }

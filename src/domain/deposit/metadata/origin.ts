@@ -1,12 +1,19 @@
 import { DepositRefusal } from '../errors.ts';
 import type { EntryFacts, MetadataEntry } from '../events.ts';
 
-/** Refuses an entry that names an origin outside the provider URL of its client. */
+/** Refuses an entry that names an origin outside the provider URL of its client, or too long a one. */
 export function assertOriginAllowed(
   { origin }: Pick<EntryFacts, 'origin'>,
   providerUrl: string | null,
 ): void {
   if (!origin) return;
+  if (isOriginTooLong(origin.url)) {
+    const escaped = `or than ${MAX_ESCAPED_ORIGIN_BYTES} with % and ; escaped as in a SWHID`;
+    throw new DepositRefusal(
+      'ORIGIN_TOO_LONG',
+      `The origin URL of the entry is longer than ${MAX_ORIGIN_BYTES} bytes, ${escaped}.`,
+    );
+  }
   if (providerUrl === null) {
     throw new DepositRefusal(
       'ORIGIN_OUTSIDE_PROVIDER',
@@ -49,6 +56,23 @@ export function assertProvenanceAllowed(
     'PROVENANCE_OUTSIDE_PROVIDER',
     `The provenance of the metadata is ${provenance}, but this client ${rule}.`,
   );
+}
+
+/** Maximum bytes of an origin, and of the same in a SWHID, which escapes `%` and `;`. References to it must fit, too. */
+export const MAX_ORIGIN_BYTES = 1_024;
+const MAX_ESCAPED_ORIGIN_BYTES = 1_800;
+
+export function isOriginTooLong(url: string): boolean {
+  const bytes = utf8.encode(JSON.stringify(url)).length - 2; // as events contain it, without the quotes
+  const escapes = url.match(/[%;]/g)?.length ?? 0;
+  return bytes > MAX_ORIGIN_BYTES || bytes + 2 * escapes > MAX_ESCAPED_ORIGIN_BYTES;
+}
+
+const utf8 = new TextEncoder();
+
+/** Returns the origin of a deposit whose metadata name none: below the provider URL, by its slug or else its UUID. */
+export function originBelow(providerUrl: string, name: string): string {
+  return `${providerUrl}/${encodeURIComponent(name)}`;
 }
 
 /** Returns the origin to which the entry adds a version: that of a deposit of this client that is done. */
