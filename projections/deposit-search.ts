@@ -35,7 +35,7 @@ const statuses = statusChanges<DepositSearchView>();
 
 export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   name: 'deposit-search',
-  version: 7,
+  version: 8,
   source: deposits,
   indexes: [
     ['depositId'],
@@ -66,7 +66,7 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
     ...archiveChanges<DepositSearchView>((archive) => archive),
     MetadataAdded: (view, event) => view && withChange(view, event, withFacts(view, event.data.entry.facts)),
     MetadataUpdated: (view, event) =>
-      view && withChange(view, event, withFacts(view, event.data.entry.facts)),
+      view && withChange(view, event, { authors: withAuthors(view, event.data.entry.facts) }),
     MetadataReplaced: (view, event) => {
       const { title, authors, externalIdentifier } = event.data.entry.facts;
       return view && withChange(view, event, { title, authors, externalIdentifier });
@@ -181,7 +181,11 @@ function withFacts(
 ): Partial<DepositSearchView> {
   return {
     title: view.title ?? facts.title,
-    authors: [...new Set([...view.authors, ...facts.authors])].slice(0, MAX_AUTHORS),
+    authors: withAuthors(view, facts),
     externalIdentifier: view.externalIdentifier ?? facts.externalIdentifier,
   };
+}
+
+function withAuthors(view: DepositSearchView, { authors }: Pick<EntryFacts, 'authors'>): readonly string[] {
+  return [...new Set([...view.authors, ...authors])].slice(0, MAX_AUTHORS);
 }

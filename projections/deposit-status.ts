@@ -42,7 +42,7 @@ const {
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
-  version: 6,
+  version: 7,
   source: deposits,
   indexes: [...Object.values(depositLists), ['status', 'updatedAt']],
   countedBy: ['client', 'collection', 'status'],
@@ -57,8 +57,7 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
     ArchiveReplaced: (view, event) => view && withChange(view, event, {}),
     ArchiveRemoved: (view, event) => view && withChange(view, event, {}),
     MetadataAdded: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry.facts)),
-    MetadataUpdated: (view, event) =>
-      view && withChange(view, event, withEntry(view, event.data.entry.facts)),
+    MetadataUpdated: (view, event) => view && withChange(view, event, {}), // single values stay as they are
     MetadataReplaced: (view, event) => {
       const { title, externalIdentifier } = event.data.entry.facts;
       return view && withChange(view, event, { title, externalIdentifier });

@@ -20,7 +20,9 @@ const test = testOfService({
   alice: { collections: ['software'], providerUrl: 'https://alice.example/code' },
 });
 
-const better = entryXml('<title>Better</title><author><name>Ada</name></author>');
+const better = entryXml(
+  '<title>Better</title><author><name>Ada</name></author><external_identifier>better</external_identifier>',
+);
 
 /** Resolves to the path of a deposit, `/1/software/<id>/`. */
 async function deposit(t: ExecutionContext<Context>, headers: Record<string, string>): Promise<string> {
@@ -55,6 +57,7 @@ test('metadata can be added to a done deposit, whose status stays the same', asy
   const after = await (await alice.get(`${path}status/`)).text();
   const withoutTime = (body: string) => body.replace(/<updated>[^<]*<\/updated>/, '');
   t.is(withoutTime(after), withoutTime(before), 'title, status and identifiers');
+  t.notRegex(after, /external_id/);
   const id = path.split('/')[3];
   const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
   t.deepEqual(

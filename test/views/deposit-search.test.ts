@@ -53,6 +53,14 @@ test('the next event of the checks or the loading ends the reason of an unreadab
   }
 });
 
+test('metadata added to a done deposit add authors, and change no single value', async (t) => {
+  const done = wayTo('DepositLoaded');
+  const entry = entryWith({ title: 'Other', authors: ['Bob'], externalIdentifier: 'hal-1' });
+  const swhid = `swh:1:dir:${'1'.repeat(40)}`;
+  const view = await viewOf([...done, { type: 'MetadataUpdated', data: { depositId: 1, swhid, entry } }]);
+  t.like(view, { title: 'Paint', externalIdentifier: null, authors: ['Alice', 'Bob'] });
+});
+
 /** Resolves to the view of a deposit with these events. */
 async function viewOf(events: readonly DepositEvent[]) {
   await using log = new MemoryEventLog();

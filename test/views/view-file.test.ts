@@ -371,6 +371,8 @@ test("the fields of a collection's list are derived from the events", async (t) 
   const way = [depositCreated, depositCompleted(), depositVerified, loadingStarted, depositLoaded];
   for (const length of [2, 3, 4, 5])
     t.deepEqual(await detailsAfter(...way.slice(0, length)), { ...nothing, ...complete });
+  const updated: DepositEvent = { ...added('hal-3'), type: 'MetadataUpdated' } as DepositEvent;
+  t.deepEqual(await detailsAfter(...way, updated), { ...nothing, ...complete }, 'of a deposit that is done');
 });
 
 function folded(events: readonly DepositEvent[]) {
