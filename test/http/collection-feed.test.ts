@@ -183,6 +183,25 @@ test('pages are numbered from either end, and the Link header repeats the links 
   t.regex(await assertSwordError(t, beyond, 404, 'NotFound'), /no page 6 .* last page is 5/);
 });
 
+test('the Link header is limited with an origin of any length, and the feed has all links', async (t) => {
+  const { alice } = t.context;
+  for (const [length, rels] of [
+    [1_000, ['first', 'last']],
+    [2_500, ['first']],
+    [7_900, []],
+  ] as const) {
+    const answer = await alice.get(`/1/software/?origin=${'x'.repeat(length)}`);
+    const header = answer.headers.get('link') ?? '';
+    t.true(header.length <= 4_096);
+    t.deepEqual(
+      [...header.matchAll(/rel="(\w+)"/g)].map(([, rel]) => rel),
+      [...rels],
+    );
+    const feed = parsedBody(await answer.text());
+    for (const rel of ['first', 'last']) t.truthy(linkOf(feed, rel));
+  }
+});
+
 test('paging neither repeats nor skips a deposit while others are created or deleted', async (t) => {
   const { service } = t.context;
   const carol = await service.register('carol', { collections: ['software'] });

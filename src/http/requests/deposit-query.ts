@@ -50,12 +50,27 @@ export function pageLinks(
   ];
 }
 
-/** Returns the same links as a `Link` header (RFC 8288). */
-export function linkHeader(links: readonly PageLink[]): string {
+/** Maximum bytes of the `Link` header. Each link repeats the origin, and clients limit all headers, Node to 16 KiB. */
+const MAX_LINK_BYTES = 4_096;
+
+/** The links of the header, the most needed first. */
+const LINKED: readonly PageLink['rel'][] = ['next', 'previous', 'first', 'last'];
+
+/** Returns the same links as a `Link` header (RFC 8288), as far as they fit; `undefined` if none does. */
+export function linkHeader(links: readonly PageLink[]): string | undefined {
+  let bytes = 0;
+  const fitting = LINKED.flatMap((wanted) => links.filter(({ rel }) => rel === wanted)).filter(
+    (link) => (bytes += headerLink(link).length + 2) <= MAX_LINK_BYTES,
+  );
+  if (fitting.length === 0) return undefined;
   return links
-    .filter(({ rel }) => rel !== 'self')
-    .map(({ rel, href }) => `<${href}>; rel="${rel}"`)
+    .filter((link) => fitting.includes(link))
+    .map(headerLink)
     .join(', ');
+}
+
+function headerLink({ rel, href }: PageLink): string {
+  return `<${href}>; rel="${rel}"`;
 }
 
 type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -55,7 +55,8 @@ export async function answerDepositList(
   };
   const { contentType, format } = negotiate(LIST_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
-  ctx.set('Link', linkHeader(links));
+  const link = linkHeader(links);
+  if (link !== undefined) ctx.set('Link', link);
   const pieces = renderInPieces(collectionFeed(list, renderContext), format, renderContext, entryTexts);
   if (page.deposits.length <= PAGE_SIZE) return answerDocument(ctx, contentType, [...pieces].join(''));
   setDocumentType(ctx, contentType);
