@@ -203,6 +203,8 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
     'https:alice.example/software/x',
     'https:/\\alice.example/software/x',
     'https://alice.exa\tmple/software/x',
+    'https://alice.example/software/\u202ex',
+    'https://alice.example/software/x\u200b',
     'https://alice.example/other/../software/x',
     'https://alice.example/softwarez/../software/x',
     'https://alice.example:443/software/x',
@@ -218,7 +220,10 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
     given(t).when(naming(url)).thenRefused('ORIGIN_TOO_LONG');
   given(t)
     .when(naming('https://alice.example/software/a b'))
-    .thenRefused('ORIGIN_OUTSIDE_PROVIDER', /contains a blank, a backslash or a control character: percent-/);
+    .thenRefused(
+      'ORIGIN_OUTSIDE_PROVIDER',
+      /contains a blank, a backslash, a control or an invisible character: percent-/,
+    );
   given(t)
     .when({ ...naming('https://alice.example/software/x'), providerUrl: null })
     .thenRefused('ORIGIN_OUTSIDE_PROVIDER');

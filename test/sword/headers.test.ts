@@ -362,6 +362,8 @@ test('a slug is percent-decoded as UTF-8', (t) => {
     '..',
     ' %2e%2E',
     '.',
+    'a%E2%80%AEb',
+    'a%E2%80%8Bb',
     'x'.repeat(256),
     encodeURIComponent(`${longest}x`),
   ]) {

@@ -10,7 +10,8 @@ export function parseSlug(raw: RawHeader): string | null {
   if (slug === '') return null;
   // At the end of a URL they would name a parent.
   if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is not a name.`);
-  if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
+  if (/[\p{Cc}\p{Cf}]/u.test(slug))
+    throw badRequest(`The Slug ${quoted(header)} holds a control or an invisible character.`);
   const { length } = Array.from(slug);
   if (length > MAX_LENGTH)
     throw badRequest(`The Slug is ${length} characters long; at most ${MAX_LENGTH} are allowed.`);

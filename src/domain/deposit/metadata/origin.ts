@@ -24,7 +24,7 @@ export function assertOriginAllowed(
   throw new DepositRefusal(
     'ORIGIN_OUTSIDE_PROVIDER',
     UNENCODED.test(origin.url)
-      ? `The origin ${origin.url} contains a blank, a backslash or a control character: percent-encode it.`
+      ? `The origin ${origin.url} contains a blank, a backslash, a control or an invisible character: percent-encode it.`
       : `The origin ${origin.url} is not below the provider URL ${providerUrl} of this client.`,
   );
 }
@@ -39,8 +39,8 @@ export function assertOwnOrigin({ origin }: Pick<EntryFacts, 'origin'>, ownOrigi
   );
 }
 
-/** Characters about which programs differ. */
-const UNENCODED = /[\s\\\p{Cc}]/u;
+/** Characters about which programs differ, and invisible ones, with which a URL looks like another. */
+const UNENCODED = /[\s\\\p{Cc}\p{Cf}]/u;
 
 /** Refuses an entry without software whose provenance is outside the provider URL of its client. */
 export function assertProvenanceAllowed(
