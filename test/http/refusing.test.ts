@@ -129,6 +129,12 @@ refuses('bytes with another MD5 than declared are not stored', ({ open }) => [
     'ErrorChecksumMismatch',
   ],
   [
+    'in the part, with an underscore',
+    createForm(formOf([withHeader('CONTENT_MD5', md5Of('other'))])),
+    412,
+    'ErrorChecksumMismatch',
+  ],
+  [
     'in the part, another than in the request',
     create(formOf([withHeader('Content-MD5', md5Of(helloZip))]), {
       ...formType,

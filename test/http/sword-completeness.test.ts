@@ -628,3 +628,26 @@ test('an archive in base64 has the same size limit as one without, in both multi
     t.regex(refused, /depositns:resumableUploads/);
   }
 });
+
+test('an entry in base64 has the same size limit as one without, declared or not', async (t) => {
+  const maxEntrySize = 4_000;
+  await using service = await RunningService.start({ maxEntrySize });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const short = entryXml('<title>Hello</title><author><name>Ada</name></author>');
+  const send = (bytes: number, encoding: Record<string, string>) => {
+    const { headers } = entryPart(short);
+    const entry = `${short}${' '.repeat(bytes - Buffer.byteLength(short))}`;
+    const body = Buffer.from(entry)
+      .toString('base64')
+      .replace(/(.{76})/g, '$1\r\n');
+    return alice.post('/1/software/', formOf([{ headers: { ...headers, ...encoding }, body }]), {
+      ...partial,
+      ...formType,
+    });
+  };
+  for (const encoding of [{}, { 'Content-Transfer-Encoding': 'base64' }]) {
+    const accepted = await send(maxEntrySize, encoding);
+    t.is(accepted.status, 201, await accepted.text());
+    await assertSwordError(t, await send(maxEntrySize + 1, encoding), 413, 'MaxUploadSizeExceeded');
+  }
+});

@@ -107,9 +107,8 @@ function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted):
   }
   assertPackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'), part);
-  const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
   const digests = digestsIn(headers);
-  return { filename, mediaType: mediaType.type, md5: promised, digests, length: null, accepted };
+  return { filename, mediaType: mediaType.type, md5: md5In(headers, md5), digests, length: null, accepted };
 }
 
 /** Returns the digests of the decoded content of a part, to which `Content-MD5` refers as well. */
@@ -120,13 +119,24 @@ function digestsIn(headers: Part['headers']) {
   );
 }
 
+/** Returns the MD5 in the headers of a part, which may be spelled with an underscore like that of a request. */
+function md5In(headers: Part['headers'], ofRequest: string | null = null): string | null {
+  return parseContentMd5(headers.get('content-md5'), headers.get('content_md5'), ofRequest ?? undefined);
+}
+
+/** Maximum length of base64 in relation to its bytes, with lines of 64 digits or more. */
+const BASE64_FACTOR = 1.4;
+
 async function receiveEntryPart(part: Part, { ctx, validateEntry, parts }: Receiving): Promise<ReadEntry> {
   const { maxEntrySize: maxBytes } = parts;
   const { headers } = part;
   const type = headers.get('content-type');
   const charset = type === undefined ? undefined : parseMediaType(type).parameters.get('charset');
-  const bytes = entryBytes(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
-  assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
+  const tooLarge = () => entryTooLarge(maxBytes);
+  // Undeclared base64 is detected afterwards; the limit is of the decoded bytes.
+  const bytes = entryBytes(await collect(contentOf(part), maxBytes * BASE64_FACTOR, tooLarge));
+  if (bytes.length > maxBytes) throw tooLarge();
+  assertMd5(bytes, md5In(headers));
   assertDigests(bytes, digestsIn(headers));
   const entry = await understandEntry(bytes, charset, ctx.state.login, parts);
   await validateEntry(entry.facts);

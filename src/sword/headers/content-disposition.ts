@@ -82,10 +82,16 @@ function decodeExtValue(value: string): string {
   const [, charset = '', encoded] =
     /^(utf-8|iso-8859-1|us-ascii)'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i.exec(value) ?? [];
   const bytes = encoded?.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const text = bytes !== undefined && /^utf-8$/i.test(charset) ? decodeUtf8(bytes) : bytes;
+  const text = bytes === undefined ? undefined : decoded(bytes, charset.toLowerCase());
   if (text === undefined)
     throw badRequest(`Content-Disposition has a malformed filename*: ${quoted(value)}.`);
   return text;
+}
+
+/** Decodes the latin1 text of bytes; returns `undefined` if the charset has not all of them. */
+function decoded(bytes: string, charset: string): string | undefined {
+  if (charset === 'utf-8') return decodeUtf8(bytes);
+  return charset === 'us-ascii' && /[\x80-\xff]/.test(bytes) ? undefined : bytes;
 }
 
 /** Encodes text as the value of an extended parameter: all but its `attr-char` (RFC 8187) in percent encoding. */
