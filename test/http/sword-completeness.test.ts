@@ -507,6 +507,17 @@ test('the receipt repeats the Dublin Core terms of the effective metadata, in an
     ['creator', 'Ada'],
     ['abstract', 'd\u00e9j\u00e0 vu'],
   ]);
+  const translated = '<dc:title xml:lang="en">Solution</dc:title><dc:title xml:lang="fr">Solution</dc:title>';
+  await alice.put(
+    `${deposit}metadata/`,
+    dc(`${translated}<dc:title>Solution</dc:title>`).replace('<entry ', '<entry xml:lang="de" '),
+    { ...entryHeaders(), ...partial },
+  );
+  const languages = (await receiptOf(alice, deposit)).children.filter(({ name }) => name.startsWith(DCTERMS));
+  t.deepEqual(
+    languages.map(({ attributes }) => attributes['xml:lang']),
+    ['en', 'fr', 'de'],
+  );
   const many = Array.from({ length: 150 }, (_, index) => `<dc:subject>${index}</dc:subject>`).join('');
   await alice.put(`${deposit}metadata/`, dc(many), { ...entryHeaders(), ...partial });
   t.deepEqual((await terms()).slice(-1), [['subject', '99']], 'bounded');

@@ -308,6 +308,10 @@ test('Dublin Core terms are stored in order up to the size limit', (t) => {
     ),
     ['T', ...Array.from({ length: 99 }, (_, index) => String(index))],
   );
+  t.deepEqual(termsOf('<t:title xml:lang="fr">T</t:title><t:title xml:lang="a b">T</t:title>'), [
+    { name: 'title', value: 'T', lang: 'fr' },
+    { name: 'title', value: 'T' },
+  ]);
   const long = `<t:abstract>${'x'.repeat(16_384)}</t:abstract>`;
   t.is(termsOf(`${long}<t:title>T</t:title>`).length, 1);
   t.is(termsOf(`<t:title>T</t:title>${long}`).length, 1);

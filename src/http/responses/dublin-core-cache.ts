@@ -53,7 +53,7 @@ export class DublinCoreCache {
       const found = await this.#termsOf(entry).catch(() => undefined);
       if (!found) return undefined;
       for (const term of found) {
-        const key = `${term.name} ${term.value}`;
+        const key = `${term.name} ${term.lang ?? ''} ${term.value}`;
         if (terms.has(key)) continue;
         characters += term.value.length;
         if (characters > MAX_CHARACTERS) return [...terms.values()];

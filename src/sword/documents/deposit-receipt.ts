@@ -67,7 +67,11 @@ export function depositReceipt(
         elements: PACKAGINGS.map((packaging) => element('sword:packaging', packaging)),
       },
       text('treatment', receipt.treatment, 'sword:treatment'),
-      onlyXml(...terms.map(({ name, value }) => element(`dcterms:${name}`, value))),
+      onlyXml(
+        ...terms.map(({ name, value, lang }) =>
+          element(`dcterms:${name}`, value, lang === undefined ? {} : { 'xml:lang': lang }),
+        ),
+      ),
     ],
   };
 }
