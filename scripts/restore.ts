@@ -7,12 +7,12 @@ import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts
 import {
   assertApart,
   type BackupFacts,
-  backupPlaces,
   keepBackupPrivate,
   readBackup,
 } from '../src/operations/backup/backup-folder.ts';
 import { restoreKeys } from '../src/operations/backup/backup-keys.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
+import { openBackupLog, openBackupStore } from '../src/operations/backup/open-backup.ts';
 import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/restored-binding.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
@@ -69,7 +69,8 @@ await runCommand(HELP, async (args) => {
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();
-  await using source = await openLog(backupPlaces(folder), { mustExist: true });
+  await using source = await openBackupLog(folder);
+  await using sourceStore = await openBackupStore(folder);
   const total = await eventsToRestore(source, { folder, backup, ...values }, signal);
   await using target = await openLog(config);
   await using store = await openStore(config);
@@ -88,7 +89,6 @@ await runCommand(HELP, async (args) => {
   });
   await beginCopy(config.eventLog, 'restore'); // the log may have had all events, but not the objects and keys
   if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
-  await using sourceStore = await openStore(backupPlaces(folder), { mustExist: true });
   const objects = await copyStore(sourceStore, store, {
     named: objectsReferenced(target, { signal }),
     leftOut: await snapshotObjects(target),

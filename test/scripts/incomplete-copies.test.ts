@@ -110,8 +110,9 @@ test('a service does not start on what an interrupted restore has left, until th
   t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   await mkdir(path.join(backup, 'keys'), { recursive: true });
   await writeFile(path.join(backup, 'keys/old.key'), 'old');
-  const archives = path.join(backup, 'archives');
-  await rename(archives, `${archives}-away`); // so that the restore ends between the events and the objects
+  const small = path.join(backup, 'archives', 'small.sqlite');
+  await rename(small, `${small}-away`);
+  await writeFile(small, 'no database'); // so that the restore ends between the events and the objects
   await service.register('bob');
   await service.stop();
   t.regex((await runScript(service.folder, 'restore', ['--take-over', backup])).err, /^The target has more/);
@@ -133,7 +134,7 @@ test('a service does not start on what an interrupted restore has left, until th
   const bound = await runScript(elsewhere, 'bind', ['--incomplete']);
   t.is(bound.code, 1, 'another event would end the restore for good');
   t.regex(bound.err, refused.message);
-  await rename(`${archives}-away`, archives);
+  await rename(`${small}-away`, small);
   const keys = path.join(elsewhere, 'keys');
   await writeFile(keys, ''); // so that the restore ends between the objects and the keys
   t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);

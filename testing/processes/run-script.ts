@@ -8,6 +8,8 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** A folder: once it has an entry, the command is signalled to end, if it still runs. */
   readonly stopIn?: string;
+  /** The user and the group of the process; only root may name others than its own. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 };
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string };
@@ -17,9 +19,9 @@ export async function runScript(
   dataDir: string,
   command: string,
   args: readonly string[],
-  { input = '', env = {}, stopIn }: RunOptions = {},
+  { input = '', env = {}, stopIn, user }: RunOptions = {},
 ): Promise<Ran> {
-  const child = startScript(dataDir, command, args, env);
+  const child = startScript(dataDir, command, args, env, user);
   child.stdin?.end(input);
   if (stopIn !== undefined) stopOnceUsed(child, stopIn);
   return outcomeOf(child);
@@ -38,10 +40,12 @@ export function startScript(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  user?: RunOptions['user'],
 ): ChildProcess {
   const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
   return spawn(process.execPath, [script, ...args], {
     env: { ...process.env, DEPOSIT_DATA_DIR: dataDir, ...env },
+    ...user,
   });
 }
 
