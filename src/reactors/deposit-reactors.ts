@@ -139,9 +139,12 @@ class DepositReactor<State extends Waiting> implements Reactor {
 
   /** Returns whether the deposit may wait for the task: what is kept may prove that it does not. */
   reactsTo(event: RecordedEvent): boolean {
-    if (!this.#task.causes.has(event.type)) return false;
-    const proven = this.#from.kept?.provenBy(event);
-    return proven === undefined || this.#waiting(proven.state) !== undefined;
+    return this.#task.causes.has(event.type) && !this.#isProvenDone(event);
+  }
+
+  /** Returns whether nothing is left to do, as after a load that the check recorded. */
+  isDone(event: RecordedEvent): boolean {
+    return this.#task.causes.has(event.type) && this.#isProvenDone(event);
   }
 
   async ownerOf(event: RecordedEvent): Promise<string> {
@@ -185,6 +188,11 @@ class DepositReactor<State extends Waiting> implements Reactor {
   #waiting(deposit: Deposit): State | undefined {
     const waits = this.#task.statuses.some((status) => status === deposit.status);
     return waits ? (deposit as State) : undefined; // by its status
+  }
+
+  #isProvenDone(event: RecordedEvent): boolean {
+    const proven = this.#from.kept?.provenBy(event);
+    return proven !== undefined && this.#waiting(proven.state) === undefined;
   }
 
   /** Returns the function that records steps: the first one is decided on the deposit as it was found. */

@@ -6,10 +6,11 @@ import {
   type ReceiveOptions,
 } from '../event-log/consumer-groups/consumer-group.ts';
 import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
-import { ObjectError, ObjectMissing } from '../object-store/object-store.ts';
+import { ObjectError } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
 import { Backoff } from '../tools/concurrency/backoff.ts';
 import type { Logger } from '../tools/logger.ts';
+import { MAX_TRIES, maxAttempts, triesToGiveUp } from './attempt-limits.ts';
 import { CountedTries, DeadlyEvent, type TryOnce } from './counted-tries.ts';
 import { FairLimiter } from './fair-limiter.ts';
 import type { EventLogParking } from './parking.ts';
@@ -34,10 +35,6 @@ export type RunnerStatus = ReactorRunner['status'];
  * events must not block those after them.
  */
 const MAX_QUEUED_STREAMS = 5000;
-/** Attempts of work that fails with an error that is not transient. */
-const MAX_TRIES = 5;
-/** Attempts of work that misses an object or an event: about four minutes, in which it may be shown again. */
-const MISSING_TRIES = 15;
 /** How long running work may continue when the runner stops; aborted work is delivered again. */
 const STOP_TIMEOUT_MS = 3000;
 
@@ -126,11 +123,18 @@ export class ReactorRunner {
     const { name, streamPrefix } = this.#reactor;
     const options: ReceiveOptions = {
       start,
-      concerns: (event) => this.#reactor.reactsTo(event),
+      concerns: (event) => this.#concerns(event),
       hasWork: (event) => this.#reactor.hasWork(event),
     };
     const received = this.#options.deliveries.receive(name, streamPrefix, this.#stop.signal, options);
     for await (const delivery of received) await this.#queue(delivery, delivery.event);
+  }
+
+  /** Whether the event has to be handled. One whose work is done already counts as handled. */
+  #concerns(event: RecordedEvent): boolean {
+    if (this.#reactor.reactsTo(event)) return true;
+    if (this.#reactor.isDone?.(event)) this.#done += 1;
+    return false;
   }
 
   /** Receives the decisions of operators about parked events. */
@@ -266,13 +270,4 @@ export class ReactorRunner {
   #logFields({ stream, type, position }: RecordedEvent) {
     return { reactor: this.#reactor.name, stream, type, position };
   }
-}
-
-function maxAttempts(error: unknown): number {
-  if (error instanceof DeadlyEvent) return 1;
-  return error instanceof ObjectMissing || error instanceof StaleRead ? MISSING_TRIES : MAX_TRIES;
-}
-
-function triesToGiveUp(error: unknown): number {
-  return error instanceof StaleRead ? MISSING_TRIES : 1;
 }

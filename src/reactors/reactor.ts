@@ -6,6 +6,8 @@ export interface Reactor {
   /** Prefix of the names of the streams that the reactor follows. */
   readonly streamPrefix: string;
   reactsTo(event: RecordedEvent): boolean;
+  /** Returns whether the event asked for work that is known to be done: {@link reactsTo} returns `false` for it. */
+  isDone?(event: RecordedEvent): boolean;
   /** The client that owns the event's deposit. The runner schedules owners round-robin. */
   ownerOf(event: RecordedEvent): Promise<string>;
   /** Returns how many slots of the runner the work takes, which bound its memory: by default one. */

@@ -111,7 +111,7 @@ test('a small archive is checked and loaded by one append of the events of check
   together.reads = 0;
   await both.loader.react(verified, SIGNAL);
   t.deepEqual([together.reads, together.appends.length], [0, 2], 'the loader has nothing to do');
-  t.false(both.loader.reactsTo(verified));
+  t.deepEqual([both.loader.reactsTo(verified), both.loader.isDone?.(verified)], [false, true]);
   t.true(reactors(together).loader.reactsTo(verified), 'a node without a cache reads the stream');
 
   await using apart = new CountingLog();
