@@ -36,7 +36,7 @@ export function inspectViews(folder: ViewFolder, origin: string): ViewsInUse {
 export function otherVersion(file: ViewFile, { name, version }: ViewSchema): string | undefined {
   const stored = file.versions().get(name);
   if (stored === version) return undefined;
-  if (stored === undefined) return `does not exist: ${BUILT_AT_START}`;
+  if (stored === undefined) return 'does not exist: a service that uses it builds it when it starts';
   return `is of version ${stored}, where this release has version ${version}: ${BUILT_AT_START}`;
 }
 
