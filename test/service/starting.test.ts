@@ -19,6 +19,7 @@ import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { makeReadOnly, mountedFolder } from '../../testing/processes/mounted-folder.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import type { Line } from '../../testing/service/kept-lines.ts';
@@ -323,6 +324,40 @@ asRoot('what another user owns is refused by services and by commands that write
   await rm(path.join(folder, 'event-log.sqlite.head'));
   t.is((await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' })).code, 1);
   t.false(existsSync(path.join(folder, 'event-log.sqlite.head')), 'its owner could not read a new one');
+});
+
+test('a read-only file system is named by services and by commands that write', async (t) => {
+  const folder = await mountedFolder(t, '64m');
+  if (folder === undefined) return t.pass('this user may not mount a file system');
+  await (await RunningService.startIn(folder)).stop();
+  await chmod(`${folder}/event-log.sqlite.head`, 0o600); // a service makes it so, a test with another umask not
+  await makeReadOnly(folder);
+  const { ended, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  t.deepEqual(await ended, [2, null]);
+  t.is((await err).trimEnd(), `${folder} is on a read-only file system. Mount it to be writable.`);
+  const source = await temporaryFolder(t);
+  await (await RunningService.startIn(source)).stop();
+  const [log, archives] = [`${folder}/event-log.sqlite`, `${folder}/archives`];
+  for (const [place, data, command, ...args] of [
+    [log, folder, 'client', 'add', 'eve'],
+    [archives, folder, 'gc', '--remove'],
+    [log, folder, 'restore', '--latest', source],
+    [log, folder, 'rebuild', '--all'],
+    [archives, source, 'backup', archives, '--init'],
+    [
+      folder,
+      source,
+      'migrate',
+      '--from',
+      `sqlite:${source}/event-log.sqlite`,
+      '--to',
+      `sqlite:${folder}/new`,
+    ],
+  ] as const) {
+    const ran = await runScript(data, command, args, { input: 'a secret of eve\n' });
+    t.is(ran.code, 1, command);
+    t.is(ran.err, `${place} is on a read-only file system. Mount it to be writable.\n`, command);
+  }
 });
 
 test('a service that gets SIGTERM while its program is loaded exits with 0', async (t) => {

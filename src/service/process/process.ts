@@ -41,6 +41,7 @@ const PERMANENT_ERRORS = new Set([
   'STORE_FORMAT_UNKNOWN',
   'UNREADABLE_EVENT',
   'EACCES',
+  'EROFS',
 ]);
 /**
  * Error codes of transient causes, such as an unreachable engine or a full disk: the supervisor should restart the

@@ -12,6 +12,9 @@ export function notPermitted(place: string, what: 'read' | 'write to', cause?: u
   );
 }
 
+/** A path is on a file system that accepts no writes. */
+class ReadOnlyFileSystem extends errorsOfCode('EROFS') {}
+
 /** Whether the file or folder exists. @throws {NotPermitted} it is not readable, or its folder is not searchable. */
 export function exists(place: string): boolean {
   try {
@@ -23,20 +26,34 @@ export function exists(place: string): boolean {
   }
 }
 
-/** Whether the path is not writable for this process. */
+/** Returns whether the path exists, and this process cannot write to it. */
 export function isNotAccessible(place: string): boolean {
-  try {
-    files.accessSync(place, files.constants.W_OK);
-    return false;
-  } catch (error) {
-    return isPermissionError(error);
+  return whyNotWritable(place) !== undefined;
+}
+
+/**
+ * Verifies write access to those paths that exist. SQLite would only report that such a file cannot be opened.
+ * @throws {NotPermitted}
+ * @throws {ReadOnlyFileSystem}
+ */
+export function assertAccessible(...places: readonly string[]): void {
+  for (const place of places) {
+    const reason = whyNotWritable(place);
+    if (reason !== undefined) throw reason;
   }
 }
 
-/** Verifies write access. SQLite would only report that such a file cannot be opened. @throws {NotPermitted} */
-export function assertAccessible(...places: readonly string[]): void {
-  const barred = places.find(isNotAccessible);
-  if (barred !== undefined) throw notPermitted(barred, 'write to');
+/** Returns the error of a path that exists and that this process cannot write to; `undefined` for others. */
+export function whyNotWritable(place: string): NotPermitted | ReadOnlyFileSystem | undefined {
+  try {
+    files.accessSync(place, files.constants.W_OK);
+    return undefined;
+  } catch (cause) {
+    if (isPermissionError(cause)) return notPermitted(place, 'write to', cause);
+    return isReadOnlyFileSystem(cause)
+      ? new ReadOnlyFileSystem(`${place} is on a read-only file system. Mount it to be writable.`, { cause })
+      : undefined;
+  }
 }
 
 /**
@@ -55,10 +72,14 @@ export function unlessMissing<Value>(
 
 /** Ignores that the user of this process may not write somewhere. @throws the error if it is another one */
 export function ignoreNotWritable(error: unknown): void {
-  if (!isPermissionError(error) && (error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+  if (!isPermissionError(error) && !isReadOnlyFileSystem(error)) throw error;
 }
 
 export function isPermissionError(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EACCES' || code === 'EPERM';
+}
+
+function isReadOnlyFileSystem(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EROFS';
 }

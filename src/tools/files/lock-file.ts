@@ -5,7 +5,7 @@ import { errorsOfCode } from '../coded-error.ts';
 import { isBusy, isDamage } from '../sqlite/codes.ts';
 import { openTwice } from '../sqlite/found-twice.ts';
 import { openedToWrite } from '../sqlite/writing.ts';
-import { isNotAccessible, isPermissionError, notPermitted } from './access.ts';
+import { isPermissionError, notPermitted, whyNotWritable } from './access.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Another process holds the lock. */
@@ -64,8 +64,8 @@ function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
   const folder = path.dirname(file);
   if (isBusy(cause)) return new DataFolderInUse(inUse, { cause });
   if (isPermissionError(cause)) return notPermitted(folder, 'write to', cause); // the file could not be created
-  const barred = [file, folder].find(isNotAccessible);
-  if (barred !== undefined) return notPermitted(barred, 'write to', cause);
+  const barred = whyNotWritable(file) ?? whyNotWritable(folder);
+  if (barred !== undefined) return barred;
   const text = `${file} cannot be locked: ${(cause as Error).message}.`;
   if (!isDamage(cause)) return new CannotLock(text, { cause });
   return new LockDamaged(`${text} Remove it when nothing runs on the folder: a lock contains no data.`, {

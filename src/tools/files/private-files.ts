@@ -1,6 +1,12 @@
 import path from 'node:path';
 import { files } from '../files.ts';
-import { assertAccessible, isNotAccessible, isPermissionError, notPermitted } from './access.ts';
+import {
+  assertAccessible,
+  isNotAccessible,
+  isPermissionError,
+  notPermitted,
+  whyNotWritable,
+} from './access.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Makes the files and folders that this process creates accessible only for its owner. */
@@ -70,7 +76,8 @@ function removeAccess(place: string, mode: number): void {
     files.chmodSync(place, mode & 0o700);
   } catch (error) {
     if (isPermissionError(error)) throw notPermitted(place, 'write to', error);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // else another process has removed it
+    // If it does not exist, another process has removed it.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw whyNotWritable(place) ?? error;
   }
 }
 
