@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
@@ -41,6 +42,42 @@ async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promi
 async function objectsOf(service: RunningService): Promise<number> {
   return (await Array.fromAsync(service.service.store.list())).length;
 }
+
+test('objects in the format of a newer release are refused by commands that read them, and status says so', async (t) => {
+  const log = path.join(await temporaryFolder(t), 'log.sqlite');
+  await using service = await serviceWithLogElsewhere(t, log);
+  const [backup, target] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const env = { DEPOSIT_EVENT_LOG: `sqlite:${log}` };
+  t.is((await runScript(service.folder, 'backup', [backup, '--init'], { env })).code, 0);
+  await service.stop();
+  for (const folder of [service.folder, backup]) {
+    using database = new DatabaseSync(path.join(folder, 'archives', 'small.sqlite'));
+    database.exec('PRAGMA user_version = 7');
+  }
+  const sentence = /small\.sqlite has objects in format 7, this release reads format 0: start the release/;
+  for (const [folder, command, ...args] of [
+    [service.folder, 'gc'],
+    [service.folder, 'backup', backup],
+    [target, 'restore', backup],
+    [
+      service.folder,
+      'migrate',
+      '--from',
+      `file:${service.folder}/archives`,
+      '--to',
+      `file:${target}/archives`,
+    ],
+  ] as const) {
+    const ran = await runScript(folder, command, args, folder === target ? {} : { env });
+    t.deepEqual([ran.code, ran.out], [1, ''], command);
+    t.regex(ran.err, sentence, command);
+  }
+  t.deepEqual(
+    readdirSync(target).filter((name) => /^(event-log|archives)/.test(name)),
+    [],
+  );
+  t.regex((await runScript(service.folder, 'status', [], { env })).out, sentence);
+});
 
 test('commands without the address of the log do nothing, with and without a running service', async (t) => {
   const elsewhere = await temporaryFolder(t);

@@ -35,7 +35,7 @@ export const OBJECT_SCHEMA = `
 export const FORMAT = 0;
 
 /**
- * Verifies the format before any write to the file. Other faults are left to the first use. @throws
+ * Verifies the format before anything else is read or written. Other faults are left to the first use. @throws
  * {StoreFormatUnknown}
  */
 export function assertKnownFormat(file: string): void {

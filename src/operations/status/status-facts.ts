@@ -7,7 +7,11 @@ import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
 import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
 import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
 import { type EventLog, EventLogUnavailable } from '../../event-log/event-log.ts';
-import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import {
+  type ObjectStore,
+  ObjectStoreUnavailable,
+  StoreFormatUnknown,
+} from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { ALL_REACTORS, DEPOSIT_REACTORS } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
@@ -212,7 +216,7 @@ async function objectFacts(openStore: () => Promise<Pick<ObjectStore, 'list'>>) 
 
 /** Whether only the objects cannot be counted, so that everything else is shown. */
 function isStoreFault(error: unknown): error is Error {
-  return [ObjectStoreUnavailable, BackendNotFound, NotPermitted, WalNotReadable].some(
+  return [ObjectStoreUnavailable, StoreFormatUnknown, BackendNotFound, NotPermitted, WalNotReadable].some(
     (kind) => error instanceof kind,
   );
 }

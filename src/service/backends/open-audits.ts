@@ -24,6 +24,7 @@ export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
  * Opens a store that must exist for commands that only read it, also on a disk that accepts no writes.
  * @throws {BackendNotFound}
  * @throws {NotPermitted}
+ * @throws {StoreFormatUnknown}
  */
 export async function openStoreToRead({
   archiveStore,
@@ -31,7 +32,10 @@ export async function openStoreToRead({
 }: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<StoreAudit> {
   if (archiveStore.kind === 'file') {
     assertExists('archive store', archiveStore.folder);
-    exists(path.join(archiveStore.folder, 'small.sqlite')); // SQLite would only report that it cannot be opened
+    const database = path.join(archiveStore.folder, 'small.sqlite');
+    exists(database); // SQLite would only report that it cannot be opened
+    const { assertKnownFormat } = await import('../../object-store/filesystem/object-database.ts');
+    assertKnownFormat(database);
   }
   return await openStoreAudit(archiveStore, dataDir);
 }
