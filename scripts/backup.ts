@@ -18,6 +18,7 @@ import { refused, runCommand, stopSignal } from '../src/operations/command/comma
 import { isInside } from '../src/operations/command/is-inside.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStoreToRead } from '../src/operations/command/service-engines.ts';
+import { onTarget } from '../src/operations/copy/copy-target.ts';
 import { firstAlteredEvent } from '../src/operations/copy/copy-verification.ts';
 import { copyLog, LogsDiffer } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
@@ -86,9 +87,11 @@ await runCommand(HELP, async (args) => {
   const altered = await firstAlteredEvent(copiedLog.readAll({ signal }), (read) =>
     bars.at('events verified', read, total),
   );
-  await using copiedStore = await openStore(places);
+  const into = `The backup folder ${folder}`;
+  await using copiedStore = await onTarget(openStore(places), into);
   await copiedStore.sweepIncoming(LAST_DATE); // left by an interrupted backup; no other backup is running
   const objects = await copyStore(store, copiedStore, {
+    into,
     named: objectsReferenced(copiedLog, { signal }),
     leftOut: await snapshotObjects(copiedLog),
     verify: values.verify ?? false,

@@ -8,9 +8,11 @@ import { isComplete, reportCopied } from '../src/operations/backup/copied-object
 import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
+import { onTarget } from '../src/operations/copy/copy-target.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
+import { storePlace } from '../src/service/backends/engine-places.ts';
 import { openStoreToRead } from '../src/service/backends/open-audits.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
@@ -127,18 +129,20 @@ async function migrateStore(
   await using log = await opened('--log', openLog(place, { readOnly: true, mustExist: true }));
   await using source = await openStoreToRead(from);
   await assertSameStore(log, source);
-  await using target = await openStore(to);
+  const into = `The target ${storePlace(to.archiveStore)}`;
+  await using target = await onTarget(openStore(to), into);
   const [id, there] = [await source.id(), await target.id()];
   if (there !== undefined) assertSameId(id, there);
   using bars = new ProgressBars();
   const { failed, notReady, cameMeanwhile, ...counts } = await copyStore(source, target, {
+    into,
     named: objectsReferenced(log, { signal }),
     leftOut: await snapshotObjects(log),
     verify,
     signal,
     progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),
   });
-  if (id !== undefined && isComplete({ failed, notReady })) await target.setId(id);
+  if (id !== undefined && isComplete({ failed, notReady })) await onTarget(target.setId(id), into);
   const { objects, bytes, copied, repaired } = counts;
   const verified = verify
     ? ` All were read again; ${repaired} ${repaired === 1 ? 'was corrupt and has been' : 'were corrupt and have been'} replaced.`
@@ -168,7 +172,7 @@ function placeOf(option: string, given: string | undefined): LogPlace | StorePla
   try {
     const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
     if (/^(sqlite|esdb|kurrentdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null only for no text
-    if (/^(file|s3):/.test(text)) return storePlace(text);
+    if (/^(file|s3):/.test(text)) return parsedStore(text);
     throw new Error('must begin with sqlite:, esdb://, kurrentdb://, file: or s3://');
   } catch (error) {
     if (error instanceof BadConfig) throw error;
@@ -179,7 +183,7 @@ function placeOf(option: string, given: string | undefined): LogPlace | StorePla
   }
 }
 
-function storePlace(text: string): StorePlace {
+function parsedStore(text: string): StorePlace {
   const store = archiveStore(text);
   if (store?.kind === 'file') return { archiveStore: store, dataDir: store.folder };
   const { archiveStore: withKeys, dataDir } = readConfigWith({ DEPOSIT_ARCHIVE_STORE: text });

@@ -17,9 +17,11 @@ import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/r
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
+import { onTarget } from '../src/operations/copy/copy-target.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
+import { storePlace } from '../src/service/backends/engine-places.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
@@ -73,7 +75,8 @@ await runCommand(HELP, async (args) => {
   await using sourceStore = await openBackupStore(folder);
   const total = await eventsToRestore(source, { folder, backup, ...values }, signal);
   await using target = await openLog(config);
-  await using store = await openStore(config);
+  const into = `The target ${storePlace(config.archiveStore)}`;
+  await using store = await onTarget(openStore(config), into);
   const earlier = await bindingOfEarlierRun(source, target);
   if (!values['take-over']) await assertFreeStore(store, earlier, source);
   const wanted = () => restored(first(total, source.readAll({ signal })), earlier);
@@ -90,13 +93,14 @@ await runCommand(HELP, async (args) => {
   await beginCopy(config.eventLog, 'restore'); // the log may have had all events, but not the objects and keys
   if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
   const objects = await copyStore(sourceStore, store, {
+    into,
     named: objectsReferenced(target, { signal }),
     leftOut: await snapshotObjects(target),
     verify: values.verify,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
-  await store.setId((await boundStore(target)) as string); // appended above
+  await onTarget(store.setId((await boundStore(target)) as string), into); // appended above
   const keyProblems = await restoreKeys(folder, config);
   const lacksObjects = !isComplete(objects) && !values.latest;
   // A service that starts creates the keys that are missing.

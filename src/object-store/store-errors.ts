@@ -21,7 +21,7 @@ export function readOrUnavailable<T>(read: () => T): T {
 
 export function unavailable(cannot: string, cause: unknown): ObjectStoreUnavailable {
   if (cause instanceof ObjectStoreUnavailable) return cause;
-  return new ObjectStoreUnavailable(`The archive store cannot ${cannot}: ${inShort(cause)}.`, { cause });
+  return new ObjectStoreUnavailable(`The archive store cannot ${cannot}: ${shortReason(cause)}.`, { cause });
 }
 
 /**
@@ -30,7 +30,7 @@ export function unavailable(cannot: string, cause: unknown): ObjectStoreUnavaila
  */
 export function unreadable(sha256: string, cause: unknown): ObjectUnreadable {
   const reason = cause instanceof ObjectStoreUnavailable ? cause.cause : cause;
-  return new ObjectUnreadable(sha256, inShort(reason), { cause });
+  return new ObjectUnreadable(sha256, shortReason(reason), { cause });
 }
 
 /** Error codes of a file system that may be able to read other files. */
@@ -49,7 +49,7 @@ export async function orUnreadable<T>(sha256: string, work: Promise<T>): Promise
  * Returns a short reason. Messages of file system errors contain paths, which are only for operators: they stay in the
  * cause.
  */
-function inShort(cause: unknown): string {
+export function shortReason(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown fault';
   return isFileSystemError(cause) ? cause.code : cause.message;
 }

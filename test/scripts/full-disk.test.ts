@@ -4,6 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { listReadiness } from '../../src/object-store/list-readiness.ts';
 import { ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
+import { zipOf } from '../../testing/archives/archive-builders.ts';
+import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
+import { mountedFolder } from '../../testing/processes/mounted-folder.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -31,6 +34,30 @@ test('backup and migrate need no write to log and store, and gc none to the log,
   const gc = await runScript(service.folder, 'gc', ['--remove', '--json']);
   t.is(gc.code, 0, gc.err);
   writers.pop()?.close();
+});
+
+test('backup, restore and migrate name the target whose disk is full', async (t) => {
+  const full = await mountedFolder(t, '2m');
+  if (full === undefined) return t.pass('this user may not mount a file system');
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const bytes = zipOf([{ name: 'random', data: randomBytes(3_000_000) }]);
+  await alice.post('/1/software/', new Uint8Array(bytes), { ...archiveHeaders(), ...partial });
+  const [backup, { folder }] = [await temporaryFolder(t), service];
+  t.is((await runScript(folder, 'backup', ['--init', backup])).code, 0);
+  const env = { DEPOSIT_ARCHIVE_STORE: `file:${full}/restored` };
+  const elsewhere = await temporaryFolder(t);
+  const migrated = `file:${full}/migrated`;
+  for (const [target, data, command, ...args] of [
+    [`The backup folder ${full}/backup`, folder, 'backup', '--init', `${full}/backup`],
+    [`The target file:${full}/restored`, elsewhere, 'restore', backup],
+    [`The target ${migrated}`, folder, 'migrate', '--from', `file:${folder}/archives`, '--to', migrated],
+  ] as const) {
+    const { code, err } = await runScript(data, command, args, data === elsewhere ? { env } : {});
+    t.is(code, 1, command);
+    t.true(err.includes(`${target} cannot be written to: ENOSPC. An event names it.`), err);
+    t.false(err.includes('The archive store'), err);
+  }
 });
 
 test('a full store lists all its objects, one that is not ready for another reason may not', async (t) => {

@@ -12,9 +12,12 @@ import {
 import { errorsOfCode } from '../../tools/coded-error.ts';
 import { mapConcurrent } from '../../tools/concurrency/limiter.ts';
 import { isDiskError } from '../../tools/sqlite/codes.ts';
+import { onTarget } from './copy-target.ts';
 import { type FailedObject, ObjectTable } from './object-table.ts';
 
 export type StoreCopyOptions = {
+  /** Names the target in errors. */
+  readonly into?: string;
   /** The objects that events reference, repeated or not: they are copied even if the source does not list them. */
   readonly named: AsyncIterable<{ readonly sha256: string }>;
   /** Digests of the objects that are not copied: snapshots of views, which nodes make again. */
@@ -137,7 +140,11 @@ class StoreCopy {
   async #copy(sha256: string): Promise<void> {
     const { length, body } = await this.#source.get(sha256);
     const stored: StoredObject = { sha256, length };
-    await this.#target.put(this.#abortable(body), stored);
+    let unread: unknown; // ends the put as well, but is no fault of the target
+    const bytes = reporting(this.#abortable(body), (error) => (unread = error));
+    await onTarget(this.#target.put(bytes, stored), this.#options.into).catch((error: unknown) => {
+      throw unread ?? error;
+    });
     this.#wanted.setLength(sha256, length);
   }
 
@@ -201,6 +208,15 @@ class StoreCopy {
   #abortable(body: Readable): Readable {
     const { signal } = this.#options;
     return signal ? addAbortSignal(signal, body) : body;
+  }
+}
+
+async function* reporting(source: Readable, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source;
+  } catch (error) {
+    failed(error);
+    throw error;
   }
 }
 

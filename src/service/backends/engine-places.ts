@@ -1,4 +1,4 @@
-import type { Config, EventLogConfig } from '../../config/config.ts';
+import type { ArchiveStoreConfig, Config, EventLogConfig } from '../../config/config.ts';
 import type { S3Place } from '../../config/s3-url.ts';
 import { realPath } from '../../tools/files/real-path.ts';
 
@@ -11,9 +11,13 @@ export type EnginePlaces = Readonly<ReturnType<typeof enginePlaces>>;
 export function enginePlaces({ eventLog, archiveStore }: Pick<Config, 'eventLog' | 'archiveStore'>) {
   return {
     eventLog: eventLog.kind === 'sqlite' ? `sqlite:${realPath(eventLog.file)}` : logIdentity(eventLog),
-    archiveStore:
-      archiveStore.kind === 'file' ? `file:${realPath(archiveStore.folder)}` : s3Place(archiveStore),
+    archiveStore: storePlace(archiveStore),
   };
+}
+
+/** Returns the location of a store, for comparison and display. */
+export function storePlace(store: ArchiveStoreConfig): string {
+  return store.kind === 'file' ? `file:${realPath(store.folder)}` : s3Place(store);
 }
 
 /** Returns the place of a log, for comparison and display. */
