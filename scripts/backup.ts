@@ -12,7 +12,7 @@ import {
   readBackup,
 } from '../src/operations/backup/backup-folder.ts';
 import { backUpKeys } from '../src/operations/backup/backup-keys.ts';
-import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
+import { isComplete, reportCopied, shortcomings } from '../src/operations/backup/copied-objects.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
@@ -117,6 +117,10 @@ await runCommand(HELP, async (args) => {
   };
   if (values.json) say(jsonLine(facts));
   else {
+    if (!complete) {
+      const missing = [...(altered === undefined ? [] : ['an event was altered']), ...shortcomings(objects)];
+      say(`The backup is not complete: ${missing.join('; ')}.`);
+    }
     const news = `${pluralize(events.copied, 'event')} and ${pluralize(objects.copied, 'object')} are new`;
     say(
       `The backup holds ${pluralize(total, 'event')}, ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')}) and ${pluralize(keys.length, 'key')}; ${news}.`,

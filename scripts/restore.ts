@@ -11,7 +11,7 @@ import {
   readBackup,
 } from '../src/operations/backup/backup-folder.ts';
 import { restoreKeys } from '../src/operations/backup/backup-keys.ts';
-import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
+import { isComplete, reportCopied, shortcomings } from '../src/operations/backup/copied-objects.ts';
 import { openBackupLog, openBackupStore } from '../src/operations/backup/open-backup.ts';
 import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/restored-binding.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
@@ -107,19 +107,25 @@ await runCommand(HELP, async (args) => {
   if (keyProblems.length === 0 && !lacksObjects) await endCopy(config.eventLog);
   for (const problem of keyProblems) warn(problem);
   if (keyProblems.length > 0) warn('No service starts until the same command has put every key in place.');
-  const code = reportCopied(objects, 'Not restored');
+  reportCopied(objects, 'Not restored');
   if (lacksObjects)
     warn(
       'No service starts until the same command has restored every object that an event names, or --latest what there is.',
     );
-  if (values.json) say(jsonLine({ events: total, ...objects, keyProblems, backup: backup ?? null }));
+  const missing = shortcomings(objects);
+  if (keyProblems.length > 0) missing.push(`${pluralize(keyProblems.length, 'key')} could not be written`);
+  const complete = missing.length === 0;
+  const facts = { events: total, complete, ...objects, keyProblems, backup: backup ?? null };
+  if (values.json) say(jsonLine(facts));
   else {
+    if (!complete) say(`The restore is not complete: ${missing.join('; ')}.`);
+    const date = complete && backup?.events === total ? ` of ${backup.finishedAt}` : '';
     say(
-      `Restored ${pluralize(total, 'event')} and ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,
+      `Restored ${pluralize(total, 'event')} and ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')})${date}.`,
     );
-    say('"deposit-service verify --all" proves that everything is complete and correct.');
+    if (complete) say('"deposit-service verify --all" proves that everything is complete and correct.');
   }
-  return keyProblems.length > 0 ? 1 : code;
+  return complete ? 0 : 1;
 });
 
 type Choice = {

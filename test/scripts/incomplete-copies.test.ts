@@ -61,6 +61,10 @@ for (const [how, spoil] of [
     const facts = JSON.parse(later.out) as { objects: number; failed: unknown[] };
     t.like(facts, { complete: false, failed: [{ sha256: wanted.sha256, is_named: true }] });
     t.true(facts.objects > 0, 'all others exist');
+    t.regex(
+      (await runScript(service.folder, 'backup', [backup])).out,
+      /^The backup is not complete: 1 object that events name could not be copied\.\nThe backup holds /,
+    );
 
     const target = path.join(await temporaryFolder(t), 'archives');
     const places = ['--from', `file:${service.folder}/archives`, '--to', `file:${target}`];
@@ -76,6 +80,10 @@ for (const [how, spoil] of [
     const latest = await runScript(second, 'restore', [backup, '--latest']);
     t.is(latest.code, 1);
     t.true(named(latest), latest.err);
+    t.regex(
+      latest.out,
+      /^The restore is not complete: 1 object that events name could not be copied\.\nRestored .* bytes\)\.\n$/,
+    );
     const [older, newer] = [await eventsIn(first), await eventsIn(second)];
     t.true(older < newer);
   });
@@ -96,8 +104,8 @@ test('no service starts without an object that the backup lacks, until restore -
     RunningService.startIn(elsewhere).then(() => undefined),
     { code: 'COPY_UNFINISHED' },
   );
-  const latest = await runScript(elsewhere, 'restore', [backup, '--latest']);
-  t.is(latest.code, 1);
+  const latest = await runScript(elsewhere, 'restore', [backup, '--latest', '--json']);
+  t.like({ code: latest.code, ...JSON.parse(latest.out) }, { code: 1, complete: false });
   t.regex(latest.err, missing);
   await using started = await RunningService.startIn(elsewhere);
   t.truthy(started.url);
@@ -191,7 +199,7 @@ test('restore --verify compares the digests of existing objects, and replaces co
   const again = await runScript(elsewhere, 'restore', [backup, '--json']);
   t.like({ code: again.code, ...JSON.parse(again.out) }, { code: 0, repaired: 0 }, 'lengths are not digests');
   const verified = await runScript(elsewhere, 'restore', [backup, '--json', '--verify']);
-  t.like({ code: verified.code, ...JSON.parse(verified.out) }, { code: 0, repaired: 1 });
+  t.like({ code: verified.code, ...JSON.parse(verified.out) }, { code: 0, complete: true, repaired: 1 });
   await using store = await openStore(placeOf(elsewhere));
   t.is((await buffer((await store.get(wanted.sha256)).body)).length, wanted.length);
 });
