@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -113,11 +113,12 @@ test('a start removes old leftovers of killed processes from folder and bucket, 
   const bucket = nodes.s3.buckets.get('deposits') ?? nodes.s3.makeBucket('unused');
   const body = { file: path.join(incoming, 'none'), length: 0, md5: '' };
   const modified = new Date(Date.now() - 25 * 3_600_000);
-  bucket.beginUpload('incoming/left');
-  bucket.objects.set('incoming/left', { body, etag: '0', modified });
+  const key = `incoming/${randomUUID()}`;
+  bucket.beginUpload(key);
+  bucket.objects.set(key, { body, etag: '0', modified });
   await node.startAgain();
   t.deepEqual(await readdir(incoming), ['young']);
-  await until(async () => !bucket.objects.has('incoming/left') && bucket.uploads.size === 0);
+  await until(async () => !bucket.objects.has(key) && bucket.uploads.size === 0);
 });
 
 test('a start with a store that does not respond fails within ten seconds', async (t) => {

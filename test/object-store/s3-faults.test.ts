@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import {
@@ -5,6 +6,8 @@ import {
   ObjectStoreUnavailable,
   ObjectUnreadable,
 } from '../../src/object-store/object-store.ts';
+import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { bytesOf, inChunks, listOf, newBody, sha256Of } from './bodies.ts';
 import { CAN_FLIP, keyOf, openAnywhere, openIn, PATIENT } from './s3-under-test.ts';
@@ -201,18 +204,48 @@ test('a read whose connection fails resumes at its offset', async (t) => {
 
 test('a sweep lists the uploads of a key again if there seem to be none', async (t) => {
   const { store, direct, proxy, send, keys } = await openAnywhere(t);
-  for (const key of ['incoming/first', 'incoming/second']) {
+  const [first, second] = [randomUUID(), randomUUID()];
+  for (const key of [`incoming/${first}`, `incoming/${second}`]) {
     await send(key, { method: 'PUT' });
     await send(key, { method: 'POST', query: 'uploads=' });
   }
   t.is((await keys()).length, 4);
   const xml = '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>';
-  proxy.inject({ kind: 'xml', xml }, /^GET .*uploads.*first|^GET .*first.*uploads/, 2);
+  proxy.inject({ kind: 'xml', xml }, new RegExp(`^GET .*uploads.*${first}|^GET .*${first}.*uploads`), 2);
   await store.sweepIncoming(new Date(Date.now() + 60_000));
   t.deepEqual(await keys(), []);
-  const { body } = await send('', { query: 'prefix=incoming%2Ffirst&uploads=' });
+  const { body } = await send('', { query: `prefix=incoming%2F${first}&uploads=` });
   t.false(body.toString().includes('<UploadId>'));
   t.deepEqual(await listOf(direct), []);
+});
+
+test('a sweep leaves objects below incoming/ that another application stored there', async (t) => {
+  const { store, place, send, keys } = await openAnywhere(t);
+  const ours = `incoming/${randomUUID()}`;
+  const below = `incoming/incoming/${randomUUID()}`;
+  const theirs = [
+    'incoming/2025-invoices.pdf',
+    below,
+    `${ours}.pdf`,
+    `incoming/${randomUUID()}/1`,
+    'incoming/store-id',
+  ];
+  for (const key of [ours, ...theirs]) await send(key, { method: 'PUT' });
+  await send(below, { method: 'POST', query: 'uploads=' });
+  await using other = await S3ObjectStore.open({
+    ...place,
+    prefix: 'incoming/',
+    temporaryFolder: await temporaryFolder(t),
+  });
+  const { sha256 } = await other.put(inChunks(newBody(SMALL)));
+  const before = await keys();
+  t.is(await store.sweepIncoming(new Date(Date.now() + 60_000)), 1);
+  t.deepEqual(
+    new Set(await keys()),
+    new Set(before.filter((key) => key !== ours)),
+    'an upload to their key remains as well',
+  );
+  t.is((await other.stat(sha256))?.length, SMALL);
 });
 
 test('bytes corrupted in transit are sent once more', async (t) => {
@@ -254,6 +287,19 @@ test('a probe object that could not be removed is removed later', async (t) => {
   t.is((await keys()).length, 1);
   await until(async () => (await keys()).length === 0);
   t.deepEqual(await keys(), []);
+});
+
+test('probes that fail leave one key at most, and few requests', async (t) => {
+  const { store, proxy, keys } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 0 } });
+  proxy.inject({ kind: 'status', status: 403, code: 'AccessDenied' }, /^DELETE/);
+  for (let times = 0; times < 5; times += 1)
+    await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
+  t.is((await keys()).length, 1);
+  proxy.heal();
+  const before = proxy.requests.length;
+  await until(async () => (await keys()).length === 0);
+  await pause(200);
+  t.is(proxy.requests.slice(before).filter((request) => request.startsWith('DELETE')).length, 1);
 });
 
 test('a key whose upload may have started without a response is removed with it', async (t) => {

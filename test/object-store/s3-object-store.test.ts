@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -155,8 +156,9 @@ for (const kind of ['aws', 'swift'] as const) {
       t.is(await store.stat(sha256), undefined);
     }
     const { sha256 } = await store.put(inChunks(Buffer.of()));
-    bucket().beginUpload('incoming/left');
-    bucket().put('incoming/left', { ...bucket().get(keyOf(sha256)).body, file: 'none' });
+    const left = `incoming/${randomUUID()}`;
+    bucket().beginUpload(left);
+    bucket().put(left, { ...bucket().get(keyOf(sha256)).body, file: 'none' });
     await store.sweepIncoming(later());
     t.deepEqual([uploadsOf(server), keysOf(server)], [0, [keyOf(sha256)]]);
   });
@@ -258,11 +260,11 @@ test('several processes may sweep concurrently', async (t) => {
   const server = await serverIn(t);
   const stores = await Promise.all([1, 2, 3].map(() => openIn(t, { server })));
   const [{ store, bucket }] = stores as [(typeof stores)[number]];
-  for (let left = 0; left < 20; left += 1) bucket().beginUpload(`incoming/${left}`);
+  const left = Array.from({ length: 20 }, () => `incoming/${randomUUID()}`);
+  for (const key of left) bucket().beginUpload(key);
   const { sha256 } = await store.put(inChunks(Buffer.of()));
   const { body } = bucket().get(keyOf(sha256));
-  const own = (left: number) => ({ ...body, file: `${body.file}-${left}` });
-  for (let left = 0; left < 20; left += 1) bucket().put(`incoming/${left}`, own(left));
+  left.forEach((key, at) => bucket().put(key, { ...body, file: `${body.file}-${at}` }));
   await Promise.all(stores.map((one) => one.store.sweepIncoming(later())));
   t.is(uploadsOf(server), 0);
   t.deepEqual(keysOf(server), [keyOf(sha256)]);

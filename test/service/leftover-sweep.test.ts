@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,16 +21,16 @@ test('a service removes leftovers older than a day below incoming/ of its bucket
   await leave(bucket, 'old', 25 * HOUR);
   await leave(bucket, 'young', 23 * HOUR);
   using _atStart = await sweepLeftovers(swept);
-  await until(async () => !bucket.objects.has('incoming/old'));
+  await until(async () => !bucket.objects.has(keyOf('old')));
   await until(async () => lines.some(({ msg }) => msg === 'uploads left in the bucket removed'));
-  t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
+  t.deepEqual([...bucket.objects.keys()], [keyOf('young')]);
   t.is(bucket.uploads.size, 1);
   using _daily = await sweepLeftovers(swept, 100);
   await leave(bucket, 'later', 25 * HOUR);
-  await until(async () => !bucket.objects.has('incoming/later'));
+  await until(async () => !bucket.objects.has(keyOf('later')));
   await leave(bucket, 'later', 25 * HOUR); // the first one may have been found by the sweep at the start
-  await until(async () => !bucket.objects.has('incoming/later') && bucket.uploads.size === 1);
-  t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
+  await until(async () => !bucket.objects.has(keyOf('later')) && bucket.uploads.size === 1);
+  t.deepEqual([...bucket.objects.keys()], [keyOf('young')]);
 });
 
 test('a bucket that is unavailable during a sweep is swept the next time', async (t) => {
@@ -93,8 +94,14 @@ async function onS3(t: ExecutionContext) {
 
 /** Leaves a key and an upload to it, as a killed process does. */
 async function leave(bucket: S3Bucket, name: string, age: number): Promise<void> {
-  const key = `incoming/${name}`;
+  const key = keyOf(name);
   bucket.beginUpload(key);
   const body = { file: '/nonexistent', length: 0, md5: 'd41d8cd98f00b204e9800998ecf8427e' };
   bucket.objects.set(key, { body, etag: body.md5, modified: new Date(Date.now() - age) });
+}
+
+/** Returns a key as a service makes it. */
+function keyOf(name: string): string {
+  const digits = hash('md5', name);
+  return `incoming/${digits.slice(0, 8)}-${digits.slice(8, 20).replace(/.{4}/g, '$&-')}${digits.slice(20)}`;
 }

@@ -7,6 +7,8 @@ import { type ListedKey, type MinioBucket, orMissing } from './bucket.ts';
 /** Pauses in milliseconds between attempts to remove keys. */
 const PAUSES = { firstPause: 1000, longestPause: 60_000 };
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Maximum number of requests for an empty list of uploads: one of four drives may not list any. */
 const MAX_LISTS = 3;
 
@@ -16,6 +18,8 @@ const MAX_LISTS = 3;
  */
 export class IncomingKeys implements Disposable {
   readonly #bucket: MinioBucket;
+  /** The key of all probes of this process: their objects replace each other if they cannot be removed. */
+  readonly #probeKey: string;
   readonly #inUse = new Set<string>();
   readonly #leftovers = new Set<string>();
   readonly #backoff = new Backoff(PAUSES);
@@ -24,16 +28,28 @@ export class IncomingKeys implements Disposable {
 
   constructor(bucket: MinioBucket) {
     this.#bucket = bucket;
+    this.#probeKey = this.#newKey();
+    this.#inUse.add(this.#probeKey);
   }
 
   /** Runs the work with a new key, which no sweep of this process removes meanwhile. */
   async use<T>(work: (key: string) => Promise<T>): Promise<T> {
-    const key = `${this.#bucket.prefix}incoming/${random.uuid()}`;
+    const key = this.#newKey();
     this.#inUse.add(key);
     try {
       return await work(key);
     } finally {
       this.#inUse.delete(key);
+    }
+  }
+
+  /** Runs the work with the key of probes, and removes that key if the work fails. */
+  async probe<T>(work: (key: string) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#probeKey);
+    } catch (error) {
+      await this.remove(this.#probeKey, { id: undefined });
+      throw error;
     }
   }
 
@@ -53,13 +69,13 @@ export class IncomingKeys implements Disposable {
   }
 
   /**
-   * Removes old ones of the listed keys, except those of this process; of other processes only the start of their
-   * uploads is known. Resolves to their number.
+   * Removes old ones of the listed keys, except those in use here; of other processes only the start of their uploads is
+   * known. Keys of another form than that of this class belong to another application. Resolves to their number.
    */
   async sweep(keys: AsyncIterable<ListedKey>, olderThan: Date, dryRun: boolean): Promise<number> {
     let swept = 0;
     for await (const { key, storedAt } of keys) {
-      if (this.#inUse.has(key) || storedAt >= olderThan) continue;
+      if (!this.#isOwn(key) || this.#inUse.has(key) || storedAt >= olderThan) continue;
       if (!dryRun) await this.#removeAll(key);
       swept += 1;
     }
@@ -69,6 +85,19 @@ export class IncomingKeys implements Disposable {
   [Symbol.dispose](): void {
     this.#closed = true;
     clock.clearTimeout(this.#timer);
+  }
+
+  #newKey(): string {
+    return `${this.#folder}${random.uuid()}`;
+  }
+
+  /** Whether a service makes such keys: every release names them by a UUID. */
+  #isOwn(key: string): boolean {
+    return key.startsWith(this.#folder) && UUID.test(key.slice(this.#folder.length));
+  }
+
+  get #folder(): string {
+    return `${this.#bucket.prefix}incoming/`;
   }
 
   #schedule(): void {

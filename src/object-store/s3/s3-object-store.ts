@@ -236,14 +236,9 @@ export class S3ObjectStore implements ObjectStore {
 
   /** Resolves when the store has written and removed an object. */
   #probe(): Promise<void> {
-    return this.#incoming.use(async (key) => {
-      try {
-        await putBytes(this.#probed, key, Buffer.alloc(0));
-        await this.#probed.remove(key);
-      } catch (error) {
-        await this.#incoming.remove(key, { id: undefined });
-        throw error;
-      }
+    return this.#incoming.probe(async (key) => {
+      await putBytes(this.#probed, key, Buffer.alloc(0));
+      await this.#probed.remove(key);
     });
   }
 

@@ -46,15 +46,12 @@ export class S3Writer {
   /** Resolves to false until a test has shown it. */
   #verifiesDigests(): Promise<boolean> {
     const { probed, incoming } = this.#parts;
-    this.#verifies ??= incoming.use(async (key) => {
-      try {
-        return await refusesOtherBytes(probed, key);
-      } catch {
+    this.#verifies ??= incoming
+      .probe((key) => refusesOtherBytes(probed, key))
+      .catch(() => {
         this.#verifies = undefined;
-        await incoming.remove(key, { id: undefined });
         return false;
-      }
-    });
+      });
     return this.#verifies;
   }
 
