@@ -12,6 +12,9 @@ export type S3Place = {
   readonly prefix: string;
 };
 
+/** A name that every S3 store accepts: labels between dots, and no IPv4 address. */
+const BUCKET = /^(?!\d+(?:\.\d+){3}$)(?=.{3,63}$)[a-z0-9](?:-*[a-z0-9])*(?:\.[a-z0-9](?:-*[a-z0-9])*)*$/;
+
 /** Reads `s3://<host>:<port>/<bucket>[/<prefix>]?tls=<true|false>&region=<region>`. */
 export function parseS3Url(text: string): S3Place {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -20,9 +23,13 @@ export function parseS3Url(text: string): S3Place {
   if (!url?.hostname || bucket === '' || !/^(true|false)$/.test(tls)) {
     throw new Error('must be s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
   }
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+  if (!BUCKET.test(bucket))
     throw new Error(
-      'its bucket must have 3 to 63 characters of a-z 0-9 . -, beginning and ending with a letter or digit',
+      'its bucket must have 3 to 63 characters of a-z 0-9 . -, with a letter or digit at its beginning, its end and on both sides of a dot, and must not be an IPv4 address',
+    );
+  if (prefix.includes('incoming'))
+    throw new Error(
+      'its prefix must not have a segment named incoming: below it other services of the bucket remove objects',
     );
   const unknown = url.searchParams.keys().find((name) => name !== 'tls' && name !== 'region');
   if (unknown !== undefined) throw new Error(`accepts tls and region after the ?, not ${unknown}`);

@@ -5,6 +5,7 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'ava';
 import { BadConfig, describeSettings, readConfig } from '../../src/config/read-config.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';
@@ -349,6 +350,15 @@ test('an S3 store is configured by its URL, and its keys by settings or files, n
   t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: 's3://host/my_bucket', ...keys }), {
     message: /its bucket must have 3 to 63 characters of a-z 0-9 \. -/,
   });
+  const prefixed = (prefix: string) =>
+    readConfig({ DEPOSIT_ARCHIVE_STORE: `s3://host/bucket/${prefix}`, ...keys }).archiveStore;
+  for (const prefix of ['incoming', 'team/incoming/', 'incoming/team'])
+    t.throws(() => prefixed(prefix), { message: /prefix must not have a segment named incoming/ });
+  t.like(prefixed('v1/incoming-2'), { prefix: 'v1/incoming-2/' });
+  for (const bucket of ['dep..osits', '192.168.1.1', 'a.-b', 'a-.b', '-ab', 'ab.', 'ab', 'a'.repeat(64)])
+    t.throws(() => parseS3Url(`s3://host/${bucket}`), { message: /its bucket must have 3 to 63/ }, bucket);
+  for (const bucket of ['a-b.c--d.1', '192.168.1.1.a', '192.168.1', 'a'.repeat(63)])
+    t.is(parseS3Url(`s3://host/${bucket}`).bucket, bucket);
   for (const wrong of ['s3://', 's3://host', 's3://a:b@host/bucket', 's3://host/B', 'ftp://x']) {
     t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: wrong, ...keys }), { instanceOf: BadConfig }, wrong);
   }
