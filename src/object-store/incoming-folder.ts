@@ -24,8 +24,13 @@ export class IncomingFolder {
     this.#syncBytes = syncBytes;
   }
 
+  /** Returns the path of a file with that name here. */
+  pathOf(name: string): string {
+    return path.join(this.#folder, name);
+  }
+
   async create(): Promise<IncomingFile> {
-    const file = path.join(this.#folder, random.uuid());
+    const file = this.pathOf(random.uuid());
     this.#inUse.add(file);
     try {
       return await IncomingFile.create(file, this.#syncBytes, () => this.#inUse.delete(file));

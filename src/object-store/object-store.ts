@@ -60,8 +60,14 @@ export interface ObjectStore extends AsyncDisposable {
    */
   id(): Promise<string | undefined>;
 
-  /** Gives the store an id, durably, in place of its present one. */
+  /** Gives the store an id, durably, in place of its present one. A proposal of this instance is removed. */
   setId(id: string): Promise<void>;
+
+  /** Records durably that the store may get this id. The record is swept like the rest of an interrupted upload. */
+  proposeId(id: string): Promise<void>;
+
+  /** Whether this id was proposed to this store. */
+  isProposed(id: string): Promise<boolean>;
 
   /** Resolves when the store can accept an object now, else rejects with {@link ObjectStoreUnavailable}. */
   ready(): Promise<void>;

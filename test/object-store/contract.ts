@@ -41,7 +41,15 @@ function keeping(open: Open): void {
       await store.setId(id);
       t.is(await store.id(), id);
     }
+    const proposed = randomUUID();
+    t.false(await store.isProposed(proposed));
+    await store.proposeId(proposed);
+    t.true(await store.isProposed(proposed));
+    t.not(await store.id(), proposed);
+    await store.setId(proposed);
+    t.false(await store.isProposed(proposed));
     const id = await store.id();
+    t.is(id, proposed);
     t.deepEqual(await listOf(store), []);
     t.is(await store.sweepIncoming(inAMinute()), 0);
     t.is(await store.id(), id);

@@ -8,7 +8,7 @@ import { copyEvents } from '../../src/operations/copy/log-copy.ts';
 import { openBoundStore } from '../../src/service/backends/bound-store.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
-import { BINDINGS, boundStore } from '../../src/service/backends/store-binding.ts';
+import { appendBinding, BINDINGS, boundStore } from '../../src/service/backends/store-binding.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
@@ -61,6 +61,51 @@ test('nodes that start concurrently agree on one id', async (t) => {
   t.deepEqual(new Set(ids), new Set([await boundStore(log)]));
   for (const store of stores) await store[Symbol.asyncDispose]();
 });
+
+for (const kind of ['s3', 'file'] as const) {
+  test(`of nodes that start at once on a new log and two stores only those of one store do (${kind})`, async (t) => {
+    await using log = new MemoryEventLog();
+    const places = await newStores(t, kind);
+    const all = [...places, ...places, ...places];
+    const started = await Promise.allSettled(all.map((place) => openBoundStore(place, log)));
+    for (const outcome of started) {
+      if (outcome.status === 'rejected') t.like(outcome.reason, { code: 'OTHER_STORE' });
+      else {
+        t.is(await outcome.value.id(), await boundStore(log));
+        await outcome.value[Symbol.asyncDispose]();
+      }
+    }
+    const ofFirst = started.map(({ status }, at) => (status === 'fulfilled') === (at % 2 === 0));
+    t.is(new Set(ofFirst).size, 1, 'all nodes of one store and none of the other');
+    const refused = places[ofFirst[0] ? 1 : 0];
+    await t.throwsAsync(openBoundStore(refused, log), { code: 'OTHER_STORE' }, 'and when they start again');
+  });
+
+  test(`a first start that is killed before or after its event is continued on its own store only (${kind})`, async (t) => {
+    await using log = new MemoryEventLog();
+    const [own, other] = await newStores(t, kind);
+    const [before, after] = [randomUUID(), randomUUID()];
+    for (const place of [own, other]) {
+      await using killed = await openStore(place);
+      await killed.proposeId(before);
+    }
+    {
+      await using killed = await openStore(own);
+      await killed.proposeId(after);
+      await appendBinding(log, after, undefined);
+    }
+    const reason = new RegExp(`belongs to the archive store ${after}, but the archive store has no id`);
+    await t.throwsAsync(openBoundStore(other, log), { code: 'OTHER_STORE', message: reason });
+    await using store = await openBoundStore(own, log);
+    t.is(await store.id(), after);
+
+    await using unbound = new MemoryEventLog();
+    await using first = await openBoundStore(other, unbound);
+    t.is(await first.id(), await boundStore(unbound), 'killed before its event');
+    t.not(await first.id(), before);
+    t.is(await first.sweepIncoming(new Date(Date.now() + 60_000)), 1, 'what the killed one left');
+  });
+}
 
 test('a service and commands whose log and store differ are refused with both ids, and remove nothing', async (t) => {
   const [one, other] = [await stoppedService(t), await stoppedService(t)];
@@ -249,6 +294,24 @@ test('a server that returns without its bucket, or with an empty one, is not acc
   for (const [key, object] of objects) bucket?.objects.set(key, object);
   await service.startAgain();
 });
+
+/** Returns the settings of two nodes with empty stores. */
+async function newStores(t: ExecutionContext, kind: 's3' | 'file') {
+  const dataDir = await temporaryFolder(t);
+  const server = kind === 's3' ? await S3Server.start() : undefined;
+  t.teardown(() => server?.[Symbol.asyncDispose]());
+  const placeOf = (name: string) => {
+    if (server === undefined) return { kind: 'file', folder: path.join(dataDir, name) } as const;
+    const { accessKey, secretKey } = server.options;
+    const place = parseS3Url(`s3://127.0.0.1:${server.port}/deposits/${name}?tls=false`);
+    return { kind: 's3', ...place, accessKey, secretKey } as const;
+  };
+  const [one, other] = [placeOf('one'), placeOf('other')];
+  return [
+    { archiveStore: one, dataDir },
+    { archiveStore: other, dataDir },
+  ] as const;
+}
 
 async function onlyBinding({ service }: RunningService) {
   const [binding, ...more] = await Array.fromAsync(service.log.readStream(BINDINGS));

@@ -1,5 +1,7 @@
 import path from 'node:path';
+import { unlessMissing } from '../../tools/files/access.ts';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
+import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { isWhole } from '../hashing/verified-body.ts';
@@ -39,6 +41,7 @@ export type FilesystemStoreOptions = {
 export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   readonly #parts: Parts;
   readonly #work = new OpenOperations();
+  #proposed: string | undefined;
 
   /**
    * @throws {ObjectStoreUnavailable} the folder cannot be created or used.
@@ -92,13 +95,19 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   }
 
   async setId(id: string): Promise<void> {
-    const { incoming, writer, files: stored } = this.#parts;
-    await using file = await incoming.create();
-    await file.write(Buffer.from(formatStoreId(id)));
-    await file.flush();
-    await writer.change({ kind: 'place-file', from: file.path, file: stored.idFile });
-    file.keep();
-    await orUnavailable('write its id', syncFolder(path.dirname(stored.idFile)));
+    await this.#writeId(id, this.#parts.files.idFile);
+    if (this.#proposed !== undefined) await files.rm(this.#proposed, { force: true }).catch(() => {}); // it is swept later
+    this.#proposed = undefined;
+  }
+
+  async proposeId(id: string): Promise<void> {
+    this.#proposed = this.#parts.incoming.pathOf(id);
+    await this.#writeId(id, this.#proposed);
+  }
+
+  isProposed(id: string): Promise<boolean> {
+    const reading = files.stat(this.#parts.incoming.pathOf(id)).catch(unlessMissing(undefined));
+    return orUnavailable('read its id', reading).then((found) => found !== undefined);
   }
 
   async ready(): Promise<void> {
@@ -111,6 +120,16 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#work.close();
     await this.#parts.opened.disposeAsync();
+  }
+
+  async #writeId(id: string, file: string): Promise<void> {
+    const { incoming, writer } = this.#parts;
+    await using written = await incoming.create();
+    await written.write(Buffer.from(formatStoreId(id)));
+    await written.flush();
+    await writer.change({ kind: 'place-file', from: written.path, file });
+    written.keep();
+    await orUnavailable('write its id', syncFolder(path.dirname(file)));
   }
 
   async #put(source: ChunkSource, promised: ExpectedContent): Promise<StoredObject> {

@@ -28,13 +28,17 @@ export class IncomingKeys implements Disposable {
 
   constructor(bucket: MinioBucket) {
     this.#bucket = bucket;
-    this.#probeKey = this.#newKey();
+    this.#probeKey = this.keyOf(random.uuid());
     this.#inUse.add(this.#probeKey);
+  }
+
+  keyOf(uuid: string): string {
+    return `${this.#folder}${uuid}`;
   }
 
   /** Runs the work with a new key, which no sweep of this process removes meanwhile. */
   async use<T>(work: (key: string) => Promise<T>): Promise<T> {
-    const key = this.#newKey();
+    const key = this.keyOf(random.uuid());
     this.#inUse.add(key);
     try {
       return await work(key);
@@ -85,10 +89,6 @@ export class IncomingKeys implements Disposable {
   [Symbol.dispose](): void {
     this.#closed = true;
     clock.clearTimeout(this.#timer);
-  }
-
-  #newKey(): string {
-    return `${this.#folder}${random.uuid()}`;
   }
 
   /** Whether a service makes such keys: every release names them by a UUID. */

@@ -17,13 +17,13 @@ import {
 import { OpenOperations } from '../open-operations.ts';
 import { Spool } from '../spool.ts';
 import { unavailable, unreadable } from '../store-errors.ts';
-import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { MinioBucket, type MinioPlace } from './bucket.ts';
 import { IncomingKeys, putBytes } from './incoming-keys.ts';
 import type { OpenedObject } from './object-bytes.ts';
 import { PART_BYTES } from './outgoing-body.ts';
 import { removeStored } from './remove-stored.ts';
 import { isFault, isUnread } from './s3-errors.ts';
+import { S3StoreId } from './s3-store-id.ts';
 import { S3Writer } from './s3-writer.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
@@ -58,6 +58,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Access to the bucket for requests that do not wait for a restart of the store. */
   readonly #probed: MinioBucket;
   readonly #incoming: IncomingKeys;
+  readonly #id: S3StoreId;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
   /**
@@ -90,6 +91,7 @@ export class S3ObjectStore implements ObjectStore {
     this.#bucket = bucketAt(place);
     this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
     this.#incoming = new IncomingKeys(this.#probed);
+    this.#id = new S3StoreId(this.#bucket, this.#incoming);
     this.#folder = folder;
     this.#hashing = new HashingThreads();
     this.#writer = new S3Writer({
@@ -164,17 +166,20 @@ export class S3ObjectStore implements ObjectStore {
     return files + (await this.#incoming.sweep(keys, olderThan, dryRun));
   }
 
-  async id(): Promise<string | undefined> {
-    const { name, prefix } = this.#bucket;
-    const key = `${prefix}${STORE_ID}`;
-    const opened = await this.#bucket.open(key);
-    if (opened === undefined) return undefined;
-    const text = Buffer.concat(await Array.fromAsync(opened.bytes)).toString();
-    return parseStoreId(text, `${key} in the bucket ${name}`);
+  id(): Promise<string | undefined> {
+    return this.#id.read();
   }
 
-  async setId(id: string): Promise<void> {
-    await putBytes(this.#bucket, `${this.#bucket.prefix}${STORE_ID}`, Buffer.from(formatStoreId(id)));
+  setId(id: string): Promise<void> {
+    return this.#id.write(id);
+  }
+
+  proposeId(id: string): Promise<void> {
+    return this.#id.propose(id);
+  }
+
+  isProposed(id: string): Promise<boolean> {
+    return this.#id.isProposed(id);
   }
 
   async ready(): Promise<void> {

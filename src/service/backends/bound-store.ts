@@ -45,13 +45,31 @@ async function bind(log: EventLog, store: ObjectStore): Promise<void> {
   const id = await store.id();
   const bound = await boundStore(log);
   if (id !== undefined) return assertSameId(bound, id);
-  await assertStoreOf(log, store);
-  await store.setId(bound ?? (await newBinding(log)));
+  const storeId = bound ?? (await newBinding(log, store));
+  await assertBound(storeId, log, store);
+  await store.setId(storeId);
 }
 
-/** Resolves to the new id of the store of the log, which may be the one that another node has chosen. */
-async function newBinding(log: EventLog): Promise<string> {
+/**
+ * Verifies that this store is the one with the id of the log: the id was proposed to it, another node has written it
+ * meanwhile, or the store is a copy with all objects that the log names.
+ * @throws {OtherStore}
+ */
+async function assertBound(storeId: string, log: EventLog, store: ObjectStore): Promise<void> {
+  if (await store.isProposed(storeId)) return;
+  const id = await store.id(); // with it, the other node has removed its proposal
+  if (id === undefined && (await namesObjects(log))) return await assertStoreOf(log, store);
+  assertSameId(storeId, id);
+}
+
+/**
+ * Resolves to the new id of the store of the log, which may be the one that another node has chosen. It is proposed to
+ * the store before the log names it: so a node recognizes its store after a crash, and another node that shares it.
+ */
+async function newBinding(log: EventLog, store: ObjectStore): Promise<string> {
+  await assertStoreOf(log, store);
   const storeId = random.uuid();
+  await store.proposeId(storeId);
   try {
     await appendBinding(log, storeId, undefined);
     return storeId;
