@@ -43,6 +43,8 @@ if (process.execve && !given.some((options) => options.includes(SEMI_SPACE_OPTIO
 v8.setFlagsFromString(`${SEMI_SPACE_OPTION}=0`); // it would override the limits of threads
 
 const { main } = await import('./service/process/process.ts');
+const { exitSoon } = await import('./tools/terminal/exit-soon.ts');
 const running = main(process.argv.slice(2)); // once this returns, the program handles signals itself
 for (const signal of SIGNALS) process.off(signal, endAtOnce);
 process.exitCode = await running;
+exitSoon();

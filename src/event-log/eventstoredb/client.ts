@@ -64,7 +64,7 @@ export class EventStoreDbClient {
 
   /** @throws {BadConnection} the connection string is not valid. */
   constructor(connectionString: string) {
-    this.client = parseConnectionString(withOwnName(connectionString));
+    this.client = parseConnectionString(withOneSearch(withOwnName(connectionString)));
     // The connection string may turn this off: then the client reports an append that the server refused as a success.
     Object.defineProperty(this.client, 'throwOnAppendFailure', { value: true });
     const internals = this.client as unknown as Internals; // they are not in its types
@@ -123,6 +123,16 @@ export class EventStoreDbClient {
  */
 function withOwnName(connectionString: string): string {
   return connectionString.replace(/[?&]connection[_-]?name=[^&?]+/i, `$&-${random.uuid()}`);
+}
+
+/**
+ * Has the client look for a cluster once for each call, not ten times: calls are repeated here, and its search continues
+ * after the client was dropped, 5 seconds for each silent server.
+ */
+function withOneSearch(connectionString: string): string {
+  if (/[?&]max[-_]?discover[-_]?attempts=/i.test(connectionString)) return connectionString;
+  const [, options = ''] = /^[^/]*\/\/(?:[^:]+:[^@]+@)?(.*)$/.exec(connectionString) ?? [];
+  return `${connectionString}${options.includes('?') ? '&' : '?'}maxDiscoverAttempts=1`;
 }
 
 /** Parses the connection string. It may hold a password, so no error and no warning repeats it. */

@@ -4,6 +4,7 @@ import type { Actor } from '../../deposits/command-handler.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
+import { exitSoon } from '../../tools/terminal/exit-soon.ts';
 import { warn } from './output.ts';
 
 /** Creates an error whose message is printed as one sentence; the exit code is 1. */
@@ -29,7 +30,8 @@ const EXIT_CODES = '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.\n'
 
 /**
  * Runs a command. `--help` prints its help, `--version` the version of the project. A usage error ends with 2, any other
- * refusal or fault with 1. Known refusals are printed as one sentence, unexpected errors with their stack.
+ * refusal or fault with 1. Known refusals are printed as one sentence, unexpected errors with their stack. The process ends
+ * soon after the command.
  */
 export async function runCommand(
   help: string,
@@ -59,6 +61,7 @@ export async function runCommand(
     warn(String(text));
     process.exitCode = usage ? 2 : 1;
   }
+  exitSoon();
 }
 
 /** Returns the code of an error of Node; that of a program that failed is its number, which says nothing. */

@@ -59,8 +59,6 @@ const TRANSIENT_ERRORS = new Set([
 
 /** A signal within this time after the first one counts as the same request to stop. */
 const SIGNAL_DEBOUNCE_MS = 1000;
-/** Delay of the exit after an aborted start, which may still have work in flight. */
-const FORCED_EXIT_DELAY_MS = 1000;
 
 const PROGRESS_INTERVAL_MS = 2000;
 
@@ -119,7 +117,7 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   await using service = await startService(config, { logger, progress, stop: stop.signal }).catch(
-    exitWhenAborted(stop),
+    unlessAborted(stop),
   );
   if (!service) return 0;
   const outcome = await Promise.race([stopped, service.ready, service.failed, uncaught]);
@@ -133,11 +131,10 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   }
 }
 
-/** Handles the error of an aborted start: it may leave resources open, so the process exits after a delay. */
-function exitWhenAborted({ signal }: AbortController): (error: unknown) => undefined {
+/** Returns a handler of the error of a start, which is expected if the start was aborted. */
+function unlessAborted({ signal }: AbortController): (error: unknown) => undefined {
   return (error) => {
     if (!signal.aborted) throw error;
-    clock.setTimeout(() => process.exit(0), FORCED_EXIT_DELAY_MS).unref();
   };
 }
 
