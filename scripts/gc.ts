@@ -2,10 +2,11 @@ import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { ObjectStoreUnavailable } from '../src/object-store/object-store.ts';
 import { duration, readOptions } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { isInside } from '../src/operations/command/is-inside.ts';
-import { jsonLine, say } from '../src/operations/command/output.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
@@ -62,14 +63,16 @@ await runCommand(
     if (objects > 0) await assertNotEmpty(log);
     if (values.remove && !values['more-than-a-tenth']) assertFew(objects, listed);
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
-    if (values.remove) await removeAll(orphans, search, bars);
-    else if (!values.json)
+    const failed = values.remove ? await removeAll(orphans, search, bars) : { objects: 0, bytes: 0 };
+    if (!values.remove && !values.json)
       for (const { sha256, length } of orphans) say(`${sha256}  ${pluralize(length, 'byte')}`);
-    if (values.json) say(jsonLine({ objects, bytes, uploads, removed: Boolean(values.remove) }));
+    const done = { objects: objects - failed.objects, bytes: bytes - failed.bytes, uploads };
+    if (values.json) say(jsonLine({ ...done, removed: Boolean(values.remove), failed: failed.objects }));
     else {
-      const what = `${pluralize(objects, 'object')} that no event names (${pluralize(bytes, 'byte')}), ${pluralize(uploads, 'part')} of interrupted uploads`;
+      const what = `${pluralize(done.objects, 'object')} that no event names (${pluralize(done.bytes, 'byte')}), ${pluralize(uploads, 'part')} of interrupted uploads`;
       say(values.remove ? `Removed ${what}.` : `Found ${what}; --remove removes them.`);
     }
+    return failed.objects > 0 ? 1 : 0;
   },
   { mayBeBare: true },
 );
@@ -110,16 +113,30 @@ function assertFew(objects: number, listed: number): void {
   );
 }
 
+/**
+ * Removes the orphans, and names each that the store refuses to remove. Resolves to their total.
+ * @throws {ObjectStoreUnavailable} the store is away
+ */
 async function removeAll(
   orphans: Orphans,
   { store, storedBefore, signal }: OrphanSearch,
   bars: ProgressBars,
-): Promise<void> {
+): Promise<Pick<Orphans['totals'], 'objects' | 'bytes'>> {
   const { objects } = orphans.totals;
-  let removed = 0;
-  for (const { sha256 } of orphans) {
+  const failed = { objects: 0, bytes: 0 };
+  let tried = 0;
+  for (const { sha256, length } of orphans) {
     signal.throwIfAborted();
-    await store.remove(sha256, { storedBefore });
-    bars.at('objects removed', (removed += 1), objects);
+    try {
+      await store.remove(sha256, { storedBefore });
+    } catch (error) {
+      if (!(error instanceof ObjectStoreUnavailable)) throw error;
+      await store.ready();
+      warn(`The object ${sha256} was not removed: ${error.message}`);
+      failed.objects += 1;
+      failed.bytes += length;
+    }
+    bars.at('objects removed', (tried += 1), objects);
   }
+  return failed;
 }

@@ -56,6 +56,42 @@ test('in a bucket with versions an object put just before its removal remains', 
   t.is(await store.stat(sha256), undefined, 'all its versions are removed');
 });
 
+for (const [code, status] of [
+  ['InvalidRequest', 400],
+  ['AccessDenied', 403],
+] as const) {
+  test(`an object whose versions are retained gets a delete marker (${code})`, async (t) => {
+    const { store, direct, proxy, send, keys } = await openAnywhere(t);
+    const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+    await send('', { method: 'PUT', query: 'versioning=', body: versioning });
+    const { sha256 } = await direct.put(inChunks(newBody(SMALL)));
+    proxy.inject({ kind: 'status', status, code }, /^DELETE .*versionId/);
+    await store.remove(sha256);
+    t.deepEqual(await keys(), []);
+    t.is(await store.stat(sha256), undefined);
+  });
+}
+
+test('removals that a busy store refuses are repeated after pauses', async (t) => {
+  const { store, direct, proxy, keys } = await openAnywhere(t);
+  const { sha256 } = await direct.put(inChunks(newBody(SMALL)));
+  proxy.inject({ kind: 'status', status: 503, code: 'SlowDown' }, /^DELETE/);
+  const begun = performance.now();
+  await t.throwsAsync(store.remove(sha256), { instanceOf: ObjectStoreUnavailable });
+  t.true(performance.now() - begun >= 500);
+  t.is(proxy.requests.filter((request) => request.startsWith('DELETE')).length, 3);
+  proxy.heal();
+  await store.remove(sha256);
+  t.deepEqual(await keys(), []);
+});
+
+test('an answer with another part of an object than the requested one is refused', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+  proxy.inject({ kind: 'wrong-range' }, /^GET .*v1\//);
+  await t.throwsAsync(store.get(sha256, 5), { message: /does not send the rest/ });
+});
+
 test('an upload whose completion succeeded without a response is an object', async (t) => {
   const { store, proxy, keys } = await openAnywhere(t);
   const body = newBody(LARGE);

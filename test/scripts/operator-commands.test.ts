@@ -2,8 +2,10 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
 import { lastEvent } from '../../src/event-log/event-log.ts';
@@ -27,6 +29,7 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -194,11 +197,48 @@ test('orphans are reported, and removed only on request; objects named by events
   t.regex(many.err, /^No event names 2 of 6 objects, which is more than a tenth: nothing is removed/);
   const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth', '--json'];
   const removed = await runScript(service.folder, 'gc', all);
-  t.deepEqual(JSON.parse(removed.out), { objects: 2, bytes: 100_019, uploads: 0, removed: true });
+  t.deepEqual(JSON.parse(removed.out), {
+    objects: 2,
+    bytes: 100_019,
+    uploads: 0,
+    removed: true,
+    failed: 0,
+  });
   await service.startAgain();
   const left = await Array.fromAsync(service.service.store.list(), ({ sha256 }) => sha256);
   t.false(left.includes(orphan.sha256) || left.includes(large.sha256));
   t.is((await alice.at(service.url).get('/1/software/1/media/')).status, 200);
+});
+
+test('gc names an object that the store refuses to remove, and removes the others', async (t) => {
+  await using s3 = await S3Server.start();
+  await using proxy = await FaultProxy.start(s3.port);
+  const { accessKey, secretKey } = s3.options;
+  const url = `s3://127.0.0.1:${proxy.port}/deposits?tls=false`;
+  await using service = await RunningService.start({
+    archiveStore: { kind: 's3', ...parseS3Url(url), accessKey, secretKey },
+  });
+  await service.register('alice', { collections: ['software'] });
+  const put = (text: string) => service.service.store.put(Readable.from([Buffer.from(text)]));
+  const [one, other] = [await put('one'), await put('other')].map(({ sha256 }) => sha256).sort();
+  await service.stop();
+  proxy.inject({ kind: 'status', status: 403, code: 'AccessDenied' }, new RegExp(`^DELETE .*${one}`));
+  const env = {
+    DEPOSIT_ARCHIVE_STORE: url,
+    DEPOSIT_S3_ACCESS_KEY: accessKey,
+    DEPOSIT_S3_SECRET_KEY: secretKey,
+  };
+  const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth'];
+  await setTimeout(2100); // a HEAD has a resolution of seconds
+  const { code, out, err } = await runScript(service.folder, 'gc', all, { env });
+  t.is(code, 1, err);
+  t.regex(out, /^Removed 1 object that no event names/);
+  t.regex(err, new RegExp(`^The object ${one} was not removed: .*denies access`));
+  const keys = [...(s3.buckets.get('deposits')?.objects.keys() ?? [])];
+  t.deepEqual(
+    [one, other].map((sha256) => keys.some((key) => key.endsWith(sha256 ?? ''))),
+    [true, false],
+  );
 });
 
 test('nothing is removed while the store has not all objects named by events', async (t) => {

@@ -15,6 +15,8 @@ export type Fault =
   | { readonly kind: 'html' }
   | { readonly kind: 'status'; readonly status: number; readonly code: string }
   | { readonly kind: 'wrong-etag' }
+  /** The answer says that it begins at the first byte. */
+  | { readonly kind: 'wrong-range' }
   /** The connection breaks in the middle of the answer. */
   | { readonly kind: 'truncate'; readonly bytes: number }
   /** The answer is short but announces that it is complete. */
@@ -127,6 +129,7 @@ function back(answer: IncomingMessage, response: ServerResponse, fault?: Fault):
   }
   const headers = { ...answer.headers };
   if (fault?.kind === 'wrong-etag' && headers.etag) headers.etag = `"${'0'.repeat(32)}"`;
+  if (fault?.kind === 'wrong-range') headers['content-range'] = headers['content-range']?.replace(/\d+/, '0');
   if (fault?.kind === 'shorten' && headers['content-length']) headers['content-length'] = String(fault.bytes);
   answer.on('error', () => response.destroy());
   response.writeHead(answer.statusCode ?? 502, headers);

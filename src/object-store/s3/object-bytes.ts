@@ -55,9 +55,10 @@ async function* objectBytes(
   }
 }
 
-/** Verifies that the answer begins at the requested offset, which a store may ignore. */
+/** Verifies that the answer begins at the requested offset, which a store or a cache before it may ignore. */
 export function assertFrom(from: number, body: IncomingMessage): void {
-  if (from === 0 || body.statusCode === 206) return;
+  const { statusCode, headers } = body;
+  if (statusCode === 206 ? headers['content-range']?.startsWith(`bytes ${from}-`) : from === 0) return;
   body.destroy();
   throw new S3Fault('NoRange', 'the connection was lost, and it does not send the rest of an object alone');
 }

@@ -1,8 +1,7 @@
+import { clock } from '../../tools/clock.ts';
 import type { MinioBucket } from './bucket.ts';
-import { mayBeOver } from './s3-errors.ts';
-
-/** Maximum number of attempts when answers of the store are lost. */
-const TRIES = 3;
+import { PAUSES } from './retries.ts';
+import { mayBeOver, mayBeRetained } from './s3-errors.ts';
 
 /** The resolution of Last-Modified in answers to HEAD. */
 const RESOLUTION_MS = 1000;
@@ -10,20 +9,30 @@ const RESOLUTION_MS = 1000;
 /**
  * Removes an object that was stored before that time, with one DELETE for each HEAD. After a lost answer the key may
  * have an object that was put meanwhile: it stays, unless both were stored within the same second. In a bucket with
- * versions a DELETE removes exactly the version of the HEAD; older versions follow.
+ * versions a DELETE removes exactly the version of the HEAD; older versions follow. A version that the store must retain
+ * gets a delete marker, as S3 calls it: the object is gone, and its bytes stay.
  */
 export async function removeStored(bucket: MinioBucket, key: string, storedBefore?: Date): Promise<void> {
   let before = storedBefore?.getTime() ?? Infinity;
-  for (let tries = 1; ; ) {
+  let isRetained = false;
+  for (let failures = 0; ; ) {
     const found = await bucket.stat(key);
     if (found === undefined || found.storedAt.getTime() + RESOLUTION_MS > before) return;
     before = Math.min(before, found.storedAt.getTime() + RESOLUTION_MS);
+    const versionId = isRetained ? undefined : found.versionId;
     try {
-      await bucket.removeOnce(key, found.versionId);
-      if (found.versionId === undefined) return;
+      await bucket.removeOnce(key, versionId);
+      if (versionId === undefined) return;
     } catch (error) {
-      if (tries === TRIES || !mayBeOver(error)) throw error;
-      tries += 1;
+      if (versionId !== undefined && mayBeRetained(error)) isRetained = true;
+      else await pauseAfter(error, failures++);
     }
   }
+}
+
+/** Waits before the next attempt, as for other requests. @throws the error after the last one */
+async function pauseAfter(error: unknown, failures: number): Promise<void> {
+  const pause = PAUSES[failures];
+  if (pause === undefined || !mayBeOver(error)) throw error;
+  await clock.sleep(pause);
 }

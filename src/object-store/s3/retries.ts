@@ -3,7 +3,7 @@ import { hasCode } from '../store-errors.ts';
 import { faultOf, isPassing } from './s3-errors.ts';
 
 /** Milliseconds before a request is repeated after a transient fault. */
-const PAUSES = [100, 400];
+export const PAUSES = [100, 400];
 
 /** Milliseconds between requests to a server that refuses connections. */
 const REFUSED_PAUSE = 250;

@@ -108,6 +108,11 @@ export function isUnread(error: unknown): boolean {
   return broke || isFault(error, 'SlowDownRead');
 }
 
+/** Whether the store may have refused to remove a version for its retention: MinIO answers the former, AWS the latter. */
+export function mayBeRetained(error: unknown): boolean {
+  return isFault(error, 'InvalidRequest') || isFault(error, 'AccessDenied');
+}
+
 /** Whether the bytes that arrived at the store were not those that were sent. */
 export function isDamagedOnWay(error: unknown): boolean {
   return isFault(error, 'BadDigest') || isFault(error, 'XAmzContentSHA256Mismatch');
