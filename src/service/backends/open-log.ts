@@ -87,6 +87,8 @@ export async function openDeliveries(
     receivers,
     retiredGroups: RECEIVERS, // in older releases each receiver was a separate group on a server
     onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
+    onOtherSettings: (group, differences) =>
+      logger.warn({ group, differences }, 'the group of the reactors has other settings'),
     onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
   });
 }

@@ -66,6 +66,49 @@ test('one consumer feeds all receivers; an event is acknowledged when all that i
   t.is(server.double.groups.get(GROUP)?.consumers, 1);
 });
 
+test('settings of a group that differ from those of this release are reported once', async (t) => {
+  const server = await logOnDouble(t);
+  const own: string[] = [];
+  const first = new Consumer(t, server, acknowledging, {
+    onOtherSettings: (...found) => own.push(JSON.stringify(found)),
+  });
+  await eventually(() => server.double.groups.get(GROUP)?.consumers === 1);
+  await first.stop();
+  const client = EventStoreDBClient.connectionString(server.double.connectionString);
+  t.teardown(() => client.dispose());
+  const again = new Consumer(t, server, acknowledging, {
+    onOtherSettings: (...found) => own.push(JSON.stringify(found)),
+  });
+  await eventually(() => server.double.groups.get(GROUP)?.consumers === 1);
+  await again.stop();
+  t.deepEqual(own, [], 'a group that the service has created');
+
+  await client.deletePersistentSubscriptionToAll(GROUP);
+  const settings = persistentSubscriptionToAllSettingsFromDefaults({
+    startFrom: START,
+    consumerStrategyName: PINNED,
+    checkPointLowerBound: 1,
+    historyBufferSize: 5000,
+    liveBufferSize: 5000,
+    readBatchSize: 500,
+    messageTimeout: 30_000,
+  });
+  await client.createPersistentSubscriptionToAll(GROUP, settings);
+  const reported: unknown[] = [];
+  const consumer = new Consumer(t, server, acknowledging, {
+    onOtherSettings: (...found) => void reported.push(found),
+  });
+  await eventually(() => server.double.groups.get(GROUP)?.consumers === 1);
+  server.double.dropSubscriptions();
+  await appendEach(server.log, 'deposit-1', newEvents(1));
+  await eventually(() => consumer.received.length === 1);
+  const differences = [
+    'messageTimeout is 30000 instead of 3600000',
+    'maxRetryCount is 10 instead of 1000000',
+  ];
+  t.deepEqual(reported, [[GROUP, differences]]);
+});
+
 test('events in flight at a slow receiver delay no event of other streams', async (t) => {
   const server = await logOnDouble(t);
   const node = new ReceivingNode(t, server);

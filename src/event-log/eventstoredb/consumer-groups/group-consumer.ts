@@ -1,3 +1,4 @@
+import type { PersistentSubscriptionToAllInfo } from '@eventstore/db-client';
 import { clock } from '../../../tools/clock.ts';
 import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log.ts';
@@ -7,7 +8,7 @@ import { factsOf, unlessDenied } from '../errors.ts';
 import { EventStoreDbPages } from '../pages.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
 import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
-import { GROUP, groupInfo, makeGroup } from './group.ts';
+import { GROUP, groupInfo, makeGroup, otherSettings } from './group.ts';
 import { InFlight } from './in-flight.ts';
 
 /** The client accepts an acknowledgement before it sends it, and closing discards unsent ones. */
@@ -18,6 +19,8 @@ export type GroupConsumerOptions = EventStoreDbOptions &
   ConsumerSettings & {
     /** Groups of older releases: a new group starts at the lowest of their positions. */
     readonly retiredGroups?: readonly string[];
+    /** Called once if the group exists and has other settings than this release gives it. */
+    readonly onOtherSettings?: (group: string, differences: readonly string[]) => void;
     /** Milliseconds for which acknowledgements may still arrive after the consumer has stopped. */
     readonly linger?: number;
   };
@@ -30,6 +33,7 @@ export class GroupConsumer {
   readonly #handedOut = new InFlight();
   #session: ConsumerSession | undefined;
   #fault: string | undefined;
+  #isCompared = false;
   /** The end of the log before this node connected for the first time; empty for an empty log. */
   #endBefore: Position | undefined;
 
@@ -57,7 +61,11 @@ export class GroupConsumer {
         session = await this.#nextSession();
         await makeGroup(
           this.#connection,
-          { retiredGroups: this.#options.retiredGroups ?? [], start },
+          {
+            retiredGroups: this.#options.retiredGroups ?? [],
+            start,
+            onFound: (info) => this.#compareSettings(info),
+          },
           signal,
         );
         for await (const messages of session.messages(signal, connected)) {
@@ -99,6 +107,13 @@ export class GroupConsumer {
     await clock.sleep(FLUSH_TIME_MS);
     await this.#session?.[Symbol.asyncDispose]();
     await this.#connection[Symbol.asyncDispose]();
+  }
+
+  #compareSettings(info: PersistentSubscriptionToAllInfo): void {
+    if (this.#isCompared) return;
+    this.#isCompared = true;
+    const differences = otherSettings(info);
+    if (differences.length > 0) this.#options.onOtherSettings?.(GROUP, differences);
   }
 
   async #nextSession(): Promise<ConsumerSession> {

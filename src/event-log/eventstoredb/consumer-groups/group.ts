@@ -21,6 +21,23 @@ const MAX_RETRY_COUNT = 1_000_000;
 const SERVER_BUFFER = 5000;
 const READ_BATCH = 500;
 
+const SETTINGS = {
+  messageTimeout: MESSAGE_TIMEOUT_MS,
+  maxRetryCount: MAX_RETRY_COUNT,
+  checkPointLowerBound: 1, // with the default up to nine acknowledged events count as waiting
+  historyBufferSize: SERVER_BUFFER,
+  liveBufferSize: SERVER_BUFFER,
+  readBatchSize: READ_BATCH,
+  consumerStrategyName: PINNED, // the events of one stream go to one consumer, in order
+} as const;
+
+type NewGroup = {
+  readonly retiredGroups: readonly string[];
+  readonly start: GroupStart;
+  /** Called with the information of a group that exists. */
+  readonly onFound?: ((info: PersistentSubscriptionToAllInfo) => void) | undefined;
+};
+
 /** `denied`: another user has to create the group, or has done so, which connecting to it shows. */
 type GroupMade = 'created' | 'was there' | 'denied';
 
@@ -30,13 +47,17 @@ type GroupMade = 'created' | 'was there' | 'denied';
  */
 export async function makeGroup(
   connection: EventStoreDbConnection,
-  { retiredGroups, start }: { readonly retiredGroups: readonly string[]; readonly start: GroupStart },
+  { retiredGroups, start, onFound }: NewGroup,
   signal: AbortSignal,
 ): Promise<GroupMade> {
   // A user who may not read the information of groups may not create them either: then an operator has
   // created the group.
   const info = await groupInfo(connection, GROUP, signal).catch(unlessDenied);
-  if (info) return info === 'denied' ? 'denied' : 'was there';
+  if (info === 'denied') return info;
+  if (info) {
+    onFound?.(info);
+    return 'was there';
+  }
   const checkpoints: (Position | undefined)[] = [];
   for (const group of retiredGroups) {
     const retired = await groupInfo(connection, group, signal).catch(unlessDenied);
@@ -56,13 +77,7 @@ async function createGroup(
 ): Promise<GroupMade> {
   const settings = persistentSubscriptionToAllSettingsFromDefaults({
     startFrom: after === undefined ? START : toLogPosition(after),
-    messageTimeout: MESSAGE_TIMEOUT_MS,
-    maxRetryCount: MAX_RETRY_COUNT,
-    checkPointLowerBound: 1, // with the default up to nine acknowledged events count as waiting
-    historyBufferSize: SERVER_BUFFER,
-    liveBufferSize: SERVER_BUFFER,
-    readBatchSize: READ_BATCH,
-    consumerStrategyName: PINNED, // the events of one stream go to one consumer, in order
+    ...SETTINGS,
   });
   try {
     await connection.call(
@@ -76,6 +91,14 @@ async function createGroup(
     if (type === 'access-denied') return 'denied';
     throw error;
   }
+}
+
+/** Returns the settings of a group that differ from those of this release. The server does not report a filter. */
+export function otherSettings({ settings }: PersistentSubscriptionToAllInfo): readonly string[] {
+  return Object.entries(SETTINGS)
+    .map(([name, own]) => ({ name, own, found: settings[name as keyof typeof SETTINGS] }))
+    .filter(({ own, found }) => own !== found)
+    .map(({ name, own, found }) => `${name} is ${String(found)} instead of ${own}`);
 }
 
 /** Resolves to the server's information about a group; `undefined` when there is no such group. */
