@@ -40,14 +40,16 @@ def members_of_tar(archive):
     opened = tarfile.open(fileobj=io.BytesIO(archive), encoding="utf-8", errors="surrogateescape")
     leaves = {}
     for member in opened:
-        path, target = (clean(name.encode("utf-8", "surrogateescape")) for name in (member.name, member.linkname))
+        name, linked = (member.pax_headers.get(pax, other)  # of both, a pax header counts before a GNU long name
+                        for pax, other in (("path", member.name), ("linkpath", member.linkname)))
+        path, target = (clean(text.encode("utf-8", "surrogateescape")) for text in (name, linked))
         mode, leaf = b"100755" if member.mode & 0o100 else b"100644", None
         if member.issym():
-            leaf = [b"120000", object_id("blob", member.linkname.encode("utf-8", "surrogateescape"))]
+            leaf = [b"120000", object_id("blob", linked.encode("utf-8", "surrogateescape"))]
         elif member.islnk():  # the names of one file share the list, and so its mode
             leaf = leaves[target]
             leaf[0] = leaf[0] if leaf[0] == b"120000" else mode
-        elif not member.isdir():
+        elif not member.isdir() and not name.endswith("/"):  # GNU tar takes such a file for a directory
             leaf = [mode, object_id("blob", opened.extractfile(member).read())]
         leaves[path] = leaf
         yield path, leaf

@@ -7,7 +7,7 @@ import test from 'ava';
 import type { ArchiveListing } from '../../src/archives/archive-reader.ts';
 import { decodeEntry, decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
-import { type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { archiveBytes, vectors } from '../swhid/vectors.ts';
@@ -23,17 +23,30 @@ for (const [name, bytes] of Object.entries(demos)) {
   });
 }
 
-test('a tar whose first name begins like a zip is a tar, also for the Python verifier if it is installed', async (t) => {
-  const tar = tarOf([{ name: 'PKGBUILD', data: 'pkgname=paint' }]);
-  const directory = directoryOf(tar, await accepted(t, tar));
-  if (spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0)
-    return t.pass('it does not exist');
-  const file = path.join(await temporaryFolder(t), 'paint.tar');
-  await writeFile(file, tar);
-  const identifiers = path.join(import.meta.dirname, '../../docs/auditing/identifiers.py');
-  const { stdout } = spawnSync('python3', ['-B', identifiers, file], { encoding: 'utf8' });
-  t.is(stdout, `swh:1:dir:${directory}\n`);
-});
+const tarsReadAsGnuTarDoes = {
+  'with a first name that begins like a zip': tarOf([{ name: 'PKGBUILD', data: 'pkgname=paint' }]),
+  'with a file whose name ends with a slash': tarOf([
+    { name: 'folder/', type: '0' },
+    { name: 'folder/f', data: 'x' },
+  ]),
+  'with a GNU long name before a pax path': tarOf([
+    { name: '././@LongLink', type: 'L', data: 'long\0' },
+    paxHeader({ path: 'wins' }),
+    { name: 'short', data: 'x' },
+  ]),
+};
+for (const [name, tar] of Object.entries(tarsReadAsGnuTarDoes)) {
+  test(`a tar ${name} has the same directory id for the Python verifier, if it is installed`, async (t) => {
+    const directory = directoryOf(tar, await accepted(t, tar));
+    if (spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0)
+      return t.pass('it does not exist');
+    const file = path.join(await temporaryFolder(t), 'paint.tar');
+    await writeFile(file, tar);
+    const identifiers = path.join(import.meta.dirname, '../../docs/auditing/identifiers.py');
+    const { stdout } = spawnSync('python3', ['-B', identifiers, file], { encoding: 'utf8' });
+    t.is(stdout, `swh:1:dir:${directory}\n`);
+  });
+}
 
 test('compressed tars may consist of several streams', async (t) => {
   const halves = [demoTar.subarray(0, 777), demoTar.subarray(777)];
