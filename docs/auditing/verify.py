@@ -8,17 +8,39 @@ mirror of the bucket. The log and the archives of one deposit are read into memo
 the command openssl (3.0). Exit codes: 0 all proven, 1 something was found or could not be read, 2 wrong usage.
 """
 
-import argparse, base64, hashlib, json, subprocess, sys, tempfile, uuid
+import argparse, base64, contextlib, hashlib, json, re, subprocess, sys, tempfile, uuid
 from pathlib import Path
 
 from deposits import check_deposits, open_database
 
-findings = []
+EVENT = {"stream": [str], "revision": [int], "id": [str], "type": [str], "data": [dict], "metadata": [dict]}
+ANCHOR = {"anchor": [int], "events": [int], "madeAt": [str], "previous": [str, type(None)], "publicKey": [str],
+          "root": [str], "signature": [str]}
+# The member of data that an export for auditors has as null, by the type of the event: others are never redacted.
+SECRETS = {"ClientRegistered": "credential", "CredentialChanged": "credential", "WebhookSet": "secret"}
+
+findings, not_compared = [], []
 
 
 def check(fits, where, what):
     if not fits:
         findings.append(f"{where}: {what}")
+
+
+@contextlib.contextmanager
+def reported(where):
+    """Reports what cannot be read, so that the rest is read nevertheless."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:  # what is written by nobody who keeps to the formats
+        check(False, where, error if type(error) is ValueError else f"cannot be read: {error!r}")
+
+
+def printable(text):
+    """Returns the text with each character that a terminal would execute, or not show, as an escape."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
 
 
 def sha256(data):
@@ -30,11 +52,13 @@ def canonical(value):
     return text.encode("utf-8", "backslashreplace")  # half of a surrogate pair stays an escape
 
 
-def parsed(text, where):
+def parsed(text):
     try:
-        return json.loads(text, object_pairs_hook=unique)
+        value = json.loads(text.decode(), object_pairs_hook=unique)
+        canonical(value)  # refuses numbers that JSON does not have
+        return value
     except ValueError as error:
-        raise ValueError(f"{where} is not JSON: {error}")
+        raise ValueError(f"is not JSON: {error}")
 
 
 def unique(pairs):
@@ -44,9 +68,20 @@ def unique(pairs):
     return dict(pairs)
 
 
+def shaped(value, what, shape):
+    """Returns the value if it has the members of the shape, and no others."""
+    if type(value) is not dict or set(value) != set(shape):
+        raise ValueError(f"has more or less than {what}")
+    for name, types in shape.items():
+        if type(value[name]) not in types:
+            raise ValueError(f"is not {what}: its {name} is {value[name]!r:.40}")
+    return value
+
+
 def is_redacted(event):
-    """Whether an export for auditors has null in the place of a secret."""
-    return any(event["data"].get(name, "") is None for name in ("credential", "secret"))
+    """Whether an export for auditors has null in the place of a secret, which events of clients alone have."""
+    secret = SECRETS.get(event["type"])
+    return secret in event["data"] and event["data"][secret] is None and event["stream"].startswith("client-")
 
 
 def without(key, object):
@@ -58,38 +93,44 @@ def without(key, object):
 
 def events_of_database(file):
     database = open_database(file)
+    database.text_factory = bytes  # a text that is not UTF-8 is a finding, and not the end
     streams = dict(database.execute("SELECT id, name FROM streams"))
     rows = database.execute("SELECT position, stream, revision, id, type, data, metadata FROM events ORDER BY position")
     for number, (position, stream, revision, id, type, data, metadata) in enumerate(rows, 1):
         check(position == number, f"position {position:016x}", f"is where {number:016x} is expected")
-        yield {"stream": streams[stream], "revision": revision, "id": str(uuid.UUID(bytes=id)), "type": type,
-               "data": parsed(data, f"position {number:016x}"), "metadata": parsed(metadata, f"position {number:016x}")}
+        with reported(f"position {number:016x}"):
+            yield shaped({"stream": streams[stream].decode(), "revision": revision, "id": str(uuid.UUID(bytes=id)),
+                          "type": type.decode(), "data": parsed(data), "metadata": parsed(metadata)}, "an event", EVENT)
 
 
-def lines_of_export(file):
+def events_of_export(file):
+    """Returns the events and the last line, which is no event."""
     *lines, rest = Path(file).read_bytes().split(b"\n")
     check(rest == b"", "the last line", "has no end")
+    values = []
     for number, line in enumerate(lines, 1):
-        value = parsed(line, f"line {number}")
-        check(canonical(value) == line, f"line {number}", "is not written as exports are")
-        yield value
-
-
-def end_of_export(events):
-    """Returns the last line, which is no event, without it the rest of the export."""
-    has_end = len(events) > 0 and "export" in events[-1]
-    check(has_end, "the last line", "is missing: the file was cut off, or is no export of this release")
-    end = events.pop() if has_end else {}
+        with reported(f"line {number}"):
+            values.append((f"line {number}", parsed(line)))
+            check(canonical(values[-1][1]) == line, f"line {number}", "is not written as exports are")
+    end = values.pop()[1] if values and is_end(values[-1][1]) else {}
+    check(end, "the last line", "is missing: the file was cut off, or is no export of this release")
     if "stream" in end or "from" in end:
         raise ValueError("the export is a part of a log, and only a whole one can be verified")
-    for number, event in enumerate(events, 1):
-        if set(event) != {"stream", "revision", "id", "type", "data", "metadata", "position"}:
-            raise ValueError(f"line {number} has more or less than an event")
-    check(end.get("events") in (len(events), None), "the last line",
-          f"speaks of {end.get('events')} events, not of {len(events)}")
+    count = len(lines) - 1
+    check(end.get("events") in (count, None), "the last line", f"speaks of {end.get('events')} events, not of {count}")
+    events = []
+    for where, value in values:
+        with reported(where):
+            events.append(shaped(value, "an event", {**EVENT, "position": [str]}))
     positions = [event["position"] for event in events]
     check(positions == sorted(set(positions)), "the positions", "do not grow from line to line")
-    return end
+    return events, end
+
+
+def is_end(value):
+    numbers = {"export", "events", "redacted"}
+    return (type(value) is dict and {"export", "events", "root"} <= set(value)
+            and all((type(member) is int) == (name in numbers) for name, member in value.items()))
 
 
 def check_chain(events, redacted):
@@ -97,6 +138,9 @@ def check_chain(events, redacted):
     heads = {}
     found = [event for event in events if is_redacted(event)] if redacted is not None else []
     check(len(found) == (redacted or 0), "the last line", f"speaks of {redacted} lines without secrets, not {len(found)}")
+    if found:
+        names = ", ".join(f"{event['stream']} revision {event['revision']}" for event in found)
+        not_compared.append(f"the contents of lines without secrets, of which only the hash is known: {names}")
     for event in events:
         where = f"{event['stream']} revision {event['revision']}"
         hashed = {name: event[name] for name in ("stream", "revision", "id", "type", "data")}
@@ -114,9 +158,38 @@ def check_chain(events, redacted):
 
 
 def anchors_of_file(file):
-    lines = Path(file).read_bytes().splitlines()
+    *lines, rest = Path(file).read_bytes().split(b"\n")
+    if rest and is_cut(rest):
+        not_compared.append("the last line of FILE, which a crash cut off, or which is being written")
+    elif rest:
+        lines.append(rest)
     check(lines != [], file, "has no anchor")
-    return [parsed(line, f"line {number} of {file}") for number, line in enumerate(lines, 1)]
+    for number, line in enumerate(lines, 1):
+        with reported(f"line {number} of {file}"):
+            yield shaped(parsed(line), "an anchor", ANCHOR)
+
+
+def is_cut(line):
+    """Whether it is the beginning of an anchor, then zeros of a power cut."""
+    start, text = b'{"anchor":1,"events":', line.rstrip(b"\0")
+    is_whole = line.endswith(b"}") or b"\0" in text
+    return not is_whole and (text.startswith(start) or start.startswith(text))
+
+
+def anchors_of_log(events):
+    for event in events:
+        if event["stream"] == "anchors":
+            with reported(f"anchors revision {event['revision']}"):
+                yield shaped(event["data"], "an anchor", ANCHOR)
+
+
+def keys_of(file):
+    """Returns all keys of a PEM file."""
+    block = "-----BEGIN PUBLIC KEY-----(.+?)-----END PUBLIC KEY-----"
+    keys = [base64.b64decode(key) for key in re.findall(block, Path(file).read_text(), re.DOTALL)]
+    if keys == []:
+        raise ValueError(f"{file} has no public key in PEM")
+    return keys
 
 
 def uncovered(events, anchors):
@@ -129,7 +202,7 @@ def check_anchors(anchors, place, keys, may_begin_later):
     before = None
     for anchor in anchors:
         where = f"the anchor over {anchor['events']} events in {place}"
-        key, digest = base64.b64decode(anchor["publicKey"]), sha256(canonical(anchor))
+        key, digest = decoded(anchor["publicKey"]), sha256(canonical(anchor))
         if digest == before:
             continue
         check(not keys or key in keys, where, f"is signed with another key, {sha256(key)}")
@@ -139,9 +212,17 @@ def check_anchors(anchors, place, keys, may_begin_later):
         before = digest
 
 
+def decoded(text):
+    """Returns bytes, of which a text that is no base64 has none."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return b""
+
+
 def is_signed(anchor, key):
     with tempfile.TemporaryDirectory() as folder:
-        contents = {"key": key, "signature": base64.b64decode(anchor["signature"]),
+        contents = {"key": key, "signature": decoded(anchor["signature"]),
                     "statement": canonical(without("signature", anchor))}
         for name, content in contents.items():
             Path(folder, name).write_bytes(content)
@@ -180,38 +261,33 @@ def main():
     options = usage.parse_args()
     if options.anchors and not options.key:
         usage.error("anchors prove nothing without a --key that was kept elsewhere")
-    left = [] if options.archives else ["objects and identifiers, without --archives"]
-    left += [] if options.anchors else ["anchors stored elsewhere, without --anchors"]
+    not_compared.extend([] if options.archives else ["objects and identifiers, without --archives"])
+    not_compared.extend([] if options.anchors else ["anchors stored elsewhere, without --anchors"])
     try:
-        left += verify(options)
+        verify(options)
     except OSError as error:
         check(False, error.filename, error.strerror)
     except Exception as error:  # what is written by nobody who keeps to the formats
         check(False, "this cannot be read", error if type(error) is ValueError else repr(error))
     for finding in findings:
-        print(finding)
-    proven = "All proven." + (f" Not compared: {'; '.join(left)}." if left else "")
-    print(f"NOT PROVEN. Findings: {len(findings)}." if findings else proven)
+        print(printable(finding))
+    left = f" Not compared: {'; '.join(not_compared)}." if not_compared else ""
+    print(f"NOT PROVEN. Findings: {len(findings)}." if findings else printable(f"All proven.{left}"))
     sys.exit(1 if findings else 0)
 
 
 def verify(options):
-    """Returns what could not be compared, besides what the options leave out."""
     if options.archives and not any(Path(options.archives, name).exists() for name in ("v1", "small.sqlite")):
         raise ValueError(f"{options.archives} is not the folder of the archives: it has neither v1 nor small.sqlite")
     with open(options.log, "rb") as file:
         is_database = file.read(16) == b"SQLite format 3\0"
-    events = list(events_of_database(options.log) if is_database else lines_of_export(options.log))
-    expected_roots, redacted = {}, None
-    if not is_database:
-        end = end_of_export(events)
-        if end:
-            expected_roots[end["events"]] = [(end["root"], "the last line")]
-        redacted = end.get("redacted")
+    keys = [key for file in options.key for key in keys_of(file)]
+    events, end = (list(events_of_database(options.log)), {}) if is_database else events_of_export(options.log)
+    expected_roots = {end["events"]: [(end["root"], "the last line")]} if end else {}
+    redacted = end.get("redacted")
     check_chain(events, redacted)
-    keys = [base64.b64decode(Path(key).read_text().split("-----")[2]) for key in options.key]
-    of_log = [event["data"] for event in events if event["stream"] == "anchors"]
-    of_file = anchors_of_file(options.anchors) if options.anchors else []
+    of_log = list(anchors_of_log(events))
+    of_file = list(anchors_of_file(options.anchors)) if options.anchors else []
     for place, anchors in ("the log", of_log), ("FILE", of_file):
         check_anchors(anchors, place, keys, may_begin_later=place == "FILE")
         for anchor in anchors:
@@ -223,7 +299,7 @@ def verify(options):
     if redacted is not None:
         print(f"Hash not recomputable, since the export is without secrets: {redacted} of these events.")
     later = uncovered(events, of_file) if of_file else 0
-    return [f"events after the last anchor in FILE: {later}"] if later else []
+    not_compared.extend([f"events after the last anchor in FILE: {later}"] if later else [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -34,6 +34,8 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { auditedService, codesOf, configOf, type Verified, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
+const CUT = /\nAll proven\. Not compared: the last line of FILE, which a crash cut off/;
+const OTHER_KEY = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
 const VERIFIER = path.join(import.meta.dirname, '../../docs/auditing/verify.py');
 
 test('changes by the owner of the log are detected with external anchors', async (t) => {
@@ -100,7 +102,7 @@ test('the independent Python verifier, if it is installed, has the same results'
   const audit = path.join(kept, 'audit.ndjson');
   t.is((await runScript(kept, 'export', ['--audit', '--output', audit])).code, 0);
   const redacted =
-    /\nHash not recomputable, since the export is without secrets: 1 of these events\.\nAll proven\.\n$/;
+    /\nHash not recomputable, since the export is without secrets: 1 of these events\.\nAll proven\. Not compared: the contents of lines without secrets, of which only the hash is known: client-alice revision 0\.\n$/;
   t.regex(checked(kept, audit).stdout, redacted);
   const forged = path.join(kept, 'forged.ndjson');
   const lines = await readFile(audit, 'utf8');
@@ -108,6 +110,11 @@ test('the independent Python verifier, if it is installed, has the same results'
     [lines.replace('"kind":"client"', '"kind":"operator"'), /does not carry the hash of its contents/],
     [lines.replace('"redacted":1,', ''), /does not carry the hash of its contents/],
     [lines.replace('"redacted":1,', '"redacted":2,'), /speaks of 2 lines without secrets, not 1/],
+    [
+      withSecretNull(lines, 'DepositCreated'),
+      /^deposit-1 revision 0: does not carry the hash of its contents$/m,
+    ],
+    [withSecretNull(lines, 'CollectionGranted'), /^client-alice revision \d+: does not carry the hash/m],
   ] as const) {
     await writeFile(forged, change);
     t.regex(checked(kept, forged).stdout, finding);
@@ -118,7 +125,10 @@ test('the independent Python verifier, if it is installed, has the same results'
   for (const [content, found] of [
     [`${first}\n`, /\nAll proven\. Not compared: events after the last anchor in FILE: [1-9]\d*\.\n$/],
     ['', /^.*anchors\.ndjson: has no anchor\nNOT PROVEN/m],
-    [anchors.slice(0, -9), /^this cannot be read: line 2 of .*anchors\.ndjson is not JSON: /m],
+    [anchors.slice(0, -9), CUT],
+    [`${anchors.slice(0, -9)}\0\0`, CUT],
+    [anchors.slice(0, -1), proven],
+    [`${first}\n${anchors.slice(first.length + 1, -9)}\n`, /^line 2 of .*anchors\.ndjson: is not JSON: /m],
   ] as const) {
     await writeFile(elsewhere, content);
     t.regex(checked(kept).stdout, found);
@@ -127,12 +137,23 @@ test('the independent Python verifier, if it is installed, has the same results'
   const whole = await readFile(exported, 'utf8');
   for (const [content, found] of [
     [whole.replace(/.*\n$/, ''), /^the last line: is missing: the file was cut off, or is no export/m],
-    [whole.replace('"id"', '"di"'), /^this cannot be read: line 1 has more or less than an event$/m],
-    [whole.slice(1), /^this cannot be read: line 1 is not JSON: /m],
+    [whole.replace('"id"', '"di"'), /^line 1: has more or less than an event$/m],
+    [whole.slice(1), /^line 1: is not JSON: /m],
+    [
+      whole.slice(1).replace('"kind":"client"', '"kind":"operator"'),
+      /^line 1: is not JSON: [^]*\n\S+ revision \d+: does not carry the hash of its contents$/m,
+    ],
+    [
+      whole.replaceAll('"stream":"deposit-1"', '"stream":"deposit-1\\u001b[2J\\nAll proven."'),
+      /^deposit-1\\x1b\[2J\\nAll proven\. revision 0: does not carry/m,
+    ],
   ] as const) {
     await writeFile(forged, content);
     t.regex(checked(kept, forged).stdout, found);
   }
+  await writeFile(forged, whole);
+  await writeFile(pem, OTHER_KEY + (await readFile(pem, 'utf8')));
+  t.regex(checked(kept, forged).stdout, proven, 'the second key of the file counts, too');
   t.regex(
     checked(path.dirname(kept), exported).stdout,
     /^this cannot be read: .* is not the folder of the archives/m,
@@ -156,6 +177,14 @@ test('the independent Python verifier, if it is installed, has the same results'
   small.close();
   t.regex(checked(altered).stdout, /needs the object \w+, whose bytes are others/);
 });
+
+/** Returns an export for auditors with a forged event of the type, which poses as one without its secret. */
+function withSecretNull(lines: string, type: string): string {
+  const line = lines.split('\n').find((one) => one.includes(`"type":"${type}"`)) ?? '';
+  const { data, metadata, ...event } = JSON.parse(line) as RecordedEvent;
+  const forged = { ...event, data: { ...data, secret: null }, metadata: { ...metadata, by: 'mallory' } };
+  return lines.replace(line, exportedEvent(forged)).replace('"redacted":1,', '"redacted":2,');
+}
 
 test('an export is an identical log, and a truncated or changed line is refused with its number', async (t) => {
   const folder = await service.copy(t);

@@ -1,6 +1,9 @@
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 
-/** Members of `data` that let their reader log in or sign: digests of passwords, and sealed secrets of webhooks. */
+/**
+ * Members of `data` that let their reader log in or sign: digests of passwords, and sealed secrets of webhooks. Only
+ * `ClientRegistered`, `CredentialChanged` and `WebhookSet` have one: docs/auditing/verify.py accepts `null` there alone.
+ */
 const SECRETS = ['credential', 'secret'] as const;
 
 /** Returns the event with `null` in place of each secret. Its hash remains, but cannot be recomputed. */
