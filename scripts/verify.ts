@@ -1,12 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
 import type { Config } from '../src/config/config.ts';
+import { packageInfo } from '../src/config/package-info.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, warn } from '../src/operations/command/output.ts';
-import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
+import { assertEnginesOfService, serviceOn } from '../src/operations/command/service-engines.ts';
 import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
 import { summaryOf, summaryText } from '../src/operations/verify/verification-summary.ts';
@@ -86,6 +87,7 @@ await runCommand(HELP, async (args) => {
   await withBars(
     config,
     { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
+    unasked === undefined && what === 'all' ? await servedViews(config) : [],
     report,
   );
   if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
@@ -101,12 +103,23 @@ await runCommand(HELP, async (args) => {
   return report.findings > 0 ? 1 : 0;
 });
 
-async function withBars(config: Config, verification: Verification, report: Report): Promise<void> {
+/** Resolves to the names of the views that a running service of this release has built: none without one. */
+async function servedViews(config: Config): Promise<readonly string[]> {
+  const state = await (await serviceOn(config))?.stateWhenFound();
+  return state?.version === packageInfo().version ? state.views.map(({ name }) => name) : [];
+}
+
+async function withBars(
+  config: Config,
+  verification: Verification,
+  served: readonly string[],
+  report: Report,
+): Promise<void> {
   using bars = new ProgressBars();
   const progress = bars.at.bind(bars);
   const signal = stopSignal('Stopped. Resume with --all --resume.');
   const [folder, origin] = viewDirectory(config);
-  const views = { folder, origin, openLog: () => openLog(config, { readOnly: true }) };
+  const views = { folder, origin, openLog: () => openLog(config, { readOnly: true }), served };
   await verifyService(config, { ...verification, views, progress, signal }, report);
 }
 

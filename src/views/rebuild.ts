@@ -19,9 +19,17 @@ type RebuildOptions = {
   readonly projections: readonly AnyProjection[];
   /** Folder for the built file instead, for comparison only: it cannot be taken into use. */
   readonly checkIn?: string;
+  /** Names of the views that a running service of this release has built: none of them can be of another version. */
+  readonly served?: readonly string[];
   readonly progress: (events: number, position: Position | undefined) => void;
   readonly signal?: AbortSignal | undefined;
 };
+
+/** Why a view cannot be as it is, as a clause. */
+const [SERVED, NEWER] = [
+  'the running service has built it, so the file was changed',
+  'a newer release has built it, or the file was changed',
+];
 
 /** Number of events that are applied together, and number of events after which views are written. */
 const [PAGE, EVENTS_PER_SAVE] = [1000, 5000];
@@ -82,8 +90,11 @@ export class Rebuild implements Disposable {
     this.#notCompared.length = 0;
     const inUse = this.#inUse;
     if (inUse.kind === 'damaged') yield this.#damage(inUse.why);
-    else if (inUse.kind === 'not comparable') this.#notCompared.push(`No view was compared: ${inUse.why}.`);
-    else yield* this.#differencesFrom(inUse.file, names);
+    else if (inUse.kind === 'readable') yield* this.#differencesFrom(inUse.file, names);
+    else if (inUse.kind === 'not comparable' && this.#isServed())
+      yield this.#damage(`${inUse.why}; ${SERVED}`);
+    else if (inUse.kind === 'not comparable') this.#notCompared.push(noneCompared(inUse.why));
+    else this.#notCompared.push(`No view was compared: ${inUse.why}.`);
     if (this.#options.checkIn !== undefined) this.#noteLaterGenerations();
   }
 
@@ -98,9 +109,9 @@ export class Rebuild implements Disposable {
       return;
     }
     if (!(await isInLog(log, last))) {
-      this.#notCompared.push(
-        'No view was compared: they are of another log, as after a restore: the service builds them when it starts.',
-      );
+      if (this.#isServed())
+        yield this.#damage(`the log does not have the event that it has seen last; ${SERVED}`);
+      else this.#notCompared.push(noneCompared('they are of another log, as after a restore'));
       return;
     }
     if (isBefore(this.#built.lastSeen?.position, last.position))
@@ -108,11 +119,22 @@ export class Rebuild implements Disposable {
     for (const projection of projections) {
       const { name } = projection;
       if (names && !names.includes(name)) continue;
-      const why = otherVersion(inUse, projection);
-      if (why !== undefined) this.#notCompared.push(`The view ${name} was not compared: it ${why}.`);
-      else yield* differencesBetween(inUse, this.#built, name);
+      const other = otherVersion(inUse, projection);
+      if (other === undefined) yield* differencesBetween(inUse, this.#built, name);
+      else if (this.#isServed(name)) yield { view: name, key: `it ${other.why}; ${SERVED}`, kind: 'damaged' };
+      else if (other.isNewer) yield { view: name, key: `it ${other.why}; ${NEWER}`, kind: 'damaged' };
+      else
+        this.#notCompared.push(
+          `The view ${name} was not compared: it ${other.why}: a service that uses it builds it when it starts.`,
+        );
     }
     for (const text of damageOf(inUse)) yield this.#damage(text);
+  }
+
+  /** Whether a running service has built this view; without a name, whether it has built any. */
+  #isServed(name?: string): boolean {
+    const { served = [] } = this.#options;
+    return name === undefined ? served.length > 0 : served.includes(name);
   }
 
   /** A generation that is not in use is of an interrupted rebuild, or of one that a service is to adopt. */
@@ -174,6 +196,10 @@ export class Rebuild implements Disposable {
     }
     await apply(true);
   }
+}
+
+function noneCompared(why: string): string {
+  return `No view was compared: ${why}: the service builds them when it starts.`;
 }
 
 /**

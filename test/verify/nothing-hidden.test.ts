@@ -21,6 +21,8 @@ import { openStore } from '../../src/service/backends/open-store.ts';
 import { viewDirectory } from '../../src/service/backends/view-directory.ts';
 import { goOnBeforeTheFirst } from '../../testing/event-log/tampering.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
+import { until } from '../../testing/processes/until.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { auditedService, configOf, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
@@ -38,9 +40,18 @@ test('a view that cannot be compared is named, as a finding if no service can ca
   ])[] = [
     [
       'another version',
-      about(`UPDATE view_versions SET version = version + 1 WHERE name = 'client-logins'`),
+      about(`UPDATE view_versions SET version = version - 1 WHERE name = 'client-logins'`),
       {
         notes: [/^The view client-logins was not compared: it is of version \d+, where .*starts\.$/],
+      },
+    ],
+    [
+      'a version that only a newer release has',
+      about(`UPDATE view_versions SET version = version + 1 WHERE name = 'client-logins'`),
+      {
+        texts: [
+          /^The view client-logins is corrupt: it is of version 2, where this release has version 1; a newer release has built it, or the file was changed; /,
+        ],
       },
     ],
     [
@@ -93,7 +104,7 @@ test('a view that cannot be compared is named, as a finding if no service can ca
       (folder) => rename(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite')),
       {
         notes: [
-          /^No view was compared: they do not exist, only those of an unfinished rebuild\.$/,
+          /^No view was compared: they do not exist, only those of an unfinished rebuild: the service builds them when it starts\.$/,
           /^Generation 2 of the views was not compared: /,
         ],
       },
@@ -147,6 +158,45 @@ test('a view that cannot be compared is named, as a finding if no service can ca
     for (const [index, text] of notes.entries()) t.regex(found.notes[index] ?? '', text, what);
     t.deepEqual([others.length, found.notes.length], [texts.length, notes.length], what);
   }
+});
+
+test('a view that a running service has built is a finding if it cannot be compared', async (t) => {
+  const folder = await service.copy(t);
+  await using running = await RunningService.startIn(folder);
+  await until(async () => (await runScript(folder, 'verify', ['--all'])).code === 0);
+  const file = path.join(folder, 'views', 'views.1.sqlite');
+  for (const [sql, back, text] of [
+    [
+      'SET version = version - 1',
+      'SET version = version + 1',
+      /client-logins is corrupt: it is of version 0, .*built it/,
+    ],
+    [
+      `SET name = 'other'`,
+      `SET name = 'client-logins'`,
+      /client-logins is corrupt: it does not exist; the running/,
+    ],
+  ] as const) {
+    change(file, `UPDATE view_versions ${sql} WHERE name = 'client-logins'`);
+    const { code, out } = await runScript(folder, 'verify', ['--all']);
+    t.is(code, 1);
+    t.regex(out, text);
+    change(file, `UPDATE view_versions ${back} WHERE name IN ('client-logins', 'other')`);
+  }
+  const before = found(file, 'SELECT last_seen AS n FROM about') as string;
+  for (const [sql, text] of [
+    [`origin = 'elsewhere'`, /is corrupt: the file says that it is of another log, .*; the running service/],
+    [
+      `origin = 'sqlite', last_seen = json_set(last_seen, '$.id', 'x')`,
+      /is corrupt: the log does not have the event/,
+    ],
+  ] as const) {
+    change(file, `UPDATE about SET ${sql}`);
+    t.regex((await runScript(folder, 'verify', ['--all'])).out, text);
+  }
+  change(file, `UPDATE about SET last_seen = '${before}'`);
+  t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
+  await running.stop();
 });
 
 test('a log with events but without its head file is a finding, an empty log is not', async (t) => {
@@ -372,8 +422,12 @@ function change(file: string, sql: string): void {
 }
 
 function count(file: string, sql: string): number {
+  return Number(found(file, sql));
+}
+
+function found(file: string, sql: string): unknown {
   const database = new DatabaseSync(file);
-  const found = database.prepare(sql).get();
+  const row = database.prepare(sql).get();
   database.close();
-  return Number(found?.['n']);
+  return row?.['n'];
 }

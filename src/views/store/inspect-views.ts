@@ -8,10 +8,10 @@ export type ViewsInUse =
   | { readonly kind: 'readable'; readonly file: ViewFile }
   /** The service cannot have written this file; `why` is a description. */
   | { readonly kind: 'damaged'; readonly why: string }
-  /** There is nothing to compare, for a legitimate reason; `why` is a clause. */
-  | { readonly kind: 'not comparable'; readonly why: string };
-
-const BUILT_AT_START = 'the service builds it when it starts';
+  /** There is nothing to compare, for a legitimate reason unless a service serves these views; `why` is a clause. */
+  | { readonly kind: 'not comparable'; readonly why: string }
+  /** The file exists, and may only be read by its owner; `why` is a clause. */
+  | { readonly kind: 'not readable'; readonly why: string };
 
 export function inspectViews(folder: ViewFolder, origin: string): ViewsInUse {
   const file = folder.fileOf(folder.current);
@@ -27,23 +27,28 @@ export function inspectViews(folder: ViewFolder, origin: string): ViewsInUse {
     found?.[Symbol.dispose]();
     const { message, code } = error as NodeJS.ErrnoException;
     if (code === 'WAL_NOT_READABLE')
-      return { kind: 'not comparable', why: `the file cannot be read: ${message.replace(/\.$/, '')}` };
+      return { kind: 'not readable', why: `the file cannot be read: ${message.replace(/\.$/, '')}` };
     return { kind: 'damaged', why: message }; // message of SQLite
   }
 }
 
-/** Returns why a view of the file cannot be compared, as a predicate of "it"; `undefined` if it can. */
-export function otherVersion(file: ViewFile, { name, version }: ViewSchema): string | undefined {
+/** Why a view cannot be compared, as a predicate of "it". `isNewer`: no release up to this one writes its version. */
+type OtherVersion = { readonly why: string; readonly isNewer: boolean };
+
+/** Returns why a view of the file cannot be compared; `undefined` if it can. */
+export function otherVersion(file: ViewFile, { name, version }: ViewSchema): OtherVersion | undefined {
   const stored = file.versions().get(name);
   if (stored === version) return undefined;
-  if (stored === undefined) return 'does not exist: a service that uses it builds it when it starts';
-  return `is of version ${stored}, where this release has version ${version}: ${BUILT_AT_START}`;
+  if (stored === undefined) return { why: 'does not exist', isNewer: false };
+  return {
+    why: `is of version ${stored}, where this release has version ${version}`,
+    isNewer: stored > version,
+  };
 }
 
 function withoutFile(folder: ViewFolder): ViewsInUse {
   const { current, generations, pointed } = folder;
-  if (generations.length === 0)
-    return { kind: 'not comparable', why: 'they do not exist: the service builds them when it starts' };
+  if (generations.length === 0) return { kind: 'not comparable', why: 'they do not exist' };
   if (pointed === 'nothing' && generations.every((other) => other === current + 1))
     return { kind: 'not comparable', why: 'they do not exist, only those of an unfinished rebuild' };
   const there =
@@ -63,6 +68,6 @@ function mismatchOf(file: ViewFile, origin: string): ViewsInUse | undefined {
   if (about.origin === origin) return undefined;
   return {
     kind: 'not comparable',
-    why: `the file says that it is of another log, ${about.origin} instead of ${origin}: ${BUILT_AT_START}`,
+    why: `the file says that it is of another log, ${about.origin} instead of ${origin}`,
   };
 }
