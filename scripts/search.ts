@@ -30,12 +30,13 @@ Conditions, all of which must hold:
 --limit N  at most N events, 100 by default; 0 for all
 --json     one JSON object per event
 
-The log is read once, from its beginning. The service may run.
+The log is read once, from its beginning. The service may run. The hash of each event that is found is recomputed; an
+altered event is marked as BROKEN. history and verify also show what was removed or linked otherwise.
 
 Examples: deposit-service search swh:1:dir:48a62520846dc880f80677c7b704869d4f74177c
           deposit-service search --type DepositRejected --client alice --since 2026-03-01
 
-Exit codes: 0 found, 1 nothing found, a manifest could not be searched, or failed, 2 wrong usage.
+Exit codes: 0 found, 1 nothing found, an event is altered, a manifest could not be searched, or failed, 2 wrong usage.
 `;
 
 const OPTIONS = {
@@ -72,7 +73,7 @@ await runCommand(
     const limit = limitOf(values.limit);
     const config = readConfig();
     await using log = await openLogReadOnly(config);
-    const found = { events: 0, deposits: new Set<number>() };
+    const found = { events: 0, broken: 0, deposits: new Set<number>() };
     let unread = 0;
     const onUnread = (problem: string): void => {
       warn(problem);
@@ -81,6 +82,7 @@ await runCommand(
     for await (const match of searchShown(log, config, conditions, onUnread)) {
       say(values.json ? jsonLine(jsonOf(match)) : lineOf(match));
       found.events += 1;
+      if (match.fault !== undefined) found.broken += 1;
       if (match.depositId !== null) found.deposits.add(match.depositId);
       if (found.events === limit) {
         warn(`Stopped after ${pluralize(limit, 'event')}; --limit shows more.`);
@@ -91,18 +93,21 @@ await runCommand(
     for (const type of unknown) warn(`This release does not know the type ${type}.`);
     if (!values.json)
       warn(`${pluralize(found.events, 'event')} of ${pluralize(found.deposits.size, 'deposit')}.`);
-    return found.events > 0 && unread === 0 ? 0 : 1;
+    if (found.broken > 0)
+      warn(`Events that are not what was appended: ${found.broken}. Run "deposit-service verify".`);
+    return found.events > 0 && found.broken === 0 && unread === 0 ? 0 : 1;
   },
   { onlyPrints: true },
 );
 
-function lineOf({ event, depositId, fields }: FoundEvent): string {
+function lineOf({ event, depositId, fields, fault }: FoundEvent): string {
   const subject = depositId === null ? event.stream : `deposit ${depositId}`;
   const where = fields.length === 0 ? '' : `  ${fields.join(', ')}`;
-  return `${timeOf(event)}  ${subject}  #${event.revision}  ${event.type}  ${actorOf(event)}${where}`;
+  const broken = fault === undefined ? '' : `  !!! BROKEN: ${fault}.`;
+  return `${timeOf(event)}  ${subject}  #${event.revision}  ${event.type}  ${actorOf(event)}${where}${broken}`;
 }
 
-function jsonOf({ event, depositId, fields }: FoundEvent): object {
+function jsonOf({ event, depositId, fields, fault }: FoundEvent): object {
   const { id, type, stream, revision, position } = event;
   return {
     depositId,
@@ -115,5 +120,6 @@ function jsonOf({ event, depositId, fields }: FoundEvent): object {
     actor: event.metadata['actor'] ?? null,
     correlationId: correlationOf(event),
     fields,
+    broken: fault ?? null,
   };
 }

@@ -27,6 +27,7 @@ type Found = {
   type: string;
   event_id: string;
   fields: string[];
+  broken: string | null;
 };
 const test = anyTest as TestFn<{ service: RunningService; events: Found[]; context: string }>;
 
@@ -159,6 +160,28 @@ test('text output has a line per event and their count; wrong usage is reported'
     t.is(wrong.code, 2, wrong.err);
     t.true(wrong.err.includes(message), wrong.err);
   }
+});
+
+test('an altered event is marked, and the command ends with 1', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  await service.stop();
+  using log = new DatabaseSync(path.join(service.folder, 'event-log.sqlite'));
+  log.exec(`UPDATE events SET data = json_set(data, '$.client', 'mallory') WHERE type = 'ClientRegistered'`);
+  const options = ['--type', 'ClientRegistered', '--type', 'CollectionGranted'];
+  const { code, out, err } = await runScript(service.folder, 'search', options);
+  t.is(code, 1);
+  t.regex(
+    out,
+    /ClientRegistered .* !!! BROKEN: its contents do not fit its hash\.\n\S+ {2}client-alice .*(?<!hash\.)\n$/,
+  );
+  t.regex(err, /^Events that are not what was appended: 1\. Run "deposit-service verify"\.$/m);
+  const { found, code: again } = await search(service, ...options);
+  t.is(again, 1);
+  t.deepEqual(
+    found.map(({ broken }) => broken),
+    ['its contents do not fit its hash', null],
+  );
 });
 
 test('a type that this release does not know is named if nothing was found', async (t) => {

@@ -6,8 +6,9 @@ import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { type Description, description, type Fact } from '../../domain/description.ts';
 import { describePersonEvent, personFacts } from '../../domain/person/describe.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
-import { chainHash, hashOf, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
+import { chainHash } from '../../event-log/integrity/hash-chain.ts';
 import { toPosition } from '../../event-log/position.ts';
+import { contentFault } from './content-fault.ts';
 
 /** The subject of a history: one stream of the log. */
 export type Subject = {
@@ -91,10 +92,8 @@ function chainCheck(stream: string): (event: RecordedEvent) => string | undefine
     if (isBehind) position = event.position;
     if (event.revision !== expected) return `it is event ${event.revision} where ${expected} was expected`;
     if (!isBehind) return 'its position in the log is not after that of the previous event';
-    if (carried === null) return 'it carries no hash';
-    if ([event.data, event.metadata].some((part) => isNestedTooDeeply(part)))
-      return 'its contents nest deeper than those of any event';
-    if (carried !== hashOf(stream, event.revision, event)) return 'its contents do not fit its hash';
+    const fault = contentFault({ ...event, stream });
+    if (fault !== undefined) return fault;
     if (event.metadata['prevHash'] !== before) return 'it does not name the hash of the event before it';
     return undefined;
   };

@@ -3,6 +3,7 @@ import { clients, depositOfStream } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
+import { contentFault } from '../history/content-fault.ts';
 import { actorOf, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
@@ -30,6 +31,8 @@ export type FoundEvent = {
   readonly depositId: number | null;
   /** Fields that have the searched value; for an object inside a deposit its path, as in `path /src/a.c`. */
   readonly fields: readonly string[];
+  /** Why the event by itself cannot be the one that was appended; `undefined` if its contents fit its hash. */
+  readonly fault: string | undefined;
 };
 
 /** The store, of which objects are only read. */
@@ -69,7 +72,7 @@ export async function* searchLog(
       if (path !== undefined) fields.push(`path /${path}`);
     }
     if (term === undefined || fields.length > 0)
-      yield { event, depositId: depositOfStream(event.stream), fields };
+      yield { event, depositId: depositOfStream(event.stream), fields, fault: contentFault(event) };
   }
 }
 
