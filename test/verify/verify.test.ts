@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, hash, randomUUID } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { clients, collections, deposits, notifications, parkings } from '../../src/domain/aggregates.ts';
 import type { JsonObject } from '../../src/event-log/event-log.ts';
@@ -15,6 +17,7 @@ import { chainCheck } from '../../src/operations/verify/checks/chain.ts';
 import { codecCheck } from '../../src/operations/verify/checks/codec.ts';
 import { depositIdCheck } from '../../src/operations/verify/checks/deposit-id.ts';
 import { eventIdCheck } from '../../src/operations/verify/checks/event-id.ts';
+import { isStreamName, streamNameCheck } from '../../src/operations/verify/checks/stream-name.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { summaryText } from '../../src/operations/verify/verification-summary.ts';
@@ -297,6 +300,44 @@ test('an unknown event type is found in every kind of stream with rules', async 
     kinds.map(({ prefix }) => ['TYPE_UNKNOWN', `${prefix}1`]),
   );
   t.regex(findings[0]?.text ?? '', /is unknown to this release: There is no event type Nonsense\.$/);
+});
+
+test('streams that no release has written are found, each once, and those of every fixture are known', async (t) => {
+  await using log = new MemoryEventLog();
+  const unknown = [
+    'Deposit-1',
+    'deposit-01',
+    'deposit-',
+    'client-',
+    'notifications-x',
+    'notes',
+    'copy-unfinished',
+  ];
+  const nodes = ['nodes', 'view-snapshots', 'archive-store', `attempts-loader-retries-${randomUUID()}`];
+  for (const stream of [...unknown, ...nodes])
+    await log.append(stream, 'none', [event('Nonsense', {}), event('Nonsense', {})]);
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
+  await logPass(() => new PlainLogAudit(log).events(), [streamNameCheck(report)])(report);
+  t.deepEqual(
+    findings.map(({ code, stream }) => [code, stream]),
+    unknown.map((stream) => ['STREAM_UNKNOWN', stream]),
+  );
+  const fixtures = path.join(import.meta.dirname, '../fixtures');
+  const stored = globSync('*/*/*.ndjson.gz', { cwd: fixtures }).flatMap((file) =>
+    gunzipSync(readFileSync(path.join(fixtures, file)))
+      .toString()
+      .trimEnd()
+      .split('\n'),
+  );
+  const streams = stored.map(
+    (line) => (JSON.parse(line) as { readonly stream?: string }).stream ?? 'anchors',
+  );
+  t.true(streams.length > 1000);
+  t.deepEqual(
+    streams.filter((stream) => !stream.startsWith('$') && !isStreamName(stream)),
+    [],
+  );
 });
 
 test('findings above the limit are counted, not listed', async (t) => {

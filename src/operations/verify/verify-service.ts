@@ -20,6 +20,7 @@ import { objectCheck } from './checks/object.ts';
 import { ObjectProofs } from './checks/object-proofs.ts';
 import { orphanObjects } from './checks/orphan-objects.ts';
 import { storeBindingCheck } from './checks/store-binding.ts';
+import { streamNameCheck } from './checks/stream-name.ts';
 import { stuckCheck } from './checks/stuck.ts';
 import { type LogCheck, logPass } from './log-pass.ts';
 import type { Check, Report } from './report.ts';
@@ -183,6 +184,7 @@ function logChecks(report: Report, log: LogAudit, order: { readonly alongLog: bo
     clockCheck(report, heads, order),
     eventIdCheck(report, log),
     codecCheck(report),
+    streamNameCheck(report),
     depositIdCheck(report),
   ];
 }

@@ -13,7 +13,7 @@ import type { ViewSchema } from '../projection.ts';
 import { engineIn } from '../view.ts';
 
 /** The stream whose events name the snapshots of the views in the object store. */
-const SNAPSHOTS = 'view-snapshots';
+export const SNAPSHOTS = 'view-snapshots';
 /** The number of snapshots that are retained. Two, so that one of each release exists during an upgrade. */
 const RETAINED = 2;
 
