@@ -122,6 +122,24 @@ test('a corrupt object that no event names is reported, an intact one is not', a
   t.like(findings, [{ code: 'OBJECT_CORRUPT', object: orphan }]);
 });
 
+test('a file whose object is a row, too, is read, and named if it is corrupt', async (t) => {
+  const folder = await service.copy(t);
+  const [row] = rows(folder, 'SELECT sha256, bytes FROM small_object LIMIT 1', 'archives/small.sqlite');
+  const sha256 = String(row?.['sha256']);
+  const file = path.join(folder, 'archives/v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, row?.['bytes'] as Uint8Array);
+  t.deepEqual(codesOf(await verified(folder)), []);
+  await writeFile(file, 'others');
+  const { findings } = await verified(folder);
+  t.like(findings, [{ code: 'FILE_DAMAGED', file }]);
+  t.regex(
+    findings[0]?.text ?? '',
+    /: its bytes are others; small\.sqlite has this object, too, so the file is/,
+  );
+  t.is(findings.length, 1);
+});
+
 test('unexpected files of the store are named, and are no objects', async (t) => {
   const folder = await service.copy(t);
   const [large = ''] = await largeObjects(folder);

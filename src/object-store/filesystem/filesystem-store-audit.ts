@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/integrity.ts';
 import { assertReadable } from '../../tools/sqlite/reading.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
-import { ObjectStoreUnavailable, type StoreAudit } from '../object-store.ts';
+import { ObjectMissing, ObjectStoreUnavailable, type StoreAudit } from '../object-store.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
 import { FORMAT, OBJECT_SCHEMA, openProblem, openToRead } from './object-database.ts';
@@ -16,6 +17,7 @@ const EXPECTED: ExpectedSqliteFile = {
 };
 
 const MISPLACED = 'no object of this name belongs here, so it is never read';
+const CORRUPT_COPY = 'its bytes are others; small.sqlite has this object, too, so the file is never read';
 
 /** Reads the store in a folder for an audit: read-only, and unreadable rows do not prevent reading the files. */
 export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
@@ -55,6 +57,7 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
     }
     try {
       for await (const file of this.#files.misplaced()) faults.push({ file, text: MISPLACED });
+      for await (const fault of this.#faultsOfCopies()) faults.push(fault);
     } catch {
       // The list of objects reports a folder that cannot be read.
     }
@@ -64,6 +67,25 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#rows?.[Symbol.dispose]();
     await this.#hashing[Symbol.asyncDispose]();
+  }
+
+  /** Yields faults of files whose objects are rows, too: the row is read, so nothing else reads such a file. */
+  async *#faultsOfCopies(): AsyncGenerator<{ readonly file: string; readonly text: string }> {
+    for await (const { sha256 } of this.#files.list()) {
+      if (this.#open().length(sha256) === undefined) continue;
+      const text = await this.#faultOfFile(sha256);
+      if (text !== undefined) yield { file: this.#files.pathOf(sha256), text };
+    }
+  }
+
+  async #faultOfFile(sha256: string): Promise<string | undefined> {
+    try {
+      const hash = createHash('sha256');
+      for await (const chunk of this.#files.bytes(sha256)) hash.update(chunk);
+      return hash.digest('hex') === sha256 ? undefined : CORRUPT_COPY;
+    } catch (error) {
+      return error instanceof ObjectMissing ? undefined : `it cannot be read: ${(error as Error).message}`;
+    }
   }
 
   #open(): ObjectRows {
