@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Script } from 'node:vm';
 import test from 'ava';
+import type { RecordedEvent } from '../../../src/event-log/event-log.ts';
 import { hashOf } from '../../../src/event-log/integrity/hash-chain.ts';
 import { anchorDigest, anchorIn, signAnchor } from '../../../src/modules/anchors/anchor.ts';
 import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
@@ -321,6 +322,18 @@ test('a file that is no evidence is refused with the reason', async (t) => {
   t.throws(refused({ covered: { revision: 0, index: 0, path: ['x'] } }), { message: /its covered is/ });
   t.throws(refused({ earlier: [{}] }), { message: /its earlier is/ });
   t.throws(refused({ manifest: 1 }), { message: /its manifest is/ });
+  t.throws(refused({ note: 'x' }), { message: /it also has note\.$/ });
+  t.throws(refused({ events: [{ ...evidence.events[0], more: 1 }] }), { message: /its events is/ });
+  t.throws(refused({ anchor: { ...evidence.anchor, more: 1 } }), { message: /its anchor is/ });
+  t.throws(refused({ covered: { ...evidence.covered, more: 1 } }), { message: /its covered is/ });
+  const saved = JSON.stringify(evidence);
+  for (const change of [
+    saved.replace('"depositId":1', '"depositId":9,"depositId":1'),
+    saved.replace('"events":[', '"events":[],"events":['),
+    saved.replace('"depositId":1', '"depositId":1.0'),
+  ])
+    t.throws(() => readEvidence(change), { message: /a key stands twice, or it was written otherwise\.$/ });
+  t.notThrows(() => readEvidence(`${saved}\n`));
 });
 
 test('the offline verifier is one file with the documented SHA-256, and cannot send requests', async (t) => {
@@ -367,7 +380,7 @@ async function evidenceIn(folder: string, anchors?: string): Promise<Evidence[]>
     every.find(({ stream, type }) => stream === `deposit-${deposit}` && type === 'DepositLoaded');
   const lines = anchors === undefined ? undefined : readFileSync(anchors, 'utf8').trimEnd().split('\n');
   const source: EvidenceSource = {
-    events: (name) => Promise.resolve(every.filter(({ stream }) => stream === name)),
+    events: (name) => Promise.resolve(every.filter(({ stream }) => stream === name).map(withoutPosition)),
     anchors: () =>
       Promise.resolve(
         lines?.map(anchorIn) ??
@@ -415,4 +428,9 @@ function changeOneByte(file: string): [string, number] {
     .run(position);
   database.close();
   return [name, revision];
+}
+
+function withoutPosition(event: RecordedEvent): ProvenEvent {
+  const { position: _, ...proven } = event;
+  return proven;
 }

@@ -83,6 +83,8 @@ const EVENT: Shape = {
   metadata: isObject,
 };
 const ANCHOR: Shape = {
+  anchor: (value) => value === 1,
+  previous: (value) => value === null || isDigest(value),
   events: isNumber,
   root: isDigest,
   madeAt: isText,
@@ -116,9 +118,23 @@ export function readEvidence(text: string): Evidence {
   const value: unknown = JSON.parse(text);
   const wrong = Object.entries(EVIDENCE).find(([name, fits]) => !fits((Object(value) as JsonObject)[name]));
   if (wrong) throw new Error(`This is not evidence of version 1: its ${wrong[0]} is missing or malformed.`);
+  const more = othersIn(EVIDENCE, value);
+  if (more.length > 0) throw new Error(`This is not evidence of version 1: it also has ${more.join(', ')}.`);
+  // Of a key that stands twice, readers take different ones. The page that saves evidence writes it as compared here.
+  if (JSON.stringify(value) !== text.trim())
+    throw new Error('This is not evidence as it is saved: a key stands twice, or it was written otherwise.');
   return value as Evidence;
 }
 
 function has(shape: Shape, value: unknown): boolean {
-  return isObject(value) && Object.entries(shape).every(([name, fits]) => fits((value as JsonObject)[name]));
+  return (
+    isObject(value) &&
+    Object.entries(shape).every(([name, fits]) => fits((value as JsonObject)[name])) &&
+    othersIn(shape, value).length === 0
+  );
+}
+
+/** Returns the members that the shape does not have: no step would prove them. */
+function othersIn(shape: Shape, value: unknown): readonly string[] {
+  return Object.keys(value as JsonObject).filter((name) => !Object.hasOwn(shape, name));
 }
