@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../src/config/config.ts';
 import { packageInfo } from '../src/config/package-info.ts';
 import { readConfig } from '../src/config/read-config.ts';
-import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
+import { BadAnchorKey, publicAnchorKey, publicAnchorKeys } from '../src/modules/anchors/anchor-key.ts';
 import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, warn } from '../src/operations/command/output.ts';
@@ -36,8 +36,8 @@ Views        with --all: rebuilt from the log and compared. Views that cannot be
 Anchors      the signature of each, and the root over the log; those in the log with --all, those in FILE if it is given.
              Only anchors stored elsewhere reveal a truncated or rewritten log; DEPOSIT… is not compared with any
 
---key     the anchors must be signed with one of these keys. Without it the key of this data folder is used, which proves
-          less: someone who can write here could have signed them
+--key     the anchors must be signed with one of these keys; a file may have several. Without it the key of this data
+          folder is used, which proves less: someone who can write here could have signed them
 --resume  continue an interrupted --all; objects and deposits that were proven then are not read again
 --state   file for the progress (default: verify-state.json in the data folder). --resume trusts it
 --limit   findings that are printed (default 1000); all are counted
@@ -158,10 +158,10 @@ async function anchorsOf(
 async function keysIn(files: readonly string[]): Promise<KeyObject[]> {
   const keys = [];
   for (const file of files) {
-    const key = await publicAnchorKey(file).catch(ignorePermissionError);
-    if (!key)
+    const found = await publicAnchorKeys(file).catch(ignorePermissionError);
+    if (!found)
       throw new UsageError(`${file} is missing or unreadable: give the file of the public key with --key.`);
-    keys.push(key);
+    keys.push(...found);
   }
   return keys;
 }

@@ -71,6 +71,8 @@ test('the anchor and verify commands work together, with an external key', async
   const args = ['--anchors', elsewhere, '--key', path.join(folder, 'public.pem')];
   const proven = await runScript(folder, 'verify', args);
   t.regex(proven.out, /^All proven: .* 2 anchors\.\n$/);
+  await writeFile(path.join(folder, 'public.pem'), `the key before\n${OTHER_KEY}\nand this\n${pem}`);
+  t.is((await runScript(folder, 'verify', args)).out, proven.out, 'every key of the file counts');
   const [first = ''] = (await readFile(elsewhere, 'utf8')).split('\n');
   await writeFile(elsewhere, `${first}\n`);
   const { code, out, err } = await runScript(folder, 'verify', args);

@@ -20,6 +20,13 @@ export async function publicAnchorKey(file: string): Promise<KeyObject | undefin
   return pem === undefined ? undefined : parseKey(file, createPublicKey, pem);
 }
 
+/** Returns the public keys of all PEM blocks of a file, as {@link publicAnchorKey} does of one. */
+export async function publicAnchorKeys(file: string): Promise<KeyObject[] | undefined> {
+  const pem = await readKeyFile(file);
+  const blocks = pem?.match(/-----BEGIN ([A-Z ]+)-----.*?-----END \1-----/gs) ?? [pem];
+  return pem === undefined ? undefined : blocks.map((block) => parseKey(file, createPublicKey, block));
+}
+
 function parseKey(file: string, parse: (pem: string) => KeyObject, pem = ''): KeyObject {
   try {
     const key = parse(pem);
