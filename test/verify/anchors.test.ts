@@ -85,9 +85,21 @@ test('only new events are read for an anchor, and a lost state changes nothing',
   await rm(path.join(place.dataDir, 'anchor-state.json'));
   await fill(place.log, 1);
   await makeAnchor(place.log, place);
-  await writeFile(path.join(place.dataDir, 'anchor-state.json'), '{"version":1,"tree":');
-  await fill(place.log, 1);
-  await makeAnchor(place.log, place);
+  const stateFile = path.join(place.dataDir, 'anchor-state.json');
+  const state = JSON.parse(await readFile(stateFile, 'utf8')) as { tree: { size: number; peaks: string[] } };
+  const { size, peaks } = state.tree;
+  for (const broken of [
+    '{"version":1,"tree":',
+    JSON.stringify({ ...state, tree: {} }),
+    JSON.stringify({ ...state, tree: { size, peaks: peaks.slice(1) } }),
+    JSON.stringify({ ...state, tree: { size: size + 0.5, peaks } }),
+    JSON.stringify({ ...state, tree: { size, peaks: peaks.with(0, 'x') } }),
+    JSON.stringify({ ...state, last: { stream: 1 } }),
+  ]) {
+    await writeFile(stateFile, broken);
+    await fill(place.log, 1);
+    await makeAnchor(place.log, place);
+  }
   t.deepEqual((await compare(place.log, place)).findings, []);
 });
 

@@ -4,7 +4,7 @@ import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 import { ANCHORS } from './anchor.ts';
 import { coveredEvent } from './merkle-leaf.ts';
-import { MerkleTree, type MerkleTreeState } from './merkle-tree.ts';
+import { isTreeState, MerkleTree, type MerkleTreeState } from './merkle-tree.ts';
 
 const VERSION = 1;
 
@@ -86,12 +86,23 @@ async function isInLog(log: EventLog, last: LastEvent): Promise<boolean> {
   return event !== undefined && JSON.stringify(lastOf(event)) === JSON.stringify(last);
 }
 
+/** Resolves to `undefined` if there is no state, or none that can be used: the log is then read from its beginning. */
 async function readState(file: string): Promise<Saved | undefined> {
   try {
     const saved = JSON.parse(await files.readFile(file, 'utf8')) as Partial<Saved>;
-    const isOurs = saved.version === VERSION && saved.tree !== undefined && saved.last !== undefined;
-    return isOurs ? (saved as Saved) : undefined; // written here, atomically
+    return isSaved(saved) ? saved : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isSaved(saved: Partial<Saved>): saved is Saved {
+  const { version, tree, other = 0, last } = saved;
+  return (
+    version === VERSION &&
+    isTreeState(tree) &&
+    Number.isSafeInteger(other) &&
+    typeof last?.stream === 'string' &&
+    Number.isSafeInteger(last.revision)
+  );
 }

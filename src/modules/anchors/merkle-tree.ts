@@ -7,6 +7,14 @@ export type MerkleTreeState = {
   readonly peaks: readonly string[];
 };
 
+/** Whether a stored value is the state of a tree with leaves. */
+export function isTreeState(state: Partial<MerkleTreeState> | undefined): state is MerkleTreeState {
+  const { size = 0, peaks } = state ?? {};
+  if (!Number.isSafeInteger(size) || size < 1 || !Array.isArray(peaks)) return false;
+  const fullSubtrees = size.toString(2).replaceAll('0', '').length;
+  return peaks.length === fullSubtrees && peaks.every((peak) => /^[0-9a-f]{64}$/.test(String(peak)));
+}
+
 /**
  * The Merkle tree of RFC 6962 over an append-only list: `SHA-256(0x00, leaf)`, `SHA-256(0x01, left, right)`. Holds a
  * few dozen hashes for any length of the list.
