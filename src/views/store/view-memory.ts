@@ -11,7 +11,7 @@ export type FlushBatch = {
 };
 
 /** Maximum number of cached values of a view: most are read or changed again soon. */
-const RECENT = 5000;
+const RECENT = 1000;
 
 /**
  * The values of a view file that are in memory: those that were accepted but are not in the file, and those used
