@@ -13,7 +13,7 @@ type Options = {
   readonly host?: string;
   readonly hostname?: string;
   readonly path?: string;
-  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, unknown>> | readonly string[];
   readonly agent?: Agent | false;
   readonly signal?: AbortSignal;
 };
@@ -146,10 +146,13 @@ class SimulatedRequest extends EventEmitter {
   }
 }
 
-function textsOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+/** Returns headers by their names; Node also accepts a list in which each name precedes its value. */
+function textsOf(headers: NonNullable<Options['headers']>): Record<string, string> {
+  const list: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers).flat();
+  const named = list.flatMap((name, index) =>
+    index % 2 === 0 ? [[String(name).toLowerCase(), String(list[index + 1])]] : [],
   );
+  return Object.fromEntries(named);
 }
 
 function networkError(code: string): Error {

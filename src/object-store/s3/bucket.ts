@@ -3,6 +3,7 @@ import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import type { S3Place } from '../../config/s3-url.ts';
 import { unavailable } from '../store-errors.ts';
 import { assertFrom, type OpenedObject, openedObject } from './object-bytes.ts';
+import { PutRequests } from './put-requests.ts';
 import { withRetries } from './retries.ts';
 import { faultOf, isDamagedOnWay, isFault, isMissing, listedOnly, notS3, S3Fault } from './s3-errors.ts';
 import type { Sendable } from './sendable.ts';
@@ -24,6 +25,13 @@ type KeptObject = {
 
 export type ListedKey = Omit<KeptObject, 'etag' | 'versionId'> & { readonly key: string };
 
+/** A client that says where it sends requests. */
+class AddressedClient extends Client {
+  optionsFor(bucketName: string, region: string): ReturnType<Client['getRequestOptions']> & { path: string } {
+    return this.getRequestOptions({ method: 'PUT', bucketName, region });
+  }
+}
+
 /** One bucket. All its errors are {@link ObjectStoreUnavailable} without secrets. */
 export class MinioBucket implements Disposable {
   readonly name: string;
@@ -31,7 +39,8 @@ export class MinioBucket implements Disposable {
   readonly prefix: string;
   readonly #place: string;
   readonly #region: string;
-  readonly #client: Client;
+  readonly #client: AddressedClient;
+  readonly #puts: PutRequests;
   readonly #transport: TimedTransport;
   readonly #limits: Timeouts;
 
@@ -43,7 +52,7 @@ export class MinioBucket implements Disposable {
     this.#region = region;
     this.#limits = limits;
     this.#transport = new TimedTransport(endpoint.tls, limits);
-    this.#client = new Client({
+    this.#client = new AddressedClient({
       endPoint: endpoint.host.replace(/^\[(.*)\]$/, '$1'), // minio adds the brackets of an IPv6 address again
       port: endpoint.port,
       useSSL: endpoint.tls,
@@ -54,6 +63,8 @@ export class MinioBucket implements Disposable {
       transportAgent: this.#transport.agent,
       retryOptions: { disableRetry: true }, // minio's retries write to the console, and do not read the answer
     });
+    const options = this.#client.optionsFor(bucket, region);
+    this.#puts = new PutRequests({ region, accessKey, secretKey, transport: this.#transport, options });
     this.#client.enableSHA256 = true; // by default requests over TLS are signed without the SHA-256 of their body
   }
 
@@ -97,7 +108,7 @@ export class MinioBucket implements Disposable {
    */
   async send(key: string, sendable: Sendable, query = ''): Promise<{ etag: string; isMd5: boolean }> {
     const { md5 } = sendable.digests;
-    const send = () => this.ask('write', (client) => this.#sendOnce(client, { ...sendable, key, query }));
+    const send = () => this.ask('write', () => this.#puts.send(key, query, sendable));
     const headers = await send().catch((error: unknown) =>
       isDamagedOnWay(error) ? send() : Promise.reject(error),
     );
@@ -106,32 +117,6 @@ export class MinioBucket implements Disposable {
     const isMd5 = isMd5Of(headers, etag);
     if (isMd5 && etag !== md5) throw unavailable('write', otherBytes(md5, etag));
     return { etag, isMd5 };
-  }
-
-  async #sendOnce(
-    client: Client,
-    { key, query, length, digests, open }: Sending,
-  ): Promise<IncomingHttpHeaders> {
-    const body = open();
-    try {
-      const headers = {
-        'content-length': length,
-        'content-md5': Buffer.from(digests.md5, 'hex').toString('base64'),
-        'content-type': 'application/octet-stream',
-      };
-      const request = { method: 'PUT', bucketName: this.name, objectName: key, query, headers };
-      const response = await client.makeRequestStreamAsync(
-        request,
-        body,
-        digests.sha256,
-        [200],
-        this.#region,
-      );
-      for await (const _chunk of response);
-      return response.headers;
-    } finally {
-      if (!Buffer.isBuffer(body)) body.destroy();
-    }
   }
 
   /** Copies an object within the store; the target has the old object until it has all of the new one. */
@@ -231,8 +216,6 @@ export class MinioBucket implements Disposable {
     return objects.some(({ name }) => name === key);
   }
 }
-
-type Sending = Sendable & { readonly key: string; readonly query: string };
 
 /** Resolves to `undefined` for a missing object. */
 export async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {

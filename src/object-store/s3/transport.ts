@@ -121,7 +121,7 @@ function isPage({ statusCode, headers }: IncomingMessage): boolean {
   return !isEmpty && headers['content-type']?.startsWith('text/html') === true;
 }
 
-async function faultIn(response: IncomingMessage): Promise<S3Fault> {
+export async function faultIn(response: IncomingMessage): Promise<S3Fault> {
   const { statusCode = 0 } = response;
   const text = await beginningOf(response);
   // Transient, since Swift answers so to a write that overlaps a later one of the same key, and does not
