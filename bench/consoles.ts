@@ -6,7 +6,6 @@ import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { say } from '../src/operations/command/output.ts';
 import type { ConsoleSession } from '../testing/browser/sign-in.ts';
-import { helloEntry, helloZip } from '../testing/http/deposit-bodies.ts';
 import { describeMachine, load as loadOfMachine, machineText } from './frame/machine.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { median } from './frame/statistics.ts';
@@ -88,7 +87,7 @@ async function leaveOpen(dataDir: string, consoles: number, seconds: number): Pr
   await prepareFolder(dataDir);
   await using service = await startBenched(dataDir);
   await using creating = new LoadProcess();
-  const request = completeCreate(helloZip, helloEntry);
+  const request = completeCreate();
   await creating.run({ url: service.url, clients: 1, request, seconds: 5, rate: 2 }); // all code is loaded
   const before = service.facts.proportionalMemory;
   const closing = new AbortController();

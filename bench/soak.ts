@@ -6,7 +6,6 @@ import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { say } from '../src/operations/command/output.ts';
 import { ControlClient } from '../src/service/operator-port/control-client.ts';
-import { helloEntry, helloZip } from '../testing/http/deposit-bodies.ts';
 import { describeMachine, load as loadOfMachine, machineText } from './frame/machine.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { median } from './frame/statistics.ts';
@@ -68,7 +67,7 @@ async function soak(folder: string, seconds: number) {
   await using service = await startBenched(dataDir);
   await using creating = new LoadProcess();
   await using listing = new LoadProcess();
-  const creates = { url: service.url, clients: CLIENTS, request: completeCreate(helloZip, helloEntry) };
+  const creates = { url: service.url, clients: CLIENTS, request: completeCreate() };
   progress.tell('finding the most');
   const started = performance.now();
   const first = await creating.run({ ...creates, seconds: FIRST_SECONDS });

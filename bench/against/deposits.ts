@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LogProcess } from '../../drills/engines/log-process.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
-import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { MinioProcess, minioProgram } from '../../testing/s3/minio-process.ts';
 import { atLeast, atMost, type Bench, type Comparison, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
@@ -155,7 +154,7 @@ async function depositsPerSecond(
 ): Promise<number> {
   const before = await depositsDone(url);
   const started = performance.now();
-  const request = completeCreate(helloZip, helloEntry);
+  const request = completeCreate();
   await load.run({ url, clients, request, seconds: 600, requests: deposits });
   // A list writes the views first: asking more often would be part of what is measured.
   while ((await depositsDone(url)) < before + deposits) await pause(100);

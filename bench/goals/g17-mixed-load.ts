@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { atMost, type Bench, type Comparison, type Goal } from '../frame/goal.ts';
 import { LoadProcess } from '../load/load-process.ts';
 import { completeCreate, listGet } from '../load/request-kinds.ts';
@@ -44,7 +43,7 @@ async function roundIn(dataDir: string, { tell }: Bench): Promise<Round> {
   await using listing = new LoadProcess();
   const memory = (): number => service.facts.proportionalMemory;
   const started = memory();
-  const creates = { clients: CLIENTS, request: completeCreate(helloZip, helloEntry), requests: DEPOSITS };
+  const creates = { clients: CLIENTS, request: completeCreate(), requests: DEPOSITS };
   const lists = { clients: 1, request: listGet(''), rate: LISTS_A_SECOND };
   const ended = new AbortController();
   const created = creating.run({ ...creates, url: service.url, seconds: 600 }).finally(() => ended.abort());

@@ -1,3 +1,5 @@
+import { zipOf } from '../../testing/archives/archive-builders.ts';
+import { helloEntry } from '../../testing/http/deposit-bodies.ts';
 import { AUTHORIZATION, CLIENT } from '../servers/benched-service.ts';
 import type { LoadRequest } from './load-job.ts';
 
@@ -21,17 +23,29 @@ export function archiveCreate(archive: Uint8Array, { md5 = false } = {}): LoadRe
   };
 }
 
-/** Creates a complete deposit, which the service will check and load. The title of its entry varies. */
-export function completeCreate(archive: Uint8Array, entry: string): LoadRequest {
-  const form = formCreate(archive);
+/**
+ * Creates a complete deposit, which the service will check and load. The name of its only file varies, and the title of
+ * its entry: otherwise all deposits would store the same objects, and MinIO stores only one object of a key at a time.
+ */
+export function completeCreate(): LoadRequest {
+  const form = formCreate(zipOf([{ name: `hello/${DIGITS}.py`, data: 'print("hello")\n' }]));
   const part =
     '\r\n--bench\r\nContent-Disposition: form-data; name="atom"; filename="atom.xml"\r\nContent-Type: application/atom+xml\r\n\r\n';
-  const titled = entry.replace('<title>', '<title>00000000');
+  const titled = helloEntry.replace('<title>', `<title>${DIGITS}`);
   const body = Buffer.from(form.body as Uint8Array);
   const end = body.length - AFTER_PART.length;
   const whole = Buffer.concat([body.subarray(0, end), Buffer.from(part + titled + AFTER_PART)]);
   const headers = { ...form.headers, 'In-Progress': 'false' };
-  return { ...form, headers, body: whole, varyAt: [whole.indexOf('<title>') + '<title>'.length] };
+  return { ...form, headers, body: whole, varyAt: offsetsOf(DIGITS, whole) };
+}
+
+/** Digits in the place of those that vary. */
+const DIGITS = '00000000';
+
+function offsetsOf(text: string, bytes: Buffer): number[] {
+  const offsets: number[] = [];
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) offsets.push(at);
+  return offsets;
 }
 
 const AFTER_PART = '\r\n--bench--\r\n';

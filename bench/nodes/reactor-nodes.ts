@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { depositsDone } from '../against/deposits.ts';
 import type { Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
@@ -42,7 +41,7 @@ export const reactorNodes: Goal = {
 async function depositsPerSecond(load: LoadProcess, url: string) {
   const before = await depositsDone(url);
   const started = performance.now();
-  const request = completeCreate(helloZip, helloEntry);
+  const request = completeCreate();
   const { p99 } = await load.run({ url, clients: CLIENTS, request, seconds: 600, requests: DEPOSITS });
   while ((await depositsDone(url)) < before + DEPOSITS) await pause(20);
   return { p99, rate: (DEPOSITS / (performance.now() - started)) * 1000 };

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { atLeast, atMost, type Bench, type Bound, type Comparison, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 import type { LoadRequest } from '../load/load-job.ts';
@@ -25,7 +24,7 @@ type Kind = {
   readonly arriving?: number;
 };
 
-const multipartFinal = completeCreate(helloZip, helloEntry);
+const multipartFinal = completeCreate();
 const list = listGet('?page_size=100');
 const KINDS: readonly Kind[] = [
   { what: 'service document', request: serviceDocumentGet(), clients: 16, wanted: atLeast(10) },
