@@ -62,6 +62,12 @@ test('a PUT is signed with the key of its day', async (t) => {
   }
 });
 
+test('the prefix of a key is escaped as in every other request', async (t) => {
+  const { fault, sent } = await put(new MinioBucket({ ...PLACE, prefix: "a%20b+c=d/(é)!*'~/" }), new Date());
+  t.is(fault, undefined);
+  t.true(sent.path?.startsWith('/deposits/a%2520b%2Bc%3Dd/%28%C3%A9%29%21%2A%27~/v1/sha256/'));
+});
+
 test('the query of a part is signed', async (t) => {
   const { fault, sent } = await put(new MinioBucket(PLACE), new Date(), 'partNumber=2&uploadId=a%2Fb');
   t.is(fault, undefined);

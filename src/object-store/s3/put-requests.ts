@@ -33,12 +33,11 @@ export class PutRequests {
 
   /**
    * Resolves to the headers of the answer when the store has accepted the bytes.
-   * @param key consists of characters that need no escaping in a path
    * @param query names of parameters in alphabetical order, each with a value
    */
   async send(key: string, query: string, { length, digests, open }: Sendable): Promise<IncomingHttpHeaders> {
     const { options } = this.#parts;
-    const path = `${options.path === '/' ? '' : options.path}/${key}`;
+    const path = `${options.path === '/' ? '' : options.path}/${escaped(key)}`;
     // A list of names and values: Node sends it without an object for each request.
     const headers = [
       ['content-length', String(length)],
@@ -105,4 +104,12 @@ export class PutRequests {
     }
     return this.#dayKey;
   }
+}
+
+/** Returns the key as the path of a signed request has it: of the digests and ids no character is escaped. */
+function escaped(key: string): string {
+  if (/^[\w.~/-]*$/.test(key)) return key;
+  return encodeURIComponent(key)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%2F', '/');
 }
