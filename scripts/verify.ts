@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
 import type { Config } from '../src/config/config.ts';
-import { packageInfo } from '../src/config/package-info.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { BadAnchorKey, publicAnchorKey, publicAnchorKeys } from '../src/modules/anchors/anchor-key.ts';
 import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
@@ -12,6 +11,7 @@ import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
 import { summaryOf, summaryText } from '../src/operations/verify/verification-summary.ts';
 import { type Verification, verifyService } from '../src/operations/verify/verify-service.ts';
+import type { ServedViews } from '../src/operations/verify/views-check.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { recordSuccess } from '../src/service/backends/last-success.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
@@ -103,16 +103,15 @@ await runCommand(HELP, async (args) => {
   return report.findings > 0 ? 1 : 0;
 });
 
-/** Resolves to the names of the views that a running service of this release has built: none without one. */
-async function servedViews(config: Config): Promise<readonly string[]> {
-  const state = await (await serviceOn(config))?.stateWhenFound();
-  return state?.version === packageInfo().version ? state.views.map(({ name }) => name) : [];
+/** Resolves to the views that a running service has built: none without one. */
+async function servedViews(config: Config): Promise<ServedViews> {
+  return (await (await serviceOn(config))?.stateWhenFound())?.views ?? [];
 }
 
 async function withBars(
   config: Config,
   verification: Verification,
-  served: readonly string[],
+  served: ServedViews,
   report: Report,
 ): Promise<void> {
   using bars = new ProgressBars();

@@ -187,8 +187,8 @@ export class Projector {
     const stored = this.#store.file.lastSeen?.position;
     // The store does not see events that concern no view; the projector does.
     const position = isBefore(stored, this.position) ? this.position : stored;
-    return [...this.#projections].map(({ name, source: { prefix } }) => {
-      return { name, streamPrefix: prefix, position, events: this.#applied.get(prefix) ?? 0 };
+    return [...this.#projections].map(({ name, version, source: { prefix } }) => {
+      return { name, version, streamPrefix: prefix, position, events: this.#applied.get(prefix) ?? 0 };
     });
   }
 

@@ -19,7 +19,7 @@ type RebuildOptions = {
   readonly projections: readonly AnyProjection[];
   /** Folder for the built file instead, for comparison only: it cannot be taken into use. */
   readonly checkIn?: string;
-  /** Names of the views that a running service of this release has built: none of them can be of another version. */
+  /** Names of views that a running service has built in their present versions: the file cannot have others. */
   readonly served?: readonly string[];
   readonly progress: (events: number, position: Position | undefined) => void;
   readonly signal?: AbortSignal | undefined;

@@ -73,6 +73,7 @@ export type CountQuery = Omit<ViewQuery, 'limit'> & Partial<Pick<ViewQuery, 'lim
 /** Progress of a view. */
 export type Reached = {
   readonly name: string;
+  readonly version: number;
   /** Prefix of the streams whose events the view shows. */
   readonly streamPrefix: string;
   /** Position up to which the view has read the log. */

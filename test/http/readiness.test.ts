@@ -71,7 +71,7 @@ test('views that do not progress are not ready: the reason has the view, the eve
       { ...event, metadata: { schemaVersion: 1, occurredAt } },
     ]);
   };
-  const view = { name: 'deposit-status', streamPrefix: 'deposit-', events: 0 };
+  const view = { name: 'deposit-status', version: 1, streamPrefix: 'deposit-', events: 0 };
   const projector: {
     isCurrent: true;
     reached: (typeof view & Pick<Reached, 'position'>)[];

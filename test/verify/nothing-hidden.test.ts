@@ -19,6 +19,8 @@ import { openStoreAudit } from '../../src/service/backends/open-audits.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { viewDirectory } from '../../src/service/backends/view-directory.ts';
+import { ControlClient } from '../../src/service/operator-port/control-client.ts';
+import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
 import { goOnBeforeTheFirst } from '../../testing/event-log/tampering.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -197,6 +199,20 @@ test('a view that a running service has built is a finding if it cannot be compa
   change(file, `UPDATE about SET last_seen = '${before}'`);
   t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
   await running.stop();
+});
+
+test('a view of another version is no finding while the service that has built it runs', async (t) => {
+  const folder = await service.copy(t);
+  const running = await RunningService.startIn(folder);
+  const state = await (await ControlClient.find(folder))?.state();
+  await running.stop();
+  const views = state?.views.map((view) => ({ ...view, version: view.version - 1 }));
+  const routes = { 'GET /state': async () => ({ ...state, views }) };
+  await using _older = await OperatorServer.listen({ host: '127.0.0.1', port: 0, dataDir: folder, routes });
+  change(path.join(folder, 'views', 'views.1.sqlite'), 'UPDATE view_versions SET version = version - 1');
+  const { code, out } = await runScript(folder, 'verify', ['--all']);
+  t.is(code, 0, out);
+  t.regex(out, /^The view client-logins was not compared: it is of version 0, /m);
 });
 
 test('a log with events but without its head file is a finding, an empty log is not', async (t) => {

@@ -8,7 +8,6 @@ import { runCooperatively } from '../../sword/entry/cooperative.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-core-terms.ts';
 import { entryFacts } from '../../sword/entry/entry-facts.ts';
 import { badRequest, checksumMismatch, retryAfter, SwordError } from '../../sword/sword-error.ts';
-import { messageOf } from '../../tools/coded-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ReceivingParts } from './receiving.ts';
@@ -67,7 +66,7 @@ async function loadedKoaBody(): Promise<typeof import('koa-body')> {
   try {
     return await import('koa-body');
   } catch (error) {
-    const text = `The service cannot read entries at the moment: ${messageOf(error)} Try again later.`;
+    const text = 'The service cannot read entries at the moment: try again later.'; // the cause names paths
     throw retryAfter('ServiceUnavailable', text, 5, error);
   }
 }

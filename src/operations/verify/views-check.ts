@@ -13,9 +13,11 @@ export type ShownViews = {
   readonly folder: string;
   readonly origin: string;
   readonly openLog: () => Promise<EventLog & AsyncDisposable>;
-  /** Names of the views that a running service of this release has built. */
-  readonly served?: readonly string[];
+  readonly served?: ServedViews;
 };
+
+/** The views that a running service has built. One of an older release does not report their versions. */
+export type ServedViews = readonly { readonly name: string; readonly version?: number }[];
 
 /** Rebuilds all views in a temporary folder and compares those of this node with them. */
 export function viewsCheck(
@@ -24,7 +26,9 @@ export function viewsCheck(
   signal?: AbortSignal,
 ): Check {
   return async (report) => {
-    if (served.length === 0 && !exists(folder)) {
+    const versions = new Map(served.map(({ name, version }) => [name, version]));
+    const current = everyView.filter(({ name, version }) => versions.get(name) === version);
+    if (current.length === 0 && !exists(folder)) {
       report.notes.push(
         `No view was compared: there is no ${folder}, where a service builds its views at its start.`,
       );
@@ -33,7 +37,14 @@ export function viewsCheck(
     const checkIn = await files.mkdtemp(path.join(tmpdir(), 'views-'));
     try {
       await using log = await openLog();
-      const options = { folder, origin, checkIn, projections: everyView, served, progress };
+      const options = {
+        folder,
+        origin,
+        checkIn,
+        projections: everyView,
+        served: current.map(({ name }) => name),
+        progress,
+      };
       using rebuild = new Rebuild({ log, ...options, signal });
       await rebuild.build();
       for await (const difference of rebuild.differences()) {
