@@ -10,6 +10,7 @@ import {
   final,
   formOf,
   formType,
+  helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
@@ -112,7 +113,28 @@ test.serial('a deposit with the longest Slug can be named by its origin and its 
     }
     const named = await depositing(alice, entry('create_origin', `${PROVIDER}/${slug}2`));
     t.regex(await assertSwordError(t, named, 400, 'ErrorBadRequest'), /origin URL .* 1024 bytes/);
+    // The origin of the entry may be replaced, or no entry has one.
+    const own = entry('create_origin', `${PROVIDER}/own`);
+    const form = formOf([archivePart()]);
+    for (const answer of [
+      await depositing(alice, own, { ...longer, ...formType, ...partial }),
+      await alice.post('/1/software/', form, { ...longer, ...formType }),
+      await alice.post('/1/software/', helloZip, { ...longer, ...archiveHeaders() }),
+    ])
+      t.regex(await assertSwordError(t, answer, 400, 'ErrorBadRequest'), /Slug .* 1024 bytes/);
   });
+  const own = entry('create_origin', `${PROVIDER}/own`);
+  await done(t, alice, await depositing(alice, own, { ...final, Slug: `${slug}2` }));
+});
+
+test('a Slug with a joiner ends the origin in percent encoding; one that turns text around is refused', async (t) => {
+  const { alice } = t.context;
+  const plain = entryXml('<title>Paint</title><author><name>Ada</name></author>');
+  const slug = encodeURIComponent('\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645');
+  const path = await done(t, alice, await depositing(alice, plain, { ...final, Slug: slug }));
+  t.true(contextIn(await (await alice.get(`${path}status/`)).text()).includes(slug.replaceAll('%', '%25')));
+  const turned = await depositing(alice, plain, { ...final, Slug: 'a%E2%80%AEb' });
+  t.regex(await assertSwordError(t, turned, 400, 'ErrorBadRequest'), /direction of text/);
 });
 
 test('a version can be added to an origin as soon as the deposit is done', async (t) => {

@@ -54,9 +54,10 @@ export async function receiveBody(receiving: Receiving): Promise<ReceivedContent
 type Kind<Name extends BodyKind['kind']> = Extract<BodyKind, { kind: Name }>;
 
 async function receiveArchiveBody(
-  { ctx, request, accepted, parts }: Receiving,
+  { ctx, request, accepted, validateEntry, parts }: Receiving,
   { filename, mediaType }: Kind<'archive'>,
 ): Promise<Archive> {
+  await validateEntry(null);
   const { maxUploadSize, bodyTimeouts } = parts;
   const { declaredLength: length, md5 } = request;
   const announced = { filename, mediaType, md5, digests: digestsOf(request), length, accepted };
@@ -87,7 +88,7 @@ function receiveMultipartBody(receiving: Receiving, kind: Kind<'multipart'>): Pr
 }
 
 async function receiveNamedUpload(
-  { ctx, request, accepted, executed, parts }: Receiving,
+  { ctx, request, accepted, executed, validateEntry, parts }: Receiving,
   { named }: Kind<'upload'>,
 ): Promise<ReceivedContent> {
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
@@ -96,6 +97,7 @@ async function receiveNamedUpload(
   if (!isEmpty(ctx) && !(await isEmptyBody(ctx)))
     throw badRequest('The request names an upload and has a body: send one or the other.');
   if (!parts.archiveSource) throw notFound('This service does not support resumable uploads.');
+  await validateEntry(null);
   const archive = { named, md5: request.md5, digests: request.digests.repr, accepted, executed };
   return parts.archiveSource(ctx, archive, parts);
 }

@@ -55,6 +55,7 @@ export async function receiveMultipart(
       }
     }
     assertComplete(parts, request.md5);
+    if (!parts.entry) await receiving.validateEntry(null);
     wholeBody.resolve();
   } catch (error) {
     wholeBody.reject(error);

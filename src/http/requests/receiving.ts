@@ -28,8 +28,11 @@ export type Receiving = {
   readonly accepted: Accepted;
   /** Resolves to the earlier request with the same key, if it has been executed. */
   readonly executed: () => Promise<IdempotencyRecord | undefined>;
-  /** Sees the facts of an entry before anything is stored, and may refuse it. Resolves to what it refers to, if it does. */
-  readonly validateEntry: (facts: EntryFacts) => Promise<MetadataTarget | undefined>;
+  /**
+   * Sees the facts of an entry, or `null` if the body has none, before anything is stored, and may refuse it. Resolves to
+   * what it refers to, if it does.
+   */
+  readonly validateEntry: (facts: EntryFacts | null) => Promise<MetadataTarget | undefined>;
   readonly parts: ReceivingParts;
 };
 

@@ -7,12 +7,12 @@ import { normalizePath } from '../../deposits/idempotency/request-fingerprint.ts
 import { validateEntry } from '../../deposits/validate-entry.ts';
 import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
 import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
-import { isOriginTooLong, MAX_ORIGIN_BYTES, originBelow } from '../../domain/deposit/metadata/origin.ts';
 import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../../sword/headers/entity-tag.ts';
 import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
-import { badRequest, notFound } from '../../sword/sword-error.ts';
+import { refuseBidiControls } from '../../sword/headers/slug.ts';
+import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
 import { collectionNamed } from '../iris/deposit-resource.ts';
 import { notAllowed } from '../iris/resource.ts';
@@ -92,7 +92,16 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
           validateEntry: async (facts) =>
             isRepeated
               ? undefined
-              : validateEntry(facts, { entryOf, login, resolver, body, inProgress, slug, ownOrigin }),
+              : validateEntry(facts, {
+                  entryOf,
+                  login,
+                  resolver,
+                  body,
+                  inProgress,
+                  isFinal,
+                  slug,
+                  ownOrigin,
+                }),
           parts: { ...receiving, ...instead },
         });
       },
@@ -108,7 +117,7 @@ async function checkHeaders(asked: UncheckedWrite, { deposits, collections, rece
   const isFinal = inProgress === null ? rule.isFinalWithoutHeader : !inProgress;
   const { key, isRepeated } = await findRepetition(ctx, deposits);
   if (!isRepeated) {
-    if (rule.entryOf === 'new') assertSlug(request?.slug ?? null, ctx.state.login.providerUrl);
+    refuseBidiControls(request?.slug ?? null);
     assertStatus(asked);
     evaluatePreconditions(asked);
   }
@@ -147,14 +156,6 @@ async function loadKey(
 ): Promise<Repetition> {
   const key = await keys.load(login.client, text);
   return { key, isRepeated: key.earlier !== undefined && (await queries.wasExecuted(key.earlier)) };
-}
-
-/** @throws {SwordError} 400: the client could never name the origin that the Slug makes. */
-function assertSlug(slug: string | null, providerUrl: string | null): void {
-  if (slug === null || providerUrl === null || !isOriginTooLong(originBelow(providerUrl, slug))) return;
-  throw badRequest(
-    `The Slug makes an origin URL of more than ${MAX_ORIGIN_BYTES} bytes, percent-encoded: send a shorter one.`,
-  );
 }
 
 function assertStatus({ ctx, rule, deposit, swhid }: UncheckedWrite): void {

@@ -10,12 +10,17 @@ export function parseSlug(raw: RawHeader): string | null {
   if (slug === '') return null;
   // At the end of a URL they would name a parent.
   if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is not a name.`);
-  if (/[\p{Cc}\p{Cf}]/u.test(slug))
-    throw badRequest(`The Slug ${quoted(header)} holds a control or an invisible character.`);
+  if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
   const { length } = Array.from(slug);
   if (length > MAX_LENGTH)
     throw badRequest(`The Slug is ${length} characters long; at most ${MAX_LENGTH} are allowed.`);
   return slug;
+}
+
+/** Refuses a Slug that pages would show in another order than it has. Joiners and soft hyphens are part of words. */
+export function refuseBidiControls(slug: string | null): void {
+  if (slug === null || !/\p{Bidi_Control}/u.test(slug)) return;
+  throw badRequest(`The Slug ${quoted(encodeURIComponent(slug))} holds a control of the direction of text.`);
 }
 
 /** Decodes percent-encoded UTF-8; unencoded bytes are read as UTF-8, too. */
