@@ -1,6 +1,7 @@
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { Resolver } from '../contents/resolver.ts';
 import type { EntryFacts, MetadataTarget } from '../domain/deposit/events.ts';
+import { assertLengths } from '../domain/deposit/limits.ts';
 import {
   assertMetadataDeposit,
   assertMetadataUpdate,
@@ -61,6 +62,7 @@ export async function validateEntry(
     assertMetadataDeposit(facts, login);
     target = await targetOf(facts.reference, login, resolver);
   }
+  assertLengths(facts);
   assertOriginAllowed(facts, login.providerUrl);
   const addedTo = originAddedTo(facts);
   // A deposit that is done stays so: one look-up is enough.

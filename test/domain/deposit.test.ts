@@ -229,6 +229,19 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
     .thenRefused('ORIGIN_OUTSIDE_PROVIDER');
 });
 
+test('an entry with an external identifier or a provenance over its limit is refused', (t) => {
+  const facts = [
+    { externalIdentifier: 'x'.repeat(256) },
+    { provenance: `https://alice.example/${'x'.repeat(491)}` },
+  ];
+  for (const entry of facts.map((some) => entryWith(some))) {
+    given(t).when(createDeposit({ entry })).thenRefused('VALUE_TOO_LONG');
+    given(t, depositCreated)
+      .when(changeDeposit({ kind: 'add-content', archive: null, entry }))
+      .thenRefused('VALUE_TOO_LONG');
+  }
+});
+
 test('the origin an entry names is recorded when the deposit is completed', (t) => {
   const url = 'https://alice.example/software/v1';
   const entry = entryWith({ origin: { relation: 'create', url } });

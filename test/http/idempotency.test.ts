@@ -1,5 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
+import { handleCommand } from '../../src/deposits/command-handler.ts';
+import { requestFingerprint } from '../../src/deposits/idempotency/request-fingerprint.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import type { MetadataEntry } from '../../src/domain/deposit/events.ts';
 import { appendAfter } from '../../src/event-log/append-after.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
@@ -164,6 +168,54 @@ test('a repeated request gets the first response even if smaller ones are accept
   const larger = Buffer.concat([helloZip, helloZip]);
   const headers = { ...archiveHeaders(), ...partial, 'Idempotency-Key': 'zip old' };
   t.is((await later.post(media, larger, headers)).status, 413, 'more than was deposited');
+});
+
+test('a repeated request gets the first response even if an earlier release accepted longer values', async (t) => {
+  const { service, alice } = t.context;
+  const { log } = service.service;
+  const path = await created(t, alice);
+  const events = await Array.fromAsync(log.readStream(path.replace('/1/software/', 'deposit-').slice(0, -1)));
+  const known = events.find(({ type }) => type === 'MetadataAdded')?.data['entry'] as MetadataEntry;
+  const inside = `<external_identifier>${'x'.repeat(300)}</external_identifier><d:metadata-provenance><s:url xmlns:s="http://schema.org/">https://a.example/${'x'.repeat(600)}</s:url></d:metadata-provenance>`;
+  const xml = entryXml(`<title>Paint</title><author><name>Ada</name></author>${inside}`);
+  const [slug, depositId, text] = ['a\u202eb', 2_000_000, 'earlier release'];
+  const send = (headers: Record<string, string>) =>
+    alice.post('/1/software/', xml, { ...entryHeaders(), ...partial, ...headers });
+  t.is((await send({ 'Idempotency-Key': 'new' })).status, 400);
+  // As the earlier release recorded it: with the values cut.
+  const commandId = `request-${hash('sha256', `alice\0${text}`)}`;
+  const [uuid, now, requestId] = [randomUUID(), new Date().toISOString(), randomUUID()];
+  const entry = { ...known, sha256: hash('sha256', xml), length: Buffer.byteLength(xml) };
+  const request = { method: 'POST', iriPath: '/1/software', inProgress: true, slug };
+  const fingerprint = requestFingerprint(request, { archive: null, entry });
+  await appendAfter(log, commandId, undefined, {
+    type: 'RequestBegun',
+    data: { depositId, requestId, fingerprint, client: 'alice', uuid, now },
+    metadata: { schemaVersion: 1, occurredAt: now },
+  });
+  await handleCommand(
+    log,
+    deposits,
+    depositId,
+    {
+      type: 'CreateDeposit',
+      depositId,
+      uuid,
+      client: 'alice',
+      collection: 'software',
+      slug,
+      fallbackOrigin: 'http://deposit.example/x',
+      providerUrl: null,
+      archive: null,
+      entry,
+      final: false,
+      now,
+    },
+    { commandId, actor: { kind: 'client', name: 'alice' }, now, correlationId: requestId },
+  );
+  const repeated = await send({ 'Idempotency-Key': text, Slug: encodeURIComponent(slug) });
+  t.is(repeated.status, 201, await repeated.text());
+  t.regex(repeated.headers.get('location') ?? '', /\/2000000\//);
 });
 
 test('ten concurrent creates with one key create one deposit', async (t) => {

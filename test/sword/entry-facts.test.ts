@@ -1,4 +1,6 @@
 import test from 'ava';
+import { DepositRefusal } from '../../src/domain/deposit/errors.ts';
+import { assertLengths } from '../../src/domain/deposit/limits.ts';
 import { runCooperatively } from '../../src/sword/entry/cooperative.ts';
 import { dublinCoreTerms } from '../../src/sword/entry/dublin-core-terms.ts';
 import { type EntryFacts, entryFacts as findingFacts } from '../../src/sword/entry/entry-facts.ts';
@@ -249,14 +251,17 @@ test('a truncated list of hosts differs from a complete one', (t) => {
 });
 
 test('an external identifier is stored whole, or refused if it is longer than a Slug may be', (t) => {
-  const identifierOf = (text: string) =>
-    factsOf(`<external_identifier>${text}</external_identifier>`).externalIdentifier;
+  const identifierOf = (text: string) => {
+    const facts = factsOf(`<external_identifier>${text}</external_identifier>`);
+    assertLengths(facts);
+    return facts.externalIdentifier;
+  };
   for (const character of ['x', '漢', '\u{1f600}']) {
     const longest = character.repeat(255);
     t.is(identifierOf(` ${longest} `), longest);
     for (const text of [`${longest}x`, `${longest} x`, `x ${'x '.repeat(1_000)}`]) {
-      const error = t.throws(() => identifierOf(text), { instanceOf: SwordError });
-      t.is(error.code, 'ErrorBadRequest');
+      const error = t.throws(() => identifierOf(text), { instanceOf: DepositRefusal });
+      t.is(error.code, 'VALUE_TOO_LONG');
     }
   }
 });

@@ -3,7 +3,7 @@ import { assertAbsent, assertExists, assertPartial } from './assert-status.ts';
 import type { Change, Command, DepositCommand, NewContent } from './commands.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, MetadataEntry, UnreadableCopy } from './events.ts';
-import { assertArchives, assertChangeLimit, assertEntries } from './limits.ts';
+import { assertArchives, assertChangeLimit, assertEntries, assertLengths } from './limits.ts';
 import { assertNoReference, depositMetadata, updateMetadata } from './metadata/decide-metadata.ts';
 import { assertOriginAllowed, originOf } from './metadata/origin.ts';
 import { absent, type Deposit, evolve, type Waiting } from './state.ts';
@@ -184,6 +184,7 @@ function isWaitingFor({ work, attempt }: UnreadableCopy, deposit: Deposit): depo
 /** Refuses a metadata entry that may not accompany software. */
 function assertSoftwareEntry({ facts }: MetadataEntry, providerUrl: string | null): void {
   assertNoReference(facts);
+  assertLengths(facts);
   assertOriginAllowed(facts, providerUrl);
 }
 

@@ -9,6 +9,7 @@ export type DepositRefusalCode =
   | 'TOO_MANY_ARCHIVES'
   | 'TOO_MANY_ENTRIES'
   | 'TOO_MANY_CHANGES'
+  | 'VALUE_TOO_LONG'
   | 'ORIGIN_TOO_LONG'
   | 'ORIGIN_OUTSIDE_PROVIDER'
   | 'ORIGIN_UNKNOWN'

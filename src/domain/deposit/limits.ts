@@ -1,4 +1,5 @@
 import { DepositRefusal } from './errors.ts';
+import type { EntryFacts } from './events.ts';
 
 /** Maximum number of metadata entries of a deposit. Replacing them resets the count. */
 export const MAX_ENTRIES = 100;
@@ -8,6 +9,11 @@ export const MAX_ENTRIES = 100;
  * changes before it. The request that completes a deposit is always accepted.
  */
 export const MAX_CHANGES = 1000;
+
+/** Maximum characters of an external identifier, the same as of a Slug. */
+const MAX_IDENTIFIER = 255;
+/** Maximum bytes of a provenance as JSON, so that an event can hold it as it is. */
+const MAX_PROVENANCE_BYTES = 512;
 
 export function assertArchives(count: number, maxArchives: number): void {
   assertWithin('TOO_MANY_ARCHIVES', 'archives', count, maxArchives);
@@ -24,6 +30,32 @@ export function assertChangeLimit(depositId: number, changes: number): void {
     'TOO_MANY_CHANGES',
     `Deposit ${depositId} has reached the limit of ${MAX_CHANGES} changes while it is partial: complete it, with this change or without it, or delete it and start another one.`,
   );
+}
+
+/** Refuses an entry with a value that is recorded whole, and longer than an event should contain. */
+export function assertLengths({
+  externalIdentifier,
+  provenance = null,
+}: Pick<EntryFacts, 'externalIdentifier' | 'provenance'>): void {
+  if (externalIdentifier !== null && Array.from(externalIdentifier).length > MAX_IDENTIFIER) {
+    throw new DepositRefusal(
+      'VALUE_TOO_LONG',
+      `The external_identifier of the entry is longer than the ${MAX_IDENTIFIER} characters that are allowed.`,
+    );
+  }
+  if (provenance !== null && jsonBytes(provenance) > MAX_PROVENANCE_BYTES) {
+    throw new DepositRefusal(
+      'VALUE_TOO_LONG',
+      `The URL in metadata-provenance of the entry is longer than ${MAX_PROVENANCE_BYTES} bytes.`,
+    );
+  }
+}
+
+const utf8 = new TextEncoder();
+
+/** Returns the bytes of a text as events contain it, without the quotes. */
+export function jsonBytes(text: string): number {
+  return utf8.encode(JSON.stringify(text)).length - 2;
 }
 
 function assertWithin(

@@ -107,6 +107,7 @@ const REFUSAL_CODES: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   TOO_MANY_ARCHIVES: 'ErrorBadRequest',
   TOO_MANY_ENTRIES: 'ErrorBadRequest',
   TOO_MANY_CHANGES: 'ErrorBadRequest',
+  VALUE_TOO_LONG: 'ErrorBadRequest',
   ORIGIN_TOO_LONG: 'ErrorBadRequest',
   ORIGIN_OUTSIDE_PROVIDER: 'Forbidden',
   ORIGIN_UNKNOWN: 'NotFound',

@@ -9,7 +9,7 @@ import { normalizeSpace, truncate, truncateToBytes } from './entry-text.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
 import { childrenOf, type XmlElement } from './xml-tree.ts';
 
-/** Facts of an entry for checks and views: plain JSON, below 7.5 kB for any entry. */
+/** Facts of an entry for checks and views: plain JSON, below 7.5 kB unless a value is refused for its length. */
 export type EntryFacts = StoredFacts &
   UrlHosts & {
     readonly id: string | null;
@@ -38,10 +38,8 @@ export function* entryFacts(
 const MAX_CHARACTERS = { title: 500, author: 200, short: 64 } as const;
 /** Maximum bytes of JSON of the title and of the `id`, which are truncated. */
 const [MAX_TITLE_BYTES, MAX_ID_BYTES] = [1_000, 200];
-/** Maximum characters of an identifier, the same as of a Slug. */
-const MAX_IDENTIFIER = 255;
-/** UTF-16 units up to which the white space of a value is collapsed: more than any limit. */
-const MAX_UNITS = 2 * MAX_IDENTIFIER;
+/** UTF-16 units up to which the white space of a value is collapsed: no value that is accepted has more. */
+const MAX_UNITS = 510;
 const MAX_AUTHORS = 20;
 /** Bytes of JSON: for all facts but faults; reserved for the names and flags of the lists; for the hosts. */
 const MAX_BYTES = 6_200;
@@ -66,7 +64,7 @@ function* singleFacts(root: XmlElement, depositNamespace: string): Steps<SingleF
   yield;
   const origin = namedOrigin(root, depositNamespace);
   yield;
-  const externalIdentifier = namedIdentifier(root, depositNamespace);
+  const externalIdentifier = firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier');
   const version = firstText(root, CODEMETA, 'softwareVersion') ?? firstText(root, CODEMETA, 'version');
   yield;
   return {
@@ -81,15 +79,6 @@ function* singleFacts(root: XmlElement, depositNamespace: string): Steps<SingleF
     id: truncateToBytes(firstText(root, [ATOM], 'id'), MAX_ID_BYTES),
     updated: truncate(firstText(root, [ATOM], 'updated'), MAX_CHARACTERS.short),
   };
-}
-
-/** @throws {SwordError} 400: it is longer than a Slug may be. Clients find their deposits by all of it. */
-function namedIdentifier(root: XmlElement, depositNamespace: string): string | null {
-  const identifier = firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier');
-  if (identifier === null || Array.from(identifier).length <= MAX_IDENTIFIER) return identifier;
-  throw badRequest(
-    `The external_identifier of the entry is longer than the ${MAX_IDENTIFIER} characters that are allowed.`,
-  );
 }
 
 /** Returns reference and provenance. An entry with software has an origin, one without has a reference. */

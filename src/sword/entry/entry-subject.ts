@@ -13,10 +13,10 @@ const ELEMENTS = [
 ] as const;
 
 /**
- * Maximum bytes as JSON, so that an event can hold the value as it is. A reference may have the context of any deposit,
- * which is its origin and some 180 bytes.
+ * Maximum bytes as JSON, so that an event can hold the reference as it is. It may have the context of any deposit, which
+ * is its origin and some 180 bytes.
  */
-const [MAX_REFERENCE_BYTES, MAX_PROVENANCE_BYTES] = [2_048, 512];
+const MAX_REFERENCE_BYTES = 2_048;
 
 /**
  * Returns the origin in `create_origin/origin/@url` or `add_to_origin/origin/@url` of the deposit namespace, directly
@@ -74,21 +74,12 @@ export function namedReference(root: XmlElement, depositNamespace: string): Refe
   return reference;
 }
 
-/**
- * Returns the URL in `metadata-provenance`, the source of the metadata; `null` if the entry names none.
- * @throws {SwordError} 400: it is too long.
- */
+/** Returns the URL in `metadata-provenance`, the source of the metadata; `null` if the entry names none. */
 export function namedProvenance(root: XmlElement, depositNamespace: string): string | null {
   const urls = elementsNamed(root, depositNamespace, 'metadata-provenance').flatMap((element) =>
     childrenOf(element, SCHEMA_ORG, 'url'),
   );
-  const url = urls.map(({ text }) => text.trim()).find((text) => text !== '') ?? null;
-  if (url !== null && textBytes(url) > MAX_PROVENANCE_BYTES) {
-    throw badRequest(
-      `The URL in metadata-provenance of the entry is longer than ${MAX_PROVENANCE_BYTES} bytes.`,
-    );
-  }
-  return url;
+  return urls.map(({ text }) => text.trim()).find((text) => text !== '') ?? null;
 }
 
 function referenceTo(kind: Reference['kind'], { attributes }: XmlElement, attribute: string): Reference {

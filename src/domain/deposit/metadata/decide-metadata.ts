@@ -2,7 +2,7 @@ import { assertAbsent, assertExists } from '../assert-status.ts';
 import type { Command } from '../commands.ts';
 import { DepositRefusal } from '../errors.ts';
 import type { DepositEvent, EntryFacts } from '../events.ts';
-import { assertEntries } from '../limits.ts';
+import { assertEntries, assertLengths } from '../limits.ts';
 import type { Deposit } from '../state.ts';
 import { reasonText } from '../status-detail.ts';
 import { domainReasons, validateMetadata } from './metadata-checks.ts';
@@ -60,6 +60,7 @@ type ClientRules = Pick<Command<'UpdateMetadata' | 'DepositMetadata'>, 'provider
 
 /** @throws {DepositRefusal} the entry, which names what it describes, does not pass the checks. */
 export function assertMetadataDeposit(facts: EntryFacts, client: ClientRules): void {
+  assertLengths(facts);
   assertValid(facts, client.domain);
   assertProvenanceAllowed(facts, client.providerUrl);
 }
@@ -70,6 +71,7 @@ export function assertMetadataDeposit(facts: EntryFacts, client: ClientRules): v
  */
 export function assertMetadataUpdate(facts: EntryFacts, client: ClientRules, ownOrigin: string | null): void {
   assertNoReference(facts);
+  assertLengths(facts);
   assertOriginAllowed(facts, client.providerUrl);
   assertOwnOrigin(facts, ownOrigin);
   assertValid(facts, client.domain);

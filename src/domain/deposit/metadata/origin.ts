@@ -1,5 +1,6 @@
 import { DepositRefusal } from '../errors.ts';
 import type { EntryFacts, MetadataEntry } from '../events.ts';
+import { jsonBytes } from '../limits.ts';
 
 /** Refuses an entry that names an origin outside the provider URL of its client, or too long a one. */
 export function assertOriginAllowed(
@@ -63,12 +64,10 @@ export const MAX_ORIGIN_BYTES = 1_024;
 const MAX_ESCAPED_ORIGIN_BYTES = 1_800;
 
 export function isOriginTooLong(url: string): boolean {
-  const bytes = utf8.encode(JSON.stringify(url)).length - 2; // as events contain it, without the quotes
+  const bytes = jsonBytes(url);
   const escapes = url.match(/[%;]/g)?.length ?? 0;
   return bytes > MAX_ORIGIN_BYTES || bytes + 2 * escapes > MAX_ESCAPED_ORIGIN_BYTES;
 }
-
-const utf8 = new TextEncoder();
 
 /** Returns the origin of a deposit whose metadata name none: below the provider URL, by its slug or else its UUID. */
 export function originBelow(providerUrl: string, name: string): string {
