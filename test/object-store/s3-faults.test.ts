@@ -16,6 +16,7 @@ const MB = 1_000_000;
 const SMALL = 1000;
 /** Size of two parts. */
 const LARGE = 9 * MB;
+const VERSIONING = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
 
 test('an object put while the response to its removal is lost remains', async (t) => {
   const { store, direct, proxy } = await openAnywhere(t);
@@ -42,8 +43,7 @@ test('an object is removed although the response to its removal is lost', async 
 
 test('in a bucket with versions an object put just before its removal remains', async (t) => {
   const { store, direct, proxy, send } = await openAnywhere(t);
-  const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
-  await send('', { method: 'PUT', query: 'versioning=', body: versioning });
+  await send('', { method: 'PUT', query: 'versioning=', body: VERSIONING });
   const body = newBody(SMALL);
   const { sha256 } = await direct.put(inChunks(body));
   await direct.put(inChunks(body));
@@ -62,8 +62,7 @@ for (const [code, status] of [
 ] as const) {
   test(`an object whose versions are retained gets a delete marker (${code})`, async (t) => {
     const { store, direct, proxy, send, keys } = await openAnywhere(t);
-    const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
-    await send('', { method: 'PUT', query: 'versioning=', body: versioning });
+    await send('', { method: 'PUT', query: 'versioning=', body: VERSIONING });
     const { sha256 } = await direct.put(inChunks(newBody(SMALL)));
     proxy.inject({ kind: 'status', status, code }, /^DELETE .*versionId/);
     await store.remove(sha256);
@@ -336,6 +335,19 @@ test('probes that fail leave one key at most, and few requests', async (t) => {
   await until(async () => (await keys()).length === 0);
   await pause(200);
   t.is(proxy.requests.slice(before).filter((request) => request.startsWith('DELETE')).length, 1);
+});
+
+test('in a bucket with versions each probe has a new key', async (t) => {
+  const { store, proxy, send, keys } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 0 } });
+  await send('', { method: 'PUT', query: 'versioning=', body: VERSIONING });
+  for (let times = 0; times < 3; times += 1) await store.ready();
+  proxy.inject({ kind: 'status', status: 403, code: 'AccessDenied' }, /^PUT/);
+  for (let times = 0; times < 3; times += 1)
+    await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
+  const removed = proxy.requests.filter((request) => request.startsWith('DELETE'));
+  t.is(removed.length, 6);
+  t.is(new Set(removed).size, 6, 'also while the store accepts no writes');
+  t.deepEqual(await keys(), []);
 });
 
 test('a key whose upload may have started without a response is removed with it', async (t) => {

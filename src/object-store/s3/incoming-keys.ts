@@ -18,8 +18,8 @@ const MAX_LISTS = 3;
  */
 export class IncomingKeys implements Disposable {
   readonly #bucket: MinioBucket;
-  /** The key of all probes of this process: their objects replace each other if they cannot be removed. */
-  readonly #probeKey: string;
+  /** The key of the next probe. It remains while its object cannot be removed, so that probes leave one key at most. */
+  #probeKey: string;
   readonly #inUse = new Set<string>();
   readonly #leftovers = new Set<string>();
   readonly #backoff = new Backoff(PAUSES);
@@ -28,8 +28,7 @@ export class IncomingKeys implements Disposable {
 
   constructor(bucket: MinioBucket) {
     this.#bucket = bucket;
-    this.#probeKey = this.keyOf(random.uuid());
-    this.#inUse.add(this.#probeKey);
+    this.#probeKey = this.#newProbeKey();
   }
 
   keyOf(uuid: string): string {
@@ -47,12 +46,19 @@ export class IncomingKeys implements Disposable {
     }
   }
 
-  /** Runs the work with the key of probes, and removes that key if the work fails. */
+  /**
+   * Runs the work with the key of probes, and removes that key if the work fails. The next probe gets a new key, since in
+   * a bucket with versions a key becomes slower with each.
+   */
   async probe<T>(work: (key: string) => Promise<T>): Promise<T> {
+    const key = this.#probeKey;
     try {
-      return await work(this.#probeKey);
+      const result = await work(key);
+      this.#renewProbeKey(key);
+      return result;
     } catch (error) {
-      await this.remove(this.#probeKey, { id: undefined });
+      await this.remove(key, { id: undefined });
+      if (!this.#leftovers.has(key)) this.#renewProbeKey(key);
       throw error;
     }
   }
@@ -98,6 +104,19 @@ export class IncomingKeys implements Disposable {
 
   get #folder(): string {
     return `${this.#bucket.prefix}incoming/`;
+  }
+
+  /** Replaces the key of probes, unless another probe has done so. */
+  #renewProbeKey(used: string): void {
+    if (this.#probeKey !== used) return;
+    this.#inUse.delete(used);
+    this.#probeKey = this.#newProbeKey();
+  }
+
+  #newProbeKey(): string {
+    const key = this.keyOf(random.uuid());
+    this.#inUse.add(key);
+    return key;
   }
 
   #schedule(): void {
