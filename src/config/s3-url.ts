@@ -7,6 +7,7 @@ export const MAX_S3_OBJECT = 5 * 1024 ** 3;
 export type S3Place = {
   readonly endpoint: { readonly host: string; readonly port: number; readonly tls: boolean };
   readonly bucket: string;
+  /** Empty if the store is asked for the region of the bucket. */
   readonly region: string;
   /** Prefix of every key, for a shared bucket. */
   readonly prefix: string;

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { bytesOf, inChunks, newBody, sha256Of } from './bodies.ts';
-import { keyOf, openAnywhere, openBehindProxy, PATIENT, serverIn } from './s3-under-test.ts';
+import { keyOf, openAnywhere, openBehindProxy, openIn, PATIENT, serverIn } from './s3-under-test.ts';
 
 const SMALL = 1000;
 const LARGE = 20_000_000;
@@ -112,6 +112,19 @@ test('a store that could not be probed is asked for an object, and probed again'
   requestsOf(proxy);
   await store.put(inChunks(newBody(SMALL)));
   t.deepEqual(requestsOf(proxy), ['PUT']);
+});
+
+test('without a region each client of a store asks it once for that of the bucket', async (t) => {
+  const server = await serverIn(t, { region: 'eu-1' });
+  await openIn(t, { server, wrong: { region: 'eu-1' } });
+  const { store, proxy } = await openBehindProxy(t, { server, wrong: { region: '' } });
+  const asked = () => proxy.requests.filter((request) => request.includes('location')).length;
+  t.is(asked(), 1, 'that of the start');
+  for (const _put of [1, 2]) {
+    await store.put(inChunks(newBody(SMALL)));
+    await store.ready();
+    t.is(asked(), 3, 'those of requests and of probes');
+  }
 });
 
 test('a small object is read from memory once after its put, then from the store', async (t) => {

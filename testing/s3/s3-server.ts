@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { LocalServer } from '../http/local-server.ts';
-import { type Exchange, refuse, respond, type S3Kind } from './s3-answers.ts';
+import { type Exchange, refuse, respond, type S3Kind, tag } from './s3-answers.ts';
 import { S3Bucket } from './s3-bucket.ts';
 import { pageOf, uploadsOf } from './s3-listing.ts';
 import { answerObject } from './s3-object-requests.ts';
@@ -103,7 +103,8 @@ export class S3Server implements AsyncDisposable {
     const exchange = this.#exchange(request, response);
     const { method, bucketName, key } = exchange;
     if (bucketName === 'minio') return this.#answerHealth(exchange);
-    this.#assertSigned(request);
+    const isLocation = method === 'GET' && key === '' && exchange.query.has('location');
+    this.#assertSigned(request, isLocation ? undefined : this.#region);
     const bucket = this.buckets.get(bucketName);
     const isList = method === 'GET' && key === '';
     assertAnswered(this.state, { method, isList, exists: bucket?.objects.has(key) ?? false });
@@ -142,9 +143,9 @@ export class S3Server implements AsyncDisposable {
     };
   }
 
-  #assertSigned({ method = '', url = '', headers }: IncomingMessage): void {
+  #assertSigned({ method = '', url = '', headers }: IncomingMessage, region: string | undefined): void {
     const { accessKey, secretKey } = this.options;
-    const keys = { accessKey, secretKey, region: this.#region, now: new Date() };
+    const keys = { accessKey, secretKey, region, now: new Date() };
     const fault = signatureFault({ method, url, headers }, keys);
     if (fault !== undefined) throw new S3Refusal(fault === 'AuthorizationHeaderMalformed' ? 400 : 403, fault);
   }
@@ -172,6 +173,7 @@ export class S3Server implements AsyncDisposable {
     }
     if (method === 'HEAD') return respond(exchange, 200);
     if (method !== 'GET') throw new S3Refusal(405, 'MethodNotAllowed');
+    if (query.has('location')) return respond(exchange, 200, tag('LocationConstraint', this.#region ?? ''));
     if (query.has('uploads')) return respond(exchange, 200, uploadsOf(bucket, query, exchange.kind));
     if (!query.get('prefix')?.startsWith(this.#listable)) throw new S3Refusal(403, 'AccessDenied');
     if (query.get('list-type') !== '2') throw new S3Refusal(501, 'NotImplemented');

@@ -40,7 +40,8 @@ export class MinioBucket implements Disposable {
   readonly #place: string;
   readonly #region: string;
   readonly #client: AddressedClient;
-  readonly #puts: PutRequests;
+  readonly #putsIn: (region: string) => PutRequests;
+  #puts: PutRequests | undefined;
   readonly #transport: TimedTransport;
   readonly #limits: Timeouts;
 
@@ -63,9 +64,11 @@ export class MinioBucket implements Disposable {
       transportAgent: this.#transport.agent,
       retryOptions: { disableRetry: true }, // minio's retries write to the console, and do not read the answer
     });
-    const options = this.#client.optionsFor(bucket, region);
-    this.#puts = new PutRequests({ region, accessKey, secretKey, transport: this.#transport, options });
     this.#client.enableSHA256 = true; // by default requests over TLS are signed without the SHA-256 of their body
+    this.#putsIn = (found) => {
+      const options = this.#client.optionsFor(bucket, found);
+      return new PutRequests({ region: found, accessKey, secretKey, transport: this.#transport, options });
+    };
   }
 
   keyOf(sha256: string): string {
@@ -108,7 +111,11 @@ export class MinioBucket implements Disposable {
    */
   async send(key: string, sendable: Sendable, query = ''): Promise<{ etag: string; isMd5: boolean }> {
     const { md5 } = sendable.digests;
-    const send = () => this.ask('write', () => this.#puts.send(key, query, sendable));
+    const send = () =>
+      this.ask('write', async (client) => {
+        this.#puts ??= this.#putsIn(await client.getBucketRegionAsync(this.name));
+        return await this.#puts.send(key, query, sendable);
+      });
     const headers = await send().catch((error: unknown) =>
       isDamagedOnWay(error) ? send() : Promise.reject(error),
     );

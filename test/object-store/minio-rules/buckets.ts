@@ -26,6 +26,14 @@ export function bucketRules(): void {
     t.deepEqual([status, code], [400, 'AuthorizationHeaderMalformed']);
   });
 
+  rule('test server', 'with a region of its own it names it to requests signed for another', async (t) => {
+    const { rules } = await rulesTestServer(t, { region: 'eu-1' });
+    const elsewhere = rules.client.with({ region: 'us-east-1' });
+    const { status, body } = await elsewhere.send(rules.bucket, { query: 'location=' });
+    t.is(status, 200);
+    t.regex(body.toString(), />eu-1<\/LocationConstraint>/);
+  });
+
   rule('both', 'an empty server, and one whose bucket was deleted, say NoSuchBucket', async (t) => {
     const { client } = await rulesServer(t);
     const list = await client.send('no-such-bucket-here', { query: 'list-type=2&prefix=' });
