@@ -111,6 +111,26 @@ test('no service starts without an object that the backup lacks, until restore -
   t.truthy(started.url);
 });
 
+test('a backup without small.sqlite is restored as far as it goes, and stays as it is', async (t) => {
+  await using service = await serviceWithDeposit();
+  const { sha256, length } = await addArchive(service);
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  for (const suffix of ['', '-wal', '-shm'])
+    await rm(path.join(backup, `archives/small.sqlite${suffix}`), { force: true });
+  const before = await readdir(path.join(backup, 'archives'));
+  const restored = await runScript(elsewhere, 'restore', [backup]);
+  t.is(restored.code, 1);
+  t.regex(restored.err, /^Not restored: [0-9a-f]{64}\. .* An event names it\.$/m);
+  const latest = await runScript(elsewhere, 'restore', [backup, '--latest']);
+  t.is(latest.code, 1);
+  t.regex(latest.err, /^The list of objects may be incomplete: .*small\.sqlite/m);
+  t.regex(latest.out, /^The restore is not complete: \d+ objects? that events name could not be copied; /);
+  t.deepEqual(await readdir(path.join(backup, 'archives')), before);
+  await using store = await openStore(placeOf(elsewhere));
+  t.like(await store.stat(sha256), { length });
+});
+
 test('a service does not start on what an interrupted restore has left, until that is finished', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { exists } from '../../tools/files/access.ts';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/integrity.ts';
 import { assertReadable } from '../../tools/sqlite/reading.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { ObjectMissing, ObjectStoreUnavailable, type StoreAudit } from '../object-store.ts';
-import { FolderReader } from './folder-reader.ts';
+import { FolderReader, type ReadableRows } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
 import { FORMAT, OBJECT_SCHEMA, openProblem, openToRead } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
@@ -19,6 +20,12 @@ const EXPECTED: ExpectedSqliteFile = {
 const MISPLACED = 'no object of this name belongs here, so it is never read';
 const CORRUPT_COPY = 'its bytes are others; small.sqlite has this object, too, so the file is never read';
 
+const NO_ROWS: ReadableRows = {
+  bytes: () => undefined,
+  length: () => undefined,
+  *list() {},
+};
+
 /** Reads the store in a folder for an audit: read-only, and unreadable rows do not prevent reading the files. */
 export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   readonly #database: string;
@@ -26,12 +33,16 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   readonly #hashing: HashingThreads;
   #rows: ObjectRows | undefined;
 
-  /** @throws {WalNotReadable} reading the small objects requires write permission. */
-  constructor(folder: string) {
+  /**
+   * @param mayMissRows whether a missing `small.sqlite` is read like one without rows; the store is not ready then
+   * @throws {WalNotReadable} reading the small objects requires write permission.
+   */
+  constructor(folder: string, { mayMissRows = false } = {}) {
     const database = path.join(folder, 'small.sqlite');
     assertReadable(database);
     const [files, hashing] = [new StoredFiles(folder), new HashingThreads()];
-    super({ files, hashing, rows: () => this.#open(), tolerant: true });
+    const rows = () => (mayMissRows && !exists(database) ? NO_ROWS : this.#open());
+    super({ files, hashing, rows, tolerant: true });
     this.#database = database;
     this.#files = files;
     this.#hashing = hashing;

@@ -5,9 +5,11 @@ import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } 
 import type { ObjectRows } from './object-rows.ts';
 import type { StoredFiles } from './stored-files.ts';
 
+export type ReadableRows = Pick<ObjectRows, 'bytes' | 'length' | 'list'>;
+
 type FolderReaderOptions = {
   readonly files: StoredFiles;
-  readonly rows: () => ObjectRows;
+  readonly rows: () => ReadableRows;
   readonly hashing: HashingThreads;
   /** Whether files are read also if rows cannot be. */
   readonly tolerant?: boolean;
@@ -61,7 +63,7 @@ export class FolderReader {
     if (fault) throw fault;
   }
 
-  #row<T>(read: (rows: ObjectRows) => T): { readonly value?: T; readonly fault?: unknown } {
+  #row<T>(read: (rows: ReadableRows) => T): { readonly value?: T; readonly fault?: unknown } {
     const { rows, tolerant } = this.#from;
     try {
       return { value: read(rows()) };

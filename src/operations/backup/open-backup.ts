@@ -12,9 +12,10 @@ export function openBackupLog(folder: string): Promise<EventLog> {
   return log.catch(refuseWithout(folder, 'event log'));
 }
 
-/** Opens the objects of a backup like its log. */
+/** Opens the objects of a backup like its log. One that has lost its small objects still has the others. */
 export function openBackupStore(folder: string): Promise<StoreAudit> {
-  return openStoreToRead(backupPlaces(folder)).catch(refuseWithout(folder, 'archives'));
+  const store = openStoreToRead(backupPlaces(folder), { mayMissRows: true });
+  return store.catch(refuseWithout(folder, 'archives'));
 }
 
 /** Returns a handler that names the folder: no setting says where the parts of a backup are. */

@@ -20,16 +20,21 @@ export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
   return new PlainLogAudit(await EventStoreDbEventLog.open(config));
 }
 
+type StoreAuditOptions = {
+  /** Whether a store in a folder is read without its small objects if their file is missing. */
+  readonly mayMissRows?: boolean;
+};
+
 /**
  * Opens a store that must exist for commands that only read it, also on a disk that accepts no writes.
  * @throws {BackendNotFound}
  * @throws {NotPermitted}
  * @throws {StoreFormatUnknown}
  */
-export async function openStoreToRead({
-  archiveStore,
-  dataDir,
-}: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<StoreAudit> {
+export async function openStoreToRead(
+  { archiveStore, dataDir }: Pick<Config, 'archiveStore' | 'dataDir'>,
+  options: StoreAuditOptions = {},
+): Promise<StoreAudit> {
   if (archiveStore.kind === 'file') {
     assertExists('archive store', archiveStore.folder);
     const database = path.join(archiveStore.folder, 'small.sqlite');
@@ -37,14 +42,18 @@ export async function openStoreToRead({
     const { assertKnownFormat } = await import('../../object-store/filesystem/object-database.ts');
     assertKnownFormat(database);
   }
-  return await openStoreAudit(archiveStore, dataDir);
+  return await openStoreAudit(archiveStore, dataDir, options);
 }
 
 /** Opens the configured store for an audit; an S3 service checks its own files. */
-export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string): Promise<StoreAudit> {
+export async function openStoreAudit(
+  config: ArchiveStoreConfig,
+  dataDir: string,
+  options: StoreAuditOptions = {},
+): Promise<StoreAudit> {
   if (config.kind === 'file') {
     const { FilesystemStoreAudit } = await import('../../object-store/filesystem/filesystem-store-audit.ts');
-    return new FilesystemStoreAudit(config.folder);
+    return new FilesystemStoreAudit(config.folder, options);
   }
   await using opening = new AsyncDisposableStack();
   const isWritable = await files.access(dataDir, files.constants.W_OK).then(
@@ -54,8 +63,8 @@ export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string
   const folder = isWritable ? dataDir : await files.mkdtemp(path.join(tmpdir(), 'deposit-audit-'));
   if (!isWritable) opening.defer(() => files.rm(folder, { recursive: true, force: true }));
   const { S3ObjectStore } = await import('../../object-store/s3/s3-object-store.ts');
-  const options = { ...config, temporaryFolder: path.join(folder, 'incoming'), mustExist: true };
-  const store = opening.use(await S3ObjectStore.open(options));
+  const place = { ...config, temporaryFolder: path.join(folder, 'incoming'), mustExist: true };
+  const store = opening.use(await S3ObjectStore.open(place));
   const opened = opening.move();
   return {
     get: (sha256, from) => store.get(sha256, from),
