@@ -60,14 +60,21 @@ for (const [code, status] of [
   ['InvalidRequest', 400],
   ['AccessDenied', 403],
 ] as const) {
-  test(`an object whose versions are retained gets a delete marker (${code})`, async (t) => {
-    const { store, direct, proxy, send, keys } = await openAnywhere(t);
+  test(`an object whose version is retained stays, without a delete marker (${code})`, async (t) => {
+    const { store, direct, proxy, send } = await openAnywhere(t);
     await send('', { method: 'PUT', query: 'versioning=', body: VERSIONING });
-    const { sha256 } = await direct.put(inChunks(newBody(SMALL)));
+    const body = newBody(SMALL);
+    const { sha256 } = await direct.put(inChunks(body));
     proxy.inject({ kind: 'status', status, code }, /^DELETE .*versionId/);
+    await t.throwsAsync(store.remove(sha256), {
+      instanceOf: ObjectStoreUnavailable,
+      message: /must retain this version, .* \(Retained\)/,
+    });
+    t.true(body.equals(await bytesOf(direct, sha256)));
+    t.is(proxy.requests.filter((request) => request.startsWith('DELETE')).length, 1);
+    proxy.heal();
     await store.remove(sha256);
-    t.deepEqual(await keys(), []);
-    t.is(await store.stat(sha256), undefined);
+    t.is(await store.stat(sha256), undefined, 'it is removed when the retention is over');
   });
 }
 

@@ -30,6 +30,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NotFound: 'the bucket or object does not exist',
   QuotaExceeded: 'it is full: its quota for the bucket or for these keys is',
   RequestTimeTooSkewed: 'its clock and ours differ too much',
+  Retained: 'it must retain this version, or the keys lack the right to remove versions',
   SignatureDoesNotMatch: 'the secret key is wrong, or (OpenStack Swift) the access key',
   SlowDownRead: 'it cannot read the object: the object is corrupt, or too few of its drives answer',
   SlowDownWrite: 'it cannot write: too few of its drives answer',
@@ -96,6 +97,11 @@ export function isFault(error: unknown, code: string): boolean {
 /** Returns the fault of a store that lists an object that it does not find. */
 export function listedOnly(): S3Fault {
   return new S3Fault('ListedOnly', sentence('ListedOnly'));
+}
+
+/** Returns the fault of a store that does not remove a version of an object. */
+export function retained(): S3Fault {
+  return new S3Fault('Retained', sentence('Retained'));
 }
 
 export function isBrokenOff(fault: Error): boolean {
