@@ -39,6 +39,16 @@ test('a password has 1 to 1,024 bytes in composed form', async (t) => {
   t.false(await matches('', cheapCredential('')), 'an empty password is invalid, whatever is stored');
 });
 
+test('a password that is not UTF-8 is refused, and wrong whatever is stored', async (t) => {
+  const stored = cheapCredential('\uFFFD\uFFFD12');
+  for (const bytes of ['d0c13132', 'fffe3132', 'efbfbdefbfbd3132']) {
+    const decoded = Buffer.from(bytes, 'hex').toString('utf8');
+    await t.throwsAsync(credentialOf(decoded), { code: 'BAD_PASSWORD', message: /is not UTF-8/ });
+    t.false(await matches(decoded, stored));
+  }
+  t.false(await matches('\uD800\uD80012', stored), 'scrypt encodes lone surrogates as U+FFFD');
+});
+
 test('a password hashed at lower costs is rehashed at the present ones when its client logs in', async (t) => {
   await using service = await RunningService.start({ passwordCost: PASSWORD_COST });
   const credential = cheapCredential('secret');

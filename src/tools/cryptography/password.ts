@@ -15,10 +15,11 @@ const MAX_PASSWORD_BYTES = 1024;
 
 class BadPassword extends errorsOfCode('BAD_PASSWORD') {}
 
-/** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes, or with NUL. */
+/** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes, with NUL, or decoded from invalid UTF-8. */
 export async function credentialOf(password: string, cost = PASSWORD_COST): Promise<Credential> {
   const normalized = normalize(password);
   if (normalized === undefined) {
+    if (!isExact(password)) throw new BadPassword('The password is not UTF-8: encode it as UTF-8.');
     const text = `A password has 1 to ${MAX_PASSWORD_BYTES} bytes, none of them NUL`;
     throw new BadPassword(`${text}; this one has ${Buffer.byteLength(password)} bytes.`);
   }
@@ -60,12 +61,18 @@ export function generatePassword(): string {
 
 /**
  * Normalises a password, so that the same characters typed on another system are the same password. Returns `undefined`
- * if its length is out of range, or if it has a NUL: scrypt ignores those at the end.
+ * if its length is out of range, if it is not exact, or if it has a NUL: scrypt ignores those at the end.
  */
 function normalize(password: string): string | undefined {
   const normalized = password.normalize('NFC');
   const length = Buffer.byteLength(normalized);
-  return length >= 1 && length <= MAX_PASSWORD_BYTES && !normalized.includes('\0') ? normalized : undefined;
+  const isAccepted = length >= 1 && length <= MAX_PASSWORD_BYTES && !normalized.includes('\0');
+  return isAccepted && isExact(password) ? normalized : undefined;
+}
+
+/** Whether the password is as its sender wrote it. Decoders replace every invalid byte by U+FFFD, so that all look alike. */
+function isExact(password: string): boolean {
+  return password.isWellFormed() && !password.includes('\uFFFD');
 }
 
 function scryptOf(password: string, salt: Buffer, { N, r, p }: PasswordCost): Promise<Buffer> {
