@@ -9,6 +9,7 @@ import {
 } from '../domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal, type Credential } from '../domain/client/client.ts';
 import type { CollectionCommand } from '../domain/collection/collection.ts';
+import { Refusal } from '../domain/decider.ts';
 import type { Command, DepositCommand } from '../domain/deposit/commands.ts';
 import type { NotificationsCommand } from '../domain/notifications/notifications.ts';
 import {
@@ -138,11 +139,19 @@ export class AdminCommands {
   async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
     const { state } = await load(this.#log, clients, client);
     if (state.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `Client ${client} not found.`);
-    const { revision } = await load(this.#log, collections, collection);
-    const opened = revision === 'none';
-    if (opened) await this.collection({ type: 'OpenCollection', collection });
+    const opened = await this.#openUnlessOpen(collection);
     await this.client({ type: 'GrantCollection', client, collection });
     return { opened };
+  }
+
+  /** Resolves to `false` for a collection that exists, also if another operator opens it at the same time. */
+  async #openUnlessOpen(collection: string): Promise<boolean> {
+    try {
+      return await this.collection({ type: 'OpenCollection', collection });
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'COLLECTION_EXISTS') return false;
+      throw error;
+    }
   }
 
   /** Position of the last event of the stream that a command left last; `undefined` before the first command. */

@@ -90,6 +90,17 @@ test('a command on a client changes nothing if a part of it would be refused', a
   await t.throwsAsync(accepted({}), { code: 'CLIENT_EXISTS' });
 });
 
+test('operators who grant the same new collection at once both grant it, and one opens it', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using log = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
+  const granted = ['alice', 'bob'].map(async (client) => {
+    const administration = new AdminCommands(log, { kind: 'operator', name: client });
+    await administration.client({ type: 'RegisterClient', client, credential: secretCredential });
+    return administration.grant(client, 'new');
+  });
+  t.is((await Promise.all(granted)).filter(({ opened }) => opened).length, 1);
+});
+
 test('a list of deposits has each once, whatever changes in the views meanwhile', async (t) => {
   const folder = await temporaryFolder(t);
   const written = openViewFile(path.join(folder, 'views.1.sqlite'), 'here', [{ name: 'v', version: 1 }]);

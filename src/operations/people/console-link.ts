@@ -29,8 +29,13 @@ export async function consoleLink(
       `Person ${named} not found. "deposit-service person add" adds one.`,
     );
   const role = before.state.status === 'unknown' ? 'operator' : before.state.role;
-  const position =
-    before.position ??
-    (await new AdminCommands(log, actor).person({ type: 'AddPerson', person, role, client: null }));
-  return { url: await service.consoleCode({ person, position }), person, role };
+  try {
+    const position =
+      before.position ??
+      (await new AdminCommands(log, actor).person({ type: 'AddPerson', person, role, client: null }));
+    return { url: await service.consoleCode({ person, position }), person, role };
+  } catch (error) {
+    if (!(error instanceof PersonRefusal) || error.code !== 'PERSON_EXISTS') throw error;
+    return consoleLink(log, service, actor, named); // another command has added the person meanwhile
+  }
 }

@@ -275,6 +275,24 @@ test('a node without the role http has no console, and adds no person', async (t
   t.deepEqual(await Array.fromAsync(service.service.log.readStream('person-rosa')), []);
 });
 
+test('two first links of an operator at once are both issued, and add the operator once', async (t) => {
+  const { log } = t.context.service.service;
+  const control = {
+    stateWhenFound: async () => ({ roles: ['http'] }),
+    consoleCode: async ({ person }: { readonly person: string }) => `https://deposit.example/#${person}`,
+  } as unknown as ControlClient;
+  const actor = { kind: 'operator', name: 'ruth' } as const;
+  const links = await Promise.all([1, 2].map(() => consoleLink(log, control, actor, undefined)));
+  t.deepEqual(
+    links.map(({ person, role }) => [person, role]),
+    [
+      ['ruth', 'operator'],
+      ['ruth', 'operator'],
+    ],
+  );
+  t.is((await Array.fromAsync(log.readStream('person-ruth'))).length, 1);
+});
+
 test('a link is to the root of the host, as the pages are, also where the base URL has a path', async (t) => {
   await using service = await RunningService.start({
     console: 'public',
