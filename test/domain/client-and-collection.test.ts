@@ -64,6 +64,35 @@ test('a provider URL is absolute and stored without trailing slashes', (t) => {
   }
 });
 
+test('a provider URL is given in its normal form, and short enough for origins', (t) => {
+  const given = scenario(clientDecider);
+  const refused = (providerUrl: string) =>
+    given(t, registered)
+      .when({ type: 'SetProviderUrl', client, providerUrl })
+      .thenRefused('BAD_PROVIDER_URL');
+  for (const start of [
+    'https:////a.example',
+    'https://ä.example',
+    'HTTPS://a.example',
+    'https://A.example',
+  ]) {
+    refused(start);
+  }
+  for (const url of ['https://a.example/x/../y', 'https://a.example:443', 'https://a.example/ä'])
+    refused(url);
+  const command = { type: 'SetProviderUrl', client, providerUrl: 'https://ä.example/x/../y/' } as const;
+  t.throws(() => clientDecider.decide(command, clientDecider.evolve(clientDecider.initial, registered)), {
+    message: '"https://ä.example/x/../y/" is not in its normal form: give https://xn--4ca.example/y.',
+  });
+  const longest = 'https://a.example/'.padEnd(1024 - 37, 'x');
+  given(t, registered)
+    .when({ type: 'SetProviderUrl', client, providerUrl: longest })
+    .thenTypes('ProviderUrlSet');
+  refused(`${longest}x`);
+  refused('https://a.example/'.padEnd(100_000, 'x'));
+  refused(`https://a.example/${';'.repeat(600)}`);
+});
+
 test('a collection is opened once, under a name that is a path segment of its own', (t) => {
   const given = scenario(collectionDecider);
   const opened = { type: 'CollectionOpened', data: { collection: 'software' } } as const;

@@ -1,4 +1,5 @@
 import { type Decider, Refusal } from '../decider.ts';
+import { isOriginTooLong, MAX_ORIGIN_BYTES, originBelow } from '../deposit/metadata/origin.ts';
 import { type SealedSecret, webhookUrl } from './webhook.ts';
 
 /** Events of a client. */
@@ -140,13 +141,25 @@ function isHostName(host: string): boolean {
   return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/.test(host);
 }
 
+/** Returns the normal form of a provider URL, without trailing slashes. @throws {ClientRefusal} it is given otherwise */
 function acceptedProviderUrl(wanted: string | null): string | null {
-  if (wanted !== null && !isProviderUrl(wanted)) {
+  if (wanted === null) return null;
+  const given = wanted.replace(/\/+$/, '');
+  if (isOriginTooLong(originBelow(given, ANY_UUID))) {
+    const text = `The provider URL is too long: origins below it would have more than ${MAX_ORIGIN_BYTES} bytes, or more than fit into a SWHID.`;
+    throw new ClientRefusal('BAD_PROVIDER_URL', text);
+  }
+  if (!isProviderUrl(wanted)) {
     const text = `"${wanted}" is not a provider URL: give an absolute http or https URL without credentials, ? and #.`;
     throw new ClientRefusal('BAD_PROVIDER_URL', text);
   }
-  return wanted?.replace(/\/+$/, '') ?? null;
+  const normal = new URL(wanted).href.replace(/\/+$/, '');
+  if (given === normal) return normal;
+  throw new ClientRefusal('BAD_PROVIDER_URL', `"${wanted}" is not in its normal form: give ${normal}.`);
 }
+
+/** A name that ends an origin: each deposit has a UUID. */
+const ANY_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** Whether the text is an absolute http(s) URL without credentials, query and fragment, which origins extend. */
 function isProviderUrl(text: string): boolean {
