@@ -629,6 +629,20 @@ test('the number of open uploads is limited, per client and in total', async (t)
   );
 });
 
+test('uploads in a collection that was revoked do not count against the limit of the client', async (t) => {
+  const limits = { maxSize: 3000, perClient: 2, totalSize: 40_000, expiry: 3_600_000 };
+  await using service = await RunningService.start({ uploadLimits: limits });
+  const client = await service.register('alice', { collections: ['software', 'other'] });
+  const uploads = new TusUploads(client);
+  await Promise.all([uploads.begin(10), uploads.begin(10)]);
+  const inOther = () => client.post('/1/other/uploads/', null, { ...TUS, 'Upload-Length': '10' });
+  await assertSwordError(t, await inOther(), 429, 'TooManyRequests');
+  const command = { type: 'RevokeCollection', client: 'alice', collection: 'software' } as const;
+  await service.administration.client(command);
+  await until(async () => (await uploads.create(10)).status === 404);
+  t.is((await inOther()).status, 201);
+});
+
 test('a client finds its last used uploads, at any total number and independently of other clients', async (t) => {
   const folder = await temporaryFolder(t);
   const options = { folder, limits: LIMITS, logger: silentLogger, remembered: 2 };

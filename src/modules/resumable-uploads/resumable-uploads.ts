@@ -81,9 +81,16 @@ export class ResumableUploads implements AsyncDisposable {
     this.#sweeping = clock.setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
-  /** Creates an upload. @throws {SwordError} 429: the client has too many; 503: there is no room, or a write failed. */
-  async create({ client, collection, length, metadata }: NewUpload): Promise<Upload> {
-    this.#assertFewEnough(client);
+  /**
+   * Creates an upload.
+   * @param granted the collections of the client now: it cannot delete uploads in others, so they do not count
+   * @throws {SwordError} 429: the client has too many; 503: there is no room, or a write failed.
+   */
+  async create(
+    { client, collection, length, metadata }: NewUpload,
+    granted: readonly string[] = [collection],
+  ): Promise<Upload> {
+    this.#assertFewEnough(client, granted);
     this.#assertRoom(client, length);
     const id = random.uuid();
     const createdAt = clock.date().toISOString();
@@ -210,9 +217,10 @@ export class ResumableUploads implements AsyncDisposable {
     return this.expiresAt(upload).getTime() <= clock.now();
   }
 
-  #assertFewEnough(client: string): void {
+  #assertFewEnough(client: string, granted: readonly string[]): void {
     const { perClient } = this.limits;
-    const theirs = this.#open().filter(({ record }) => record.client === client).length;
+    const isCounted = ({ record }: Upload) => record.client === client && granted.includes(record.collection);
+    const theirs = this.#open().filter(isCounted).length;
     if (theirs < perClient) return;
     const text = `You have ${theirs} open uploads, and ${perClient} are allowed: use one, delete one, or let one expire.`;
     throw retryAfter('TooManyRequests', text, RETRY_SECONDS);

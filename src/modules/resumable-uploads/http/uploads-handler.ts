@@ -37,8 +37,8 @@ export function uploadsHandler(
         const { text: metadata } = parseUploadMetadata(headers['upload-metadata']?.toString().trim() || null);
         assertWithin(length, uploads.limits.maxSize);
         const receiveFirst = firstPiece(ctx, length);
-        const { client } = ctx.state.login;
-        const upload = await uploads.create({ client, collection, length, metadata });
+        const { client, collections } = ctx.state.login;
+        const upload = await uploads.create({ client, collection, length, metadata }, collections);
         await receiveFirst?.(upload);
         ctx.status = 201;
         ctx.body = '';
