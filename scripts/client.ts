@@ -212,9 +212,10 @@ async function revoke(
 
 async function set(administration: AdminCommands, name: string, wanted: Wanted): Promise<void> {
   for (const command of settings(name, wanted)) {
-    await administration.client(command);
-    if (command.type === 'SetDomain') say(`Domain of ${name}: ${command.domain ?? 'none'}`);
-    else say(`Provider URL of ${name}: ${command.providerUrl ?? 'none'}`);
+    const after = await administration.clientAfter(command);
+    if (after.status === 'unknown') continue; // refused above
+    if (command.type === 'SetDomain') say(`Domain of ${name}: ${after.domain ?? 'none'}`);
+    else say(`Provider URL of ${name}: ${after.providerUrl ?? 'none'}`);
   }
 }
 

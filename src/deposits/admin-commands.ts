@@ -7,7 +7,7 @@ import {
   parkings,
   people,
 } from '../domain/aggregates.ts';
-import { type ClientCommand, ClientRefusal, type Credential } from '../domain/client/client.ts';
+import { type Client, type ClientCommand, ClientRefusal, type Credential } from '../domain/client/client.ts';
 import type { CollectionCommand } from '../domain/collection/collection.ts';
 import { Refusal } from '../domain/decider.ts';
 import type { Command, DepositCommand } from '../domain/deposit/commands.ts';
@@ -69,6 +69,11 @@ export class AdminCommands {
   async client(command: ClientCommand): Promise<boolean> {
     const { events } = await this.#handle(clients, command.client, command);
     return events.length > 0;
+  }
+
+  /** Returns the client as the command leaves it. */
+  async clientAfter(command: ClientCommand): Promise<Client> {
+    return (await this.#handle(clients, command.client, command)).state;
   }
 
   /** Returns whether anything changed. */

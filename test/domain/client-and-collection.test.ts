@@ -34,12 +34,46 @@ test('a command without effect records no event', (t) => {
 
 test('a domain is a host name, also when it is given as a URL', (t) => {
   const given = scenario(clientDecider);
-  for (const domain of ['alice.example', 'alice.example.', 'https://Alice.example/']) {
+  for (const domain of [
+    'alice.example',
+    'alice.example.',
+    'https://Alice.example/',
+    'HTTPS://alice.example./',
+  ]) {
     given(t, registered)
       .when({ type: 'SetDomain', client, domain })
       .thenEvents({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
   }
-  for (const domain of ['a b', 'https://', 'alice.example/path', '*.alice.example', '.alice.example']) {
+  const hosts = {
+    'Ä.example': 'xn--4ca.example',
+    '192.0.2.1': '192.0.2.1',
+    '[2001:DB8::1]': '[2001:db8::1]',
+  };
+  for (const [domain, host] of Object.entries(hosts)) {
+    given(t, registered)
+      .when({ type: 'SetDomain', client, domain })
+      .thenEvents({ type: 'DomainSet', data: { client, domain: host } });
+  }
+  const impossible = [
+    'a b',
+    'https://',
+    'alice.example/path',
+    '*.alice.example',
+    '.alice.example',
+    'ftp://a.b',
+  ];
+  const parts = ['example.org:8080', 'example.org?x', 'example.org#a', '#a', 'ä.example:8080', 'ä.example?x'];
+  for (const domain of [
+    ...impossible,
+    ...parts,
+    '127.1',
+    '1',
+    '0x7f.1',
+    '１',
+    '%61.example',
+    'a@b.example',
+    '.',
+  ]) {
     given(t, registered).when({ type: 'SetDomain', client, domain }).thenRefused('BAD_DOMAIN');
   }
 });

@@ -32,6 +32,10 @@ test('a client added while the service runs can deposit at once, and no longer a
   t.is(await statusOf('another'), 200);
   t.is(await statusOf(password), 401);
 
+  const set = ['set', 'bob', '--domain', 'https://Bob.example/', '--provider-url', 'https://bob.example/'];
+  const printed = 'Domain of bob: bob.example\nProvider URL of bob: https://bob.example\n';
+  t.is((await run(folder, 'client', set)).out, printed);
+
   t.regex((await run(folder, 'client', ['disable', 'bob'])).out, /bob is disabled/);
   t.is(await statusOf('another'), 401);
   t.regex((await run(folder, 'client', ['disable', 'bob'])).out, /already disabled/);
@@ -42,7 +46,7 @@ test('a client added while the service runs can deposit at once, and no longer a
     disabled: true,
     collections: ['new'],
     domain: 'bob.example',
-    provider_url: null,
+    provider_url: 'https://bob.example',
   };
   t.deepEqual(JSON.parse(shown.out), facts);
   t.deepEqual(JSON.parse((await run(folder, 'client', ['list', '--json'])).out), facts);

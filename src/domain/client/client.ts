@@ -127,13 +127,27 @@ function register(
   return [{ type: 'ClientRegistered', data: { client: name, credential } }];
 }
 
-/** Returns the host name of a domain, which may be given as a host name or as a URL. */
+/** Returns the host name of a domain, which may be given as a host name or as a URL with nothing else. */
 function hostOf(domain: string): string {
-  const url = domain.includes('://') ? domain : `https://${domain}/`;
-  const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
-  const given = domain.replace(/^https?:\/\//, '').replace(/\/$/, '');
-  if (isHostName(host) && !/[\s/@]/.test(given)) return host;
+  const given = domain
+    .replace(/^https?:\/\//i, '')
+    .replace(/\.?\/?$/, '')
+    .toLowerCase();
+  const host = URL.parse(`https://${given}/`)?.hostname ?? '';
+  // `127.1` is the host 127.0.0.1 of a URL, and `example.org:8080` is more than a host.
+  const isHost = host === given || (isInternational(given) && !isAddress(host));
+  if (isHostName(host) && isHost) return host;
   throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is not a domain name: give a host like example.org.`);
+}
+
+/** Whether the text has characters beyond ASCII, and none that ends a host in a URL. */
+function isInternational(text: string): boolean {
+  return /[^\p{ASCII}]/u.test(text) && !/[\s/\\?#@:%]/.test(text);
+}
+
+/** Whether a host is an IPv4 address: only these end with a number. */
+function isAddress(host: string): boolean {
+  return /(?:^|\.)[0-9]+$/.test(host);
 }
 
 /** Whether the text is a host name or an IPv6 address; with any other character, no host of a URL would ever match. */
