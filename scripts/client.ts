@@ -95,7 +95,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
 });
 
 async function carryOut(action: string, task: Task): Promise<number | void> {
-  const { values, positionals, config, administration } = task;
+  const { values, positionals, administration } = task;
   switch (action) {
     case 'add':
       return add(task);
@@ -119,7 +119,7 @@ async function carryOut(action: string, task: Task): Promise<number | void> {
         'enabled',
       );
     case 'webhook':
-      return webhook(administration, config, positionals, values);
+      return webhook(task, positionals, values);
     case 'show':
       return showOne(task);
     case 'list':

@@ -6,6 +6,7 @@ import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
+import { secretCredential } from '../../testing/service/secret-password.ts';
 
 test('an operator sets a webhook, sees its secret once, and removes it', async (t) => {
   const folder = await temporaryFolder(t);
@@ -37,6 +38,9 @@ test('a notification that is delivered meanwhile does not stop the retry of the 
     const command = { type: 'HoldNotification', ...about, depositId, eventId, heldAt } as const;
     return service.administration.notifications(command);
   };
+  const secret = { scheme: 'aes-256-gcm', keyId: 'k', iv: '', ciphertext: '', tag: '' } as const;
+  const url = 'https://alice.example/hook';
+  await service.administration.client({ type: 'SetWebhook', client: 'alice', url, secret });
   for (const depositId of [1, 2, 3]) await hold(depositId);
   await until(async () =>
     /"deposit_id":3\b/.test(await (await alice.get('/1/software/notifications/')).text()),
@@ -58,4 +62,30 @@ test('a notification that is delivered meanwhile does not stop the retry of the 
   const named = await retry('1', '2');
   t.like(named, { code: 1, out }, named.err);
   t.is(named.err, gone(1));
+});
+
+test('nothing is retried for a client that is unknown, has no webhook or is disabled', async (t) => {
+  const folder = await temporaryFolder(t);
+  {
+    await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
+    const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
+    for (const client of ['alice', 'bob'])
+      await administration.client({ type: 'RegisterClient', client, credential: secretCredential });
+    const secret = { scheme: 'aes-256-gcm', keyId: 'k', iv: '', ciphertext: '', tag: '' } as const;
+    const url = 'https://bob.example/hook';
+    await administration.client({ type: 'SetWebhook', client: 'bob', url, secret });
+    await administration.client({ type: 'DisableClient', client: 'bob' });
+  }
+  const webhook = (...args: string[]) => runScript(folder, 'client', ['webhook', ...args]);
+  const [without, disabled, ...unknown] = await Promise.all([
+    webhook('alice', '--retry'),
+    webhook('bob', '--retry'),
+    webhook('carol', '--retry'),
+    webhook('carol', '--failures'),
+  ]);
+  t.like(without, { code: 1, out: '' });
+  t.regex(without.err, /^alice has no webhook, so nothing can be sent\./);
+  t.like(disabled, { code: 1, out: '' });
+  t.regex(disabled.err, /^bob is disabled, so nothing can be sent\./);
+  for (const { code, err } of unknown) t.deepEqual([code, err], [1, 'Client carol not found.\n']);
 });

@@ -5,7 +5,11 @@ import {
 } from '../../../projections/undelivered-notifications.ts';
 import type { Config } from '../../config/config.ts';
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
+import { load } from '../../deposits/command-handler.ts';
+import { clients } from '../../domain/aggregates.ts';
+import type { Client } from '../../domain/client/client.ts';
 import { Refusal } from '../../domain/decider.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
 import { assertReachable } from '../../modules/webhooks/receiver-address.ts';
 import { generateSecret, isSecret } from '../../modules/webhooks/signature.ts';
 import { WebhookKey } from '../../modules/webhooks/webhook-key.ts';
@@ -24,13 +28,20 @@ export type WebhookOptions = {
   readonly 'secret-stdin'?: boolean | undefined;
 };
 
+type Registered = Exclude<Client, { status: 'unknown' }>;
+
+type Parts = {
+  readonly administration: AdminCommands;
+  readonly config: Config;
+  readonly log: EventLog;
+};
+
 /**
  * Implements `client webhook NAME …`: sets and removes webhooks, and manages undelivered notifications. Resolves to the
  * exit code.
  */
 export async function webhook(
-  administration: AdminCommands,
-  config: Config,
+  { administration, config, log }: Parts,
   [client, ...more]: readonly string[],
   options: WebhookOptions,
 ): Promise<number | void> {
@@ -39,13 +50,38 @@ export async function webhook(
   if (asked > 1) throw new UsageError('--off, --failures and --retry cannot be combined.');
   if (options.json && !options.failures) throw new UsageError('--json needs --failures.');
   if (options['secret-stdin'] && asked > 0) throw new UsageError('--secret-stdin needs a URL.');
-  if (options.retry) return retry(administration, config, client, more);
+  if (options.retry) {
+    assertNotified(client, await registered(log, client));
+    return retry(administration, config, client, more);
+  }
   if (asked === 1 && more.length > 0) throw new UsageError(`Unexpected argument '${more.join(' ')}'.`);
   if (options.off) return remove(administration, client);
-  if (options.failures) return listFailures(config, client, options.json);
+  if (options.failures) {
+    await registered(log, client);
+    return listFailures(config, client, options.json);
+  }
   const [url, ...tooMany] = more;
   if (url === undefined || tooMany.length > 0) throw new UsageError('Give one URL, or --off.');
   await set(administration, config, client, url, options['secret-stdin']);
+}
+
+/** @throws {Refused} `CLIENT_UNKNOWN` */
+async function registered(log: EventLog, name: string): Promise<Registered> {
+  const { state } = await load(log, clients, name);
+  if (state.status === 'unknown') throw refused('CLIENT_UNKNOWN', `Client ${name} not found.`);
+  return state;
+}
+
+/** Refuses a retry that would send nothing: it would only let waiting notifications expire. */
+function assertNotified(name: string, { status, webhook: url }: Registered): void {
+  if (url === undefined) {
+    const text = `${name} has no webhook, so nothing can be sent. "deposit-service client webhook ${name} URL" sets one.`;
+    throw refused('NO_WEBHOOK', text);
+  }
+  if (status === 'disabled') {
+    const text = `${name} is disabled, so nothing can be sent. "deposit-service client enable ${name}" enables it.`;
+    throw refused('CLIENT_DISABLED', text);
+  }
 }
 
 async function set(
