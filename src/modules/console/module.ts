@@ -29,7 +29,8 @@ export const webConsole: Module = {
       name: 'console',
       pages: (parts) => {
         const openKey = () => SessionKey.open(config.dataDir);
-        const issued = new OneTimeCodes(projector, addressOf(config, parts.baseUrl), openKey);
+        const address = addressOf(config, parts.baseUrl);
+        const issued = new OneTimeCodes(projector, views.people, address, openKey);
         codes = issued;
         const open = async (): Promise<Console> => {
           const { Console } = await import('./server/console.ts');

@@ -96,6 +96,21 @@ test('a sign-in link is valid once', async (t) => {
   t.is((await redeem(link.hash.slice(1))).status, 401);
 });
 
+test('a sign-in link is invalid once the sessions of the person were ended', async (t) => {
+  const { service } = t.context;
+  const ends = {
+    ended: ['EndSessions'],
+    disabled: ['DisablePerson', 'EnablePerson'],
+  } as const;
+  for (const [person, types] of Object.entries(ends)) {
+    const link = await linkFor(service, 'auditor', undefined, person);
+    for (const type of types) await service.administration.person({ type, person });
+    const later = await linkFor(service, 'auditor', undefined, person); // the views have the end then
+    await t.throwsAsync(ConsoleSession.ofLink(service.url, link), undefined, person);
+    t.truthy((await ConsoleSession.ofLink(service.url, later)).cookie);
+  }
+});
+
 test('a link signs in to the page that was asked for before, and to no other site', async (t) => {
   const { service } = t.context;
   const [origin, page] = [new URL(service.url).origin, '/console/deposits/7?at=3&q=a%3Bb'];

@@ -5,6 +5,7 @@ import type { ServiceContext } from '../../../http/service-context.ts';
 import { clock } from '../../../tools/clock.ts';
 import { LruCache } from '../../../tools/lru-cache.ts';
 import type { View } from '../../../views/view.ts';
+import type { Redeemed } from './one-time-codes.ts';
 import type { SessionKey } from './session-key.ts';
 
 /** A signed-in person or client, with what the views say about them now. */
@@ -63,11 +64,11 @@ export class Sessions {
     };
   }
 
-  /** Begins the session of a person. Returns `false` if they may not sign in. */
-  beginOfPerson(ctx: ServiceContext, name: string): boolean {
+  /** Begins the session of a person. Returns `false` if they may not sign in, or if their sessions have been ended since. */
+  beginOfPerson(ctx: ServiceContext, { person: name, sessionRevision }: Redeemed): boolean {
     const person = this.#people.get(name);
-    if (!person || person.disabled) return false;
-    this.#begin(ctx, 'person', name, person.sessionRevision);
+    if (!person || person.disabled || person.sessionRevision !== sessionRevision) return false;
+    this.#begin(ctx, 'person', name, sessionRevision);
     return true;
   }
 

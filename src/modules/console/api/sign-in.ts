@@ -70,10 +70,10 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   /** Signs the person in whom the code of a link is for. Resolves to the page to continue at. */
   async function enter({ ctx, body }: RouteRequest): Promise<{ readonly to: string }> {
     const { code } = body as { readonly code?: unknown };
-    const person = typeof code === 'string' ? await codes.redeem(code) : undefined;
-    if (person === undefined || !sessions.beginOfPerson(ctx, person)) {
+    const redeemed = typeof code === 'string' ? await codes.redeem(code) : undefined;
+    if (!redeemed || !sessions.beginOfPerson(ctx, redeemed)) {
       const text =
-        'The link was used before, is older than a minute or than the start of this node, or is of a node with another key. Run the command again for a new one.';
+        'The link was used before, is older than a minute, than the start of this node or than the end of your sessions, or is of a node with another key. Run the command again for a new one.';
       throw new ConsoleRefusal(401, 'BAD_CODE', text);
     }
     setAsked(ctx);
