@@ -148,6 +148,22 @@ test('a collection accepts zips, tars or both, each once', (t) => {
   }
 });
 
+test('a text about a collection has at most 1,000 characters', (t) => {
+  const given = scenario(collectionDecider);
+  const opened = { type: 'CollectionOpened', data: { collection: 'c' } } as const;
+  const [longest, tooLong] = ['x'.repeat(1000), 'x'.repeat(1001)];
+  for (const name of ['title', 'abstract', 'treatment']) {
+    const describe = (text: string) =>
+      given(t, opened).when({ type: 'DescribeCollection', collection: 'c', [name]: text });
+    describe(longest).thenTypes('CollectionDescribed');
+    describe(tooLong).thenRefused('BAD_COLLECTION_TEXT');
+  }
+  const policy = (text: string) =>
+    given(t, opened).when({ type: 'ChangePolicy', collection: 'c', policy: text });
+  policy(longest).thenTypes('PolicyChanged');
+  policy(tooLong).thenRefused('BAD_COLLECTION_TEXT');
+});
+
 test('a webhook is an absolute URL without credentials, and each setting replaces the last', (t) => {
   const given = scenario(clientDecider);
   const secret = { scheme: 'aes-256-gcm', keyId: 'k', iv: '', ciphertext: '', tag: '' } as const;

@@ -32,6 +32,7 @@ type CollectionRefusalCode =
   | 'COLLECTION_EXISTS'
   | 'COLLECTION_UNKNOWN'
   | 'BAD_COLLECTION_NAME'
+  | 'BAD_COLLECTION_TEXT'
   | 'BAD_ACCEPT';
 class CollectionRefusal extends Refusal<CollectionRefusalCode> {}
 
@@ -67,6 +68,7 @@ function decide(command: CollectionCommand, collection: Collection): readonly Co
   }
   switch (command.type) {
     case 'DescribeCollection': {
+      for (const text of ['title', 'abstract', 'treatment'] as const) assertShort(text, command[text]);
       const {
         title = collection.title,
         abstract = collection.abstract,
@@ -75,6 +77,7 @@ function decide(command: CollectionCommand, collection: Collection): readonly Co
       return [{ type: 'CollectionDescribed', data: { collection: name, title, abstract, treatment } }];
     }
     case 'ChangePolicy':
+      assertShort('policy', command.policy);
       return [{ type: 'PolicyChanged', data: { collection: name, policy: command.policy } }];
     case 'ChangeAcceptedTypes':
       return [
@@ -100,6 +103,15 @@ function open(name: string, collection: Collection): readonly CollectionEvent[] 
     throw new CollectionRefusal('BAD_COLLECTION_NAME', text);
   }
   return [{ type: 'CollectionOpened', data: { collection: name } }];
+}
+
+/** Maximum characters of a text about a collection. The service document has those of all collections of a client. */
+const MAX_TEXT_LENGTH = 1_000;
+
+function assertShort(name: string, text = ''): void {
+  if (text.length <= MAX_TEXT_LENGTH) return;
+  const message = `The ${name} of a collection has at most ${MAX_TEXT_LENGTH} characters; this one has ${text.length}.`;
+  throw new CollectionRefusal('BAD_COLLECTION_TEXT', message);
 }
 
 function assertAcceptable(accept: readonly string[]): readonly string[] {
