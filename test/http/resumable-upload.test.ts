@@ -643,6 +643,30 @@ test('uploads in a collection that was revoked do not count against the limit of
   t.is((await inOther()).status, 201);
 });
 
+test('a login or grant revoked while a chunk arrives refuses the chunk', async (t) => {
+  const { service } = t.context;
+  const revocations = {
+    401: { type: 'DisableClient' },
+    404: { type: 'RevokeCollection', collection: 'software' },
+  } as const;
+  for (const [status, command] of Object.entries(revocations)) {
+    const client = await service.register(`revoked-${status}`, { collections: ['software'] });
+    const uploads = new TusUploads(client);
+    const upload = await uploads.begin(10);
+    const headers = { ...pieceHeaders(0), Authorization: client.authorization, Host: 'localhost' };
+    const lines = Object.entries({ ...headers, 'Content-Length': '4', Expect: '100-continue' });
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    using connection = await RawConnection.to(service.url);
+    await connection.send(`PATCH ${new URL(upload).pathname} HTTP/1.1\r\n${head}\r\n`);
+    t.is((await connection.answers(1)).status, 100, 'the request is authenticated and its body awaited');
+    await connection.send('ab');
+    await service.administration.client({ ...command, client: client.name });
+    await until(async () => (await uploads.create(1)).status === Number(status));
+    await connection.send('cd');
+    t.is((await connection.answers(2)).status, Number(status));
+  }
+});
+
 test('a client finds its last used uploads, at any total number and independently of other clients', async (t) => {
   const folder = await temporaryFolder(t);
   const options = { folder, limits: LIMITS, logger: silentLogger, remembered: 2 };

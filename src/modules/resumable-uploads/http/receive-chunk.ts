@@ -1,3 +1,4 @@
+import { assertGranted } from '../../../http/iris/deposit-resource.ts';
 import {
   type BodyTimeouts,
   ClientGone,
@@ -12,7 +13,10 @@ import { type Checksum, tooManyBytes, type Upload } from '../upload.ts';
 
 export type Piece = { readonly offset: number; readonly checksum: Checksum | undefined };
 
-/** Appends the body of the request to an upload. All of it is durable when this resolves. */
+/**
+ * Appends the body of the request to an upload. All of it is durable when this resolves.
+ * @throws {SwordError} 401, 404: login or grant were revoked while the body arrived; its bytes are stored nevertheless.
+ */
 export async function receiveChunk(
   ctx: ServiceContext,
   upload: Upload,
@@ -26,6 +30,8 @@ export async function receiveChunk(
   assertFits(ctx, upload.length, offset);
   const body = collectingBuffers(orGone(requestBody(ctx, upload.length - offset, bodyTimeouts)));
   await upload.append(uploads.withRoom(upload, hold.watched(body)), checksum);
+  // By the views, which need no log: uploads continue during its outages. The deposit is confirmed by the log.
+  assertGranted(await ctx.state.verifyAgain(), upload.record.collection);
 }
 
 /** Refuses a body by its declared length if it does not fit into the rest of an upload. */
