@@ -13,6 +13,8 @@ type Module = {
   readonly code: string;
   /** Numbers of the modules that it requires, by the names that it uses. */
   readonly required: Readonly<Record<string, number>>;
+  /** Whether it was compiled from a module of this project. */
+  readonly isOwn: boolean;
 };
 
 /**
@@ -29,8 +31,13 @@ export function bundle(entry: string, packagesFrom: string): Bundle {
     const code = readFileSync(file, 'utf8').replace(/^#!.*/, '');
     const required: Record<string, number> = {};
     const number = modules.size;
-    modules.set(file, { number, code: file.endsWith('.json') ? `module.exports = ${code}` : code, required });
     const folder = packageOf(file);
+    modules.set(file, {
+      number,
+      code: file.endsWith('.json') ? `module.exports = ${code}` : code,
+      required,
+      isOwn: folder === undefined,
+    });
     if (folder !== undefined) packages.add(folder);
     for (const [, name = ''] of code.matchAll(/(?<![.\w])require\(\s*['"]([^'"]+)['"]\s*\)/g)) {
       if (isBuiltin(name)) continue;
@@ -41,21 +48,24 @@ export function bundle(entry: string, packagesFrom: string): Bundle {
   };
   add(entry);
   const table = [...modules.values()].map(
-    ({ code, required }) =>
-      `[${JSON.stringify(required)}, function (module, exports, require) {\n${code}\n}]`,
+    ({ code, required, isOwn }) =>
+      `[${JSON.stringify(required)}, ${isOwn}, function (module, exports, require) {\n${code}\n}]`,
   );
   return { code: `#!/usr/bin/env node\n${LOADER.replace('MODULES', () => table.join(',\n'))}`, packages };
 }
 
+// Node imports all that a CommonJS module exports as its default, even if the module sets __esModule. TypeScript does not;
+// compiled modules prefer an __importDefault of their `this`.
 const LOADER = `'use strict';
 const modules = [MODULES];
+const asNode = { __importDefault: (exports) => ({ default: exports }) };
 const loaded = [];
 function load(number) {
   if (loaded[number]) return loaded[number].exports;
   const module = (loaded[number] = { exports: {} });
-  const [required, define] = modules[number];
+  const [required, isOwn, define] = modules[number];
   const requireIn = (name) => (Object.hasOwn(required, name) ? load(required[name]) : require(name));
-  define.call(module.exports, module, module.exports, requireIn);
+  define.call(isOwn ? asNode : module.exports, module, module.exports, requireIn);
   return module.exports;
 }
 load(0);

@@ -6,6 +6,7 @@ import anyTest, { type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryId, type LeafMode } from '../../src/swhid/directory.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { demoTarXz } from '../../testing/archives/demo-tars.ts';
 import { entryXml, helloEntry, helloTar, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -143,6 +144,15 @@ test('later archives overwrite members of earlier ones, and the identifier is th
       ['three.tar.gz', 'tar.gz'],
     ],
   );
+});
+
+test('a tar.xz is identified before its upload and after it is fetched', async (t) => {
+  const { alice } = t.context;
+  await writeFile(path.join(alice.home, 'demo.tar.xz'), demoTarXz);
+  const uploaded = await alice.facts(['upload', 'demo.tar.xz', ...described, '--wait']);
+  t.like(uploaded, { status: 'done', expectedSwhid: uploaded['swhid'], swhidAgrees: true });
+  const fetched = ['fetch', String(uploaded['deposit']), '--output', 'fetched.tar.xz'];
+  t.like(await alice.facts(fetched), { length: demoTarXz.length, swhidAgrees: true });
 });
 
 test('a deposit is made in parts: an archive, metadata, another archive, then the completion', async (t) => {
