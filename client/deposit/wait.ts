@@ -55,13 +55,19 @@ async function lookAt(connection: Connection, { deposit, links }: Asked): Promis
       return { status: readStatus(answer), headers: answer.headers };
     } catch (error) {
       // Elsewhere `alternate` is a page for people, which only a Statement makes likely.
-      const isPage = error instanceof UnreadableAnswer || error instanceof Refused;
-      if (!isPage || statement === null) throw error;
+      if (!isOfPage(error) || statement === null) throw error;
     }
   }
   if (statement === null) return { status: unknownStatus(deposit), headers: {} };
   const answer = await connection.get(statement, 'application/atom+xml;type=feed');
   return { status: readStatement(answer, deposit), headers: answer.headers };
+}
+
+/** Whether an address cannot be that of a status. Other refusals are temporary, or of this user. */
+function isOfPage(error: unknown): boolean {
+  if (!(error instanceof Refused)) return error instanceof UnreadableAnswer;
+  const isRedirect = error.status >= 300 && error.status < 400;
+  return isRedirect || [404, 405, 406, 410].includes(error.status);
 }
 
 /** Polls until the status is final. Calls `note` for each status before it. @throws {Fault} the deposit is partial. */

@@ -264,6 +264,7 @@ async function foreignServer({ created, receipt, acceptsForms = false }: Foreign
         term="http://other.example/state/in-review" label="State">An editor looks at it.</category></feed>`,
       );
     } else if (line === 'GET /page/77') response.end('<!DOCTYPE html><html><p>A page for people</html>');
+    else if (line === 'GET /login/77') response.writeHead(302, { location: '/login' }).end();
     else send(404, '');
   };
   const server = await listening((request, response) => void answers(request, response));
@@ -277,6 +278,12 @@ const forms: Record<string, Foreign> = {
   'an alternate link to a page for people': {
     created: (base) => ({
       body: foreignReceipt(base).replace('<title>', `<link rel="alternate" href="${base}/page/77"/><title>`),
+      location: true,
+    }),
+  },
+  'an alternate link to a page behind a login': {
+    created: (base) => ({
+      body: foreignReceipt(base).replace('<title>', `<link rel="alternate" href="${base}/login/77"/><title>`),
       location: true,
     }),
   },
@@ -306,6 +313,33 @@ for (const [name, form] of Object.entries(forms)) {
     t.like(await t.context.depositor.facts(['status', iri, '--server', server.sd]), { status: 'in-review' });
   });
 }
+
+for (const [status, exitCode] of [
+  [401, 1],
+  [403, 1],
+  [429, 5],
+  [500, 1],
+  [502, 5],
+  [503, 5],
+] as const)
+  test(`a status that is answered ${status} is not read from the Statement, which does not say what is final`, async (t) => {
+    const { alice, depositor, service, home } = t.context;
+    await using failing = await AlteringProxy.start(service.url, (answer, line) =>
+      /^GET .*\/status\/$/.test(line) ? { status, headers: { 'retry-after': '600' }, body: '' } : answer,
+    );
+    const file = `status-${status}.tar`;
+    await writeFile(path.join(home, file), helloTar);
+    const id = await depositDone(alice, helloTar, file);
+    for (const command of [
+      ['status', id, '--wait'],
+      ['fetch', id],
+      ['upload', file, '--name', 'Paint', '--author', 'Ada', '--wait'],
+    ]) {
+      const { code, err } = await depositor.run([...command, '--server', failing.url]);
+      t.is(code, exitCode, err);
+      t.regex(err, new RegExp(`^The server (?:refused|is not ready): ${status}\\.$`, 'm'));
+    }
+  });
 
 test('a deposit with an unreadable receipt is named in the error', async (t) => {
   await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
