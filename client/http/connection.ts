@@ -130,7 +130,8 @@ export class Connection {
         const mayRepeat = request.repeatable === true && isTransient(answer) && !isHandled;
         if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { ...answer, repeated };
         repeated = true;
-        this.#options.note(`Server not ready (${answer.status}); retrying.`);
+        const reason = answer.status === 408 ? 'Request too slow' : 'Server not ready';
+        this.#options.note(`${reason} (${answer.status}); retrying.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
         repeated ||= error.delivered;

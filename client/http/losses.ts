@@ -6,9 +6,9 @@ import type { Lost } from './exchange.ts';
 /** The outcome of a request is unknown. */
 export class Unsure extends Unreachable {}
 
-/** Whether the status is temporary, of a server or of a proxy. */
+/** Whether the status is temporary, of a server or of a proxy. After 408 the request did not arrive whole. */
 export function isTransient({ status }: Pick<Answer, 'status'>): boolean {
-  return [429, 502, 503, 504].includes(status);
+  return [408, 429, 502, 503, 504].includes(status);
 }
 
 const TRANSIENT_CODES = new Set([

@@ -69,7 +69,7 @@ function sentencesOf({ method, iri, status, headers }: Answer, refusal: Refusal)
     const target = headers['location'] ?? 'nowhere';
     return `${method} ${iri} was redirected (${status}) to ${target}. Redirects are not followed with a password: give the right address as --server.`;
   }
-  const verdict = isTransient({ status }) ? 'is not ready' : 'refused';
+  const verdict = isTransient({ status }) && status !== 408 ? 'is not ready' : 'refused';
   const head = `The server ${verdict}: ${status}${title === null ? '' : ` ${title}`}.`;
   const said = [summary, verboseDescription === summary ? null : verboseDescription];
   const sentences = said.filter((text) => text !== null);

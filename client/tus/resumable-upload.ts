@@ -129,7 +129,7 @@ export class ResumableUpload {
             );
         } else {
           isTooLarge = answer.status === 413 && end - start > MIN_CHUNK_BYTES;
-          mayBeTooLong = [413, 504].includes(answer.status);
+          mayBeTooLong = [408, 413, 504].includes(answer.status);
           const mayResume = isTooLarge || isTransient(answer) || [404, 409, 410, 423].includes(answer.status);
           if (!mayResume) throw new Refused(answer);
           if (!isTooLarge && !(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);

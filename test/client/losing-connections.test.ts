@@ -108,6 +108,23 @@ test('a creation whose response was lost is repeated with its idempotency key an
   t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
+test('a creation that arrives too slowly is repeated with its key, which is retained at the timeout', async (t) => {
+  let refusals = 3;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
+    CREATION.test(line) && refusals-- > 0
+      ? { ...answer, status: 408, headers: refusals === 2 ? { 'retry-after': '600' } : {}, body: '' }
+      : answer,
+  );
+  const depositor = await newDepositor(t, proxy.url);
+  const ended = await depositor.run(['upload', 'hello.tar', ...described]);
+  t.is(ended.code, 5);
+  t.regex(ended.err, /^The server refused: 408\.$/m);
+  const { code, err } = await depositor.run(['upload', 'hello.tar', ...described]);
+  t.is(code, 0, err);
+  t.is(err.match(/^Request too slow \(408\); retrying\.$/gm)?.length, 2);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
+});
+
 test('an addition whose response was lost is recorded once, also without idempotency keys', async (t) => {
   const depositor = await newDepositor(t);
   const id = String((await depositor.facts(['upload', 'hello.tar', '--partial']))['deposit']);

@@ -14,7 +14,7 @@ import {
 } from '../../src/http/requests/request-body.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 
-type Outcome = { bytes: number } | { isEmpty: boolean } | { code: unknown; message: string };
+type Outcome = { bytes: number } | { isEmpty: boolean } | { code: unknown; status: unknown; message: string };
 
 /**
  * Starts a server that reads one body with these time limits and records how that ended; processing each chunk takes
@@ -37,9 +37,9 @@ async function receiving(t: ExecutionContext, receive: (ctx: Koa.Context) => Pro
       outcome.resolve(await receive(ctx));
       ctx.body = 'whole';
     } catch (error) {
-      const { code, message } = error as Error & { code?: string };
-      outcome.resolve({ code, message });
-      ctx.status = 400;
+      const { code, status, message } = error as Error & { code?: string; status?: number };
+      outcome.resolve({ code, status, message });
+      ctx.status = status ?? 400;
       ctx.body = 'refused';
     }
   });
@@ -68,8 +68,8 @@ const sized = (bytes: number): string => `POST / HTTP/1.1\r\nHost: x\r\nContent-
 test('a client that stalls is refused and receives the reason', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 50 });
   await connection.send(`${sized(10)}abc`);
-  t.like(await outcome, { code: 'ErrorBadRequest' });
-  t.is((await connection.answers(1)).status, 400);
+  t.like(await outcome, { code: 'ErrorBadRequest', status: 408 });
+  t.is((await connection.answers(1)).status, 408);
 });
 
 test('a client below the minimum rate is refused, even if it never stalls', async (t) => {
@@ -77,7 +77,7 @@ test('a client below the minimum rate is refused, even if it never stalls', asyn
   await connection.send(sized(1_000));
   const drip = setInterval(() => void connection.send('a'), 10);
   t.teardown(() => clearInterval(drip));
-  t.like(await outcome, { code: 'ErrorBadRequest' });
+  t.like(await outcome, { code: 'ErrorBadRequest', status: 408 });
 });
 
 test('a larger body has a longer time limit', async (t) => {
@@ -146,7 +146,7 @@ test('an entry alone may pause within its time, and is refused after it', async 
   const late = await receivingEntry(t, { base: 100, bytesPerMs: 1, idle: 60_000 });
   await late.connection.send(`${sized(4)}ab`);
   t.like(await late.outcome, { code: 'ErrorBadRequest' });
-  t.is((await late.connection.answers(1)).status, 400);
+  t.is((await late.connection.answers(1)).status, 408);
 });
 
 test.serial('an empty chunked body is noticed although the process was suspended', async (t) => {

@@ -206,6 +206,7 @@ function awaitsContinue({ headers, httpVersion }: Context['req']): boolean {
 function bodyTimeoutError(ms: number): Error {
   return badRequest(
     `The body did not arrive in time: more than ${Math.round(ms / 1000)} seconds were needed.`,
+    { status: 408 },
   );
 }
 

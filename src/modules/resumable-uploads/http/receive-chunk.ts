@@ -39,7 +39,7 @@ export function assertFits({ request }: ServiceContext, length: number, offset =
   if ((request.length ?? 0) > length - offset) throw tooManyBytes(length);
 }
 
-/** Ends the connection of a slow client, as tus requires: the client resumes with another request, but not after a 400. */
+/** Ends the connection of a slow client, as tus requires: the client resumes with another request, but not after a 408. */
 async function* orGone(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* body;
