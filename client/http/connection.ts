@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Login } from '../settings.ts';
 import { type Answer, headersOf, readAnswer } from './answer.ts';
-import { type Body, exchange, Lost } from './exchange.ts';
+import { type Body, type Exchange, exchange, Lost, mayAskFirst } from './exchange.ts';
 import { isTransient, isTransientLoss, reasonOfLoss, secondsIn, unreachable, unsure } from './losses.ts';
 import { Refused } from './refused.ts';
 import { Retries, type TimeLimits } from './retries.ts';
@@ -46,6 +46,8 @@ export class Connection {
   readonly #authorization: string;
   /** Before the first answer, the server is probably down, or its name wrong: then no request is retried. */
   #wasReached = false;
+  /** Whether no proxy has refused `Expect: 100-continue` yet. */
+  #mayExpect = true;
 
   constructor(options: ConnectionOptions) {
     const { user, password } = options.login;
@@ -124,8 +126,13 @@ export class Connection {
     const retries = request.retries ?? this.retries();
     for (let repeated = false; ; ) {
       try {
-        const answer = await this.#try(method, url, request, retries, read);
+        const asksFirst = this.#mayExpect && mayAskFirst(request.body);
+        const answer = await this.#try(method, url, { ...request, asksFirst }, retries, read);
         this.#wasReached = true;
+        if (answer.status === 417 && asksFirst) {
+          this.#mayExpect = false;
+          continue;
+        }
         const isHandled = answer.status === request.handled;
         const mayRepeat = request.repeatable === true && isTransient(answer) && !isHandled;
         if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { ...answer, repeated };
@@ -144,14 +151,14 @@ export class Connection {
   async #try<Result>(
     method: string,
     url: URL,
-    { headers, body, onSent, repeatable }: SentRequest,
+    { headers, body, asksFirst, onSent, repeatable }: SentRequest & Pick<Exchange, 'asksFirst'>,
     retries: Retries,
     read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
   ): Promise<Result> {
     using watch = retries.watch(isRead(method) || repeatable === 'after a look');
     const own = typeof headers === 'function' ? headers() : headers;
     const all = { 'User-Agent': 'deposit', ...own, Authorization: this.#authorization };
-    return await read(await exchange({ method, url, headers: all, body, onSent, watch }), watch);
+    return await read(await exchange({ method, url, headers: all, body, asksFirst, onSent, watch }), watch);
   }
 
   /** Resolves when the request may be repeated. */

@@ -16,6 +16,8 @@ export type Exchange = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Body | undefined;
+  /** Whether to ask first whether the server accepts the body. See {@link mayAskFirst}. */
+  readonly asksFirst: boolean;
   /** Called with the number of bytes of the body sent so far. */
   readonly onSent?: ((bytes: number) => void) | undefined;
   /** Timeout of the exchange: reset by progress, it destroys the request, then its answer. */
@@ -41,6 +43,11 @@ const MIN_EXPECT_CONTINUE_BYTES = 64 * 1024;
 /** Timeout for `100 Continue`, which some servers never send. */
 const CONTINUE_TIMEOUT_MS = 3000;
 
+/** Whether a body is large enough for `Expect: 100-continue`. */
+export function mayAskFirst(body: Body | undefined): boolean {
+  return body !== undefined && body.length >= MIN_EXPECT_CONTINUE_BYTES;
+}
+
 const agents = new Map<string, http.Agent>();
 
 /**
@@ -65,8 +72,7 @@ function agentFor(url: URL, method: string): http.Agent {
  * @throws whatever reading the body throws.
  */
 export async function exchange(request: Exchange): Promise<IncomingMessage> {
-  const { method, url, headers, body, watch } = request;
-  const asksFirst = body !== undefined && body.length >= MIN_EXPECT_CONTINUE_BYTES;
+  const { method, url, headers, body, asksFirst, watch } = request;
   const sent = (url.protocol === 'https:' ? https : http).request(url, {
     method,
     headers: {
@@ -79,7 +85,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   const sending: Sending = { isWhole: (body?.length ?? 0) === 0 };
   const answered = answerTo(sent, sending, watch);
   answered.catch(() => undefined); // awaited below, after the body
-  const failure = await deliver(sent, request, sending, answered, asksFirst);
+  const failure = await deliver(sent, request, sending, answered);
   if (failure !== undefined) {
     sent.destroy();
     throw failure;
@@ -108,10 +114,9 @@ function answerTo(sent: ClientRequest, sending: Sending, watch: Watch): Promise<
 /** Sends the body until the answer arrives. Resolves to the error of reading the body, if any. */
 async function deliver(
   sent: ClientRequest,
-  { body, onSent, watch }: Exchange,
+  { body, asksFirst, onSent, watch }: Exchange,
   sending: Sending,
   answered: Promise<unknown>,
-  asksFirst: boolean,
 ): Promise<unknown> {
   if (!body) {
     sent.end();

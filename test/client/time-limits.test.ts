@@ -65,6 +65,29 @@ test('a server that is not ready is asked again, after growing pauses, until the
   t.is(asked, 5, 'a pause more would exceed the 10 s');
 });
 
+test('a request whose Expect a proxy refuses is repeated without it, and later ones have none', async (t) => {
+  const expected: (string | undefined)[] = [];
+  let got = 0;
+  await using server = await listening(
+    (request, response) => {
+      expected.push(request.headers.expect);
+      request.on('data', (piece: Buffer) => (got += piece.length)).once('end', () => response.end());
+    },
+    (request, response) => {
+      expected.push(request.headers.expect);
+      response.writeHead(417, { Connection: 'close' }).end();
+    },
+  );
+  const connection = impatient(server.url);
+  const body = bytesBody(Buffer.alloc(100_000));
+  for (let times = 0; times < 2; times += 1) {
+    const { status } = await connection.write('POST', `${server.url}/`, { body, repeatable: false });
+    t.is(status, 200);
+  }
+  t.deepEqual(expected, ['100-continue', undefined, undefined]);
+  t.is(got, 200_000);
+});
+
 test('a transfer that progresses has no time limit', async (t) => {
   await using server = await listening((request, response) => {
     if (request.method === 'POST') request.resume().once('end', () => response.end());
