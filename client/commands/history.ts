@@ -1,6 +1,6 @@
-import { openDeposit } from '../deposit/find-deposit.ts';
+import { type OpenedDeposit, openDeposit } from '../deposit/find-deposit.ts';
 import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts';
-import { EXIT, Fault, numberOrIri } from '../faults.ts';
+import { about, EXIT, Fault, numberOrIri } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Shows what happened to a deposit, event by event, oldest first.
@@ -14,7 +14,11 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable 
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const { connection, output, deposit, links } = await openDeposit(positionals, values);
+  const opened = await openDeposit(positionals, values);
+  return about(opened.deposit, () => printHistory(opened));
+}
+
+async function printHistory({ connection, output, deposit, links }: OpenedDeposit): Promise<number> {
   if (links.history === null) throw new Fault(`The server offers no history of deposit ${deposit}.`);
   let number = 0;
   for await (const { entries } of pagesOf(connection, links.history)) {

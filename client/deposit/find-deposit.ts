@@ -30,11 +30,14 @@ export async function targetOf(
   return { service, collection: own ?? chooseCollection(service, wanted), existing };
 }
 
+/** A session for one deposit. */
+export type OpenedDeposit = Session & Receipt;
+
 /** Opens a session for the deposit that the only argument names. @throws {UsageFault} */
 export async function openDeposit(
   positionals: readonly string[],
   values: SessionOptions,
-): Promise<Session & Receipt> {
+): Promise<OpenedDeposit> {
   const wanted = onlyDeposit(positionals);
   const session = await openSession(values);
   return { ...session, ...(await findDeposit(session.connection, wanted, values.collection)) };

@@ -341,6 +341,19 @@ for (const [status, exitCode] of [
     }
   });
 
+test('a fetch and a history that fail name their deposit', async (t) => {
+  const { alice, depositor, service } = t.context;
+  const id = await depositDone(alice);
+  await using failing = await AlteringProxy.start(service.url, (answer, line) =>
+    /\/(?:media|history)\/$/.test(line) ? { status: 500, headers: {}, body: '' } : answer,
+  );
+  for (const command of ['fetch', 'history']) {
+    const { code, results } = await depositor.json([command, id, '--server', failing.url]);
+    t.is(code, 1);
+    t.like((results[0] as { error: Facts }).error, { status: 500, deposit: Number(id) }, command);
+  }
+});
+
 test('a deposit with an unreadable receipt is named in the error', async (t) => {
   await writeFile(path.join(t.context.home, 'mine.tar'), helloTar);
   const unknown = /^The deposit was created, but its receipt cannot be read: .* Find it with deposit list\.$/;
