@@ -143,12 +143,16 @@ async function readFacts(file: string, source: string, { progress }: PrepareOpti
 }
 
 function sourceAt(source: string): { readonly place: string; readonly isFolder: boolean } {
+  const place = path.resolve(source);
   try {
-    const place = path.resolve(source);
     const stats = statSync(place);
     if (stats.isDirectory() || stats.isFile()) return { place, isFolder: stats.isDirectory() };
   } catch (error) {
-    throw unreadable(source, error);
+    // Node replaces what is not UTF-8 in arguments, and in the path of the current folder.
+    const isOtherPath = (error as NodeJS.ErrnoException).code === 'ENOENT' && place.includes('\ufffd');
+    if (!isOtherPath) throw unreadable(source, error);
+    const text = `${source} cannot be read: its path is not UTF-8. Rename it or its folders, or copy it.`;
+    throw new Fault(text, { cause: error });
   }
   throw new Fault(`${source} is neither a file nor a folder.`);
 }

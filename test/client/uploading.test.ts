@@ -320,6 +320,7 @@ test('invalid sources and options are refused with a message before anything is 
     [['upload', 'nothing', ...described], 1, /Nothing to deposit in nothing: the folder is empty/],
     [['upload', 'text', ...described], 1, /text is not a zip or a tar/],
     [['upload', 'missing', ...described], 1, /missing cannot be read: no such file or directory/],
+    [['upload', 'caf\ufffd', ...described], 1, /caf\ufffd cannot be read: its path is not UTF-8/],
     [['upload', ''], 2, /'' is not a path/],
     [['upload', 'text'], 2, /A deposit needs metadata/],
     [
