@@ -63,11 +63,11 @@ async function lookAt(connection: Connection, { deposit, links }: Asked): Promis
   return { status: readStatement(answer, deposit), headers: answer.headers };
 }
 
-/** Whether an address cannot be that of a status. Other refusals are temporary, or of this user. */
+/** Whether an address may be that of a page for people, which may have a login of its own. Other refusals are temporary. */
 function isOfPage(error: unknown): boolean {
   if (!(error instanceof Refused)) return error instanceof UnreadableAnswer;
   const isRedirect = error.status >= 300 && error.status < 400;
-  return isRedirect || [404, 405, 406, 410].includes(error.status);
+  return isRedirect || [401, 403, 404, 405, 406, 410].includes(error.status);
 }
 
 /** Polls until the status is final. Calls `note` for each status before it. @throws {Fault} the deposit is partial. */

@@ -315,8 +315,6 @@ for (const [name, form] of Object.entries(forms)) {
 }
 
 for (const [status, exitCode] of [
-  [401, 1],
-  [403, 1],
   [429, 5],
   [500, 1],
   [502, 5],
