@@ -373,7 +373,7 @@ test('a body that does not arrive ends', async (t) => {
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\nname=`);
   const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
-  t.regex(answer.toString(), /^HTTP\/1.1 400 /);
+  t.regex(answer.toString(), /^HTTP\/1.1 408 /);
 });
 
 test('an event stream ends with its session, and does not prolong it', async (t) => {
