@@ -143,8 +143,9 @@ async function readFacts(file: string, source: string, { progress }: PrepareOpti
 }
 
 function sourceAt(source: string): { readonly place: string; readonly isFolder: boolean } {
-  const place = path.resolve(source);
+  let place = source;
   try {
+    place = path.resolve(source); // fails in a folder that was removed
     const stats = statSync(place);
     if (stats.isDirectory() || stats.isFile()) return { place, isFolder: stats.isDirectory() };
   } catch (error) {

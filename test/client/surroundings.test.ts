@@ -176,7 +176,7 @@ withProc(
   },
 );
 
-test('with --json, an error that no deposit is known for says so', async (t) => {
+test('with --json, an error of the surroundings names the deposit', async (t) => {
   const { service, home } = t.context;
   const depositor = await newDepositor(service, home);
   const { deposit } = await depositor.facts([...upload, '--partial']);
@@ -185,7 +185,7 @@ test('with --json, an error that no deposit is known for says so', async (t) => 
   t.is(code, 1);
   const message =
     'No temporary file can be made in /nowhere: no such file or directory. TMPDIR names another folder.';
-  t.like(results, [{ error: { exitCode: 1, deposit: null, message } }]);
+  t.like(results, [{ error: { exitCode: 1, deposit, message } }]);
 });
 
 test('a terminal that closes ends the command in order: its temporary files are removed', async (t) => {
