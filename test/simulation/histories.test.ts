@@ -96,14 +96,14 @@ test.serial('a defect is found, its plan is reduced, and the reduced plan reprod
   t.is((await simulators.run(plan)).hash, again.hash);
 });
 
-/** Both nodes with reactors die when one stores what it has found in an archive. */
+/** Both nodes with reactors die when one stores what it has found in an archive, after the puts of their starts. */
 const KILLED_AT_WORK: Plan = {
   ...PLAN,
   faults: [
     ...PLAN.faults,
     ...[2, 3].map((host) => ({
       kind: 'crash-point' as const,
-      at: 900,
+      at: 1_200,
       parameters: { host, call: 'put', moment: 'sent', skip: 0, down: 300, seen: 1 },
     })),
   ],
