@@ -34,7 +34,7 @@ def reported(where):
         yield
     except OSError:
         raise
-    except Exception as error:  # what is written by nobody who keeps to the formats
+    except Exception as error:  # such as a member that is missing
         check(False, where, error if type(error) is ValueError else f"cannot be read: {error!r}")
 
 
@@ -267,7 +267,7 @@ def main():
         verify(options)
     except OSError as error:
         check(False, error.filename, error.strerror)
-    except Exception as error:  # what is written by nobody who keeps to the formats
+    except Exception as error:  # such as a member that is missing
         check(False, "this cannot be read", error if type(error) is ValueError else repr(error))
     for finding in findings:
         print(printable(finding))
