@@ -7,3 +7,6 @@ export const random: Randomness = partOfWorld('random', {
   uuid: () => randomUUID(),
   bytes: (count) => randomBytes(count),
 });
+
+/** The form of a UUID in lower case, as `random` draws it. */
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
 import { clock } from '../../tools/clock.ts';
 import { Backoff } from '../../tools/concurrency/backoff.ts';
-import { random } from '../../tools/random.ts';
+import { random, UUID } from '../../tools/random.ts';
 import { type ListedKey, type MinioBucket, orMissing } from './bucket.ts';
 
 /** Pauses in milliseconds between attempts to remove keys. */
 const PAUSES = { firstPause: 1000, longestPause: 60_000 };
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Maximum number of requests for an empty list of uploads: one of four drives may not list any. */
 const MAX_LISTS = 3;

@@ -7,6 +7,7 @@ import {
   parseQualifiedSwhid,
   type Swhid,
 } from '../../swhid/swhid.ts';
+import { UUID } from '../../tools/random.ts';
 import { wholeNumber } from '../command/arguments.ts';
 import { UsageError } from '../command/command.ts';
 
@@ -17,7 +18,6 @@ export type SearchTerm =
   | { readonly kind: 'value'; readonly value: string };
 
 const DIGEST = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Parses a search term: a SWHID, a digest, a UUID or the URL of an origin.

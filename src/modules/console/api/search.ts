@@ -3,6 +3,7 @@ import { deposits as depositStreams } from '../../../domain/aggregates.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
 import { formatRange, formatSwhid, type Swhid } from '../../../swhid/swhid.ts';
+import { UUID } from '../../../tools/random.ts';
 import type { Viewer } from '../access/sessions.ts';
 import { pageOf } from '../listing/deposit-pages.ts';
 import { rowOf, selectionOf, swhidIn } from '../listing/deposit-query.ts';
@@ -13,7 +14,6 @@ import { MAX_FOUND, type SearchResult } from '../protocol/search-result.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NEWEST = { orderBy: 'key', descending: true, limit: MAX_FOUND };
 const NOTHING_MORE = { event: null, path: null, lines: null, limit: null, list: null };
 
