@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -33,20 +33,16 @@ await runCommand(
       json: { type: 'boolean' },
     });
     const target = path.resolve(output);
-    const scratch = await mkdtemp(path.join(tmpdir(), 'deposit-client-'));
-    try {
-      const folder = path.join(scratch, 'package');
-      await mkdir(folder);
-      await mkdir(target, { recursive: true });
-      await writePackage(folder, path.join(scratch, 'compiled'));
-      const { stdout } = await run('npm', ['pack', folder, '--pack-destination', target, '--json']);
-      const [packed] = JSON.parse(stdout) as { filename: string; unpackedSize: number }[];
-      const file = path.join(target, packed?.filename ?? '');
-      if (json) say(JSON.stringify({ file, unpackedBytes: packed?.unpackedSize }));
-      else say(`Packed ${file}.`);
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
-    }
+    await using scratch = await mkdtempDisposable(path.join(tmpdir(), 'deposit-client-'));
+    const folder = path.join(scratch.path, 'package');
+    await mkdir(folder);
+    await mkdir(target, { recursive: true });
+    await writePackage(folder, path.join(scratch.path, 'compiled'));
+    const { stdout } = await run('npm', ['pack', folder, '--pack-destination', target, '--json']);
+    const [packed] = JSON.parse(stdout) as { filename: string; unpackedSize: number }[];
+    const file = path.join(target, packed?.filename ?? '');
+    if (json) say(JSON.stringify({ file, unpackedBytes: packed?.unpackedSize }));
+    else say(`Packed ${file}.`);
   },
   { mayBeBare: true },
 );

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
@@ -62,7 +62,7 @@ await runCommand(HELP, async (args) => {
   const signal = stopSignal(
     values.check ? 'Stopped.' : 'Stopped: nothing was switched. Run the same command again to resume.',
   );
-  using temporary = values.check ? temporaryFolder() : undefined;
+  using temporary = values.check ? mkdtempDisposableSync(path.join(tmpdir(), 'views-')) : undefined;
   const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
   using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at, signal });
   await rebuild.build();
@@ -113,11 +113,6 @@ type Facts = {
   /** Milliseconds of the switch in the service; empty: used from the next start on, `null`: after `--check`. */
   readonly switched: { readonly views?: number } | null;
 };
-
-function temporaryFolder(): Disposable & { readonly path: string } {
-  const folder = mkdtempSync(path.join(tmpdir(), 'views-'));
-  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-}
 
 /** Shows progress; the total is estimated from the position of the last event. */
 async function eventBar(log: EventLog) {

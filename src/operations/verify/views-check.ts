@@ -34,13 +34,13 @@ export function viewsCheck(
       );
       return;
     }
-    const checkIn = await files.mkdtemp(path.join(tmpdir(), 'views-'));
+    await using temporary = await files.mkdtempDisposable(path.join(tmpdir(), 'views-'));
     try {
       await using log = await openLog();
       const options = {
         folder,
         origin,
-        checkIn,
+        checkIn: temporary.path,
         projections: everyView,
         served: current.map(({ name }) => name),
         progress,
@@ -61,8 +61,6 @@ export function viewsCheck(
       // If the log is unreadable, its checks have already reported why.
       if (report.findings === 0) throw error;
       report.notes.push(`The views were not compared: ${(error as Error).message}`);
-    } finally {
-      await files.rm(checkIn, { recursive: true, force: true });
     }
   };
 }
