@@ -1,3 +1,4 @@
+import { mayBeAnywhere } from '../../contents/deposit-filter.ts';
 import type { ObjectReader } from '../../contents/object-reader.ts';
 import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../contents/resolver.ts';
 import { formatQualifiedSwhid, InvalidSwhid, parseReference, type Swhid } from '../../swhid/swhid.ts';
@@ -25,7 +26,7 @@ export function resolveHandler(
         resolver.resolve(ctx.state.login, readings, signal),
       );
       if (found) return found;
-      const hint = readings.some(isInNewestTrees) ? ` ${HINT}` : '';
+      const hint = readings.some(mayBeAnywhere) ? ` ${HINT}` : '';
       throw notFound(`No deposit of this client that is done has ${quoted(withoutSlash(text))}.${hint}`);
     },
     handlers: {
@@ -38,11 +39,6 @@ export function resolveHandler(
 }
 
 const HINT = `Only your ${SEARCHED_TREES} newest deposits are searched for files and subfolders; add ;anchor=swh:1:rev:… (or dir, snp) or ;visit=swh:1:snp:… to search an older one.`;
-
-/** Returns whether the object is searched in the newest trees alone: others are found in deposits of any age. */
-function isInNewestTrees({ type, qualifiers: { anchor, visit } }: Swhid): boolean {
-  return (type === 'cnt' || type === 'dir') && !anchor && !visit;
-}
 
 /** Returns the deposit id at which the previous page ended. */
 function below({ query }: ServiceContext): number | undefined {
