@@ -4,7 +4,7 @@ import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
 import { type EventLog, occurredAt } from '../event-log/event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { LeafMode } from '../swhid/directory.ts';
-import type { Swhid } from '../swhid/swhid.ts';
+import { pathInTree, type Swhid } from '../swhid/swhid.ts';
 import { conditionsOf, isAnchored, mayBeAnywhere } from './deposit-filter.ts';
 import type { LoadedDeposit, LoadedDeposits, Requester } from './loaded-deposits.ts';
 
@@ -159,7 +159,7 @@ export class Resolver {
     const { type, id, qualifiers } = swhid;
     if (type === 'rev' || type === 'snp')
       return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
-    const path = withoutSlashes(qualifiers.path);
+    const path = pathInTree(qualifiers);
     if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
     if (!isAnchored(swhid)) return undefined;
     using _permit = await this.#parts.search.permit(client, signal);
@@ -171,7 +171,7 @@ export class Resolver {
     loaded: DepositLoaded['data'],
     signal: AbortSignal | undefined,
   ): Promise<Place | undefined> {
-    const path = withoutSlashes(qualifiers.path);
+    const path = pathInTree(qualifiers);
     if (path === '' || type === 'rel') return undefined;
     const kind = type === 'dir' ? 'directory' : 'leaf';
     const query = { kind, id, ...(path !== undefined && { path }) } as const;
@@ -190,9 +190,4 @@ export class Resolver {
     }
     return undefined;
   }
-}
-
-/** Removes leading and trailing slashes. The lookbehind keeps this linear for many slashes in the middle. */
-function withoutSlashes(path: string | undefined): string | undefined {
-  return path?.replace(/^\/+|(?<!\/)\/+$/g, '');
 }

@@ -46,6 +46,14 @@ export function formatQualifiedSwhid({ qualifiers, ...core }: Swhid): string {
   ].join(';');
 }
 
+/**
+ * Returns the path of an object as trees have it, without slashes at its ends. The lookbehind keeps this linear for many
+ * slashes in the middle.
+ */
+export function pathInTree({ path }: Qualifiers): string | undefined {
+  return path?.replace(/^\/+|(?<!\/)\/+$/g, '');
+}
+
 /** @throws {InvalidSwhid} */
 export function parseSwhid(text: string): CoreSwhid {
   const [, type, id] = /^swh:1:(snp|rel|rev|dir|cnt):([0-9a-f]{40})$/.exec(text) ?? [];

@@ -3,6 +3,7 @@ import { clients, depositOfStream } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
+import { pathInTree } from '../../swhid/swhid.ts';
 import { contentFault } from '../history/content-fault.ts';
 import { actorOf, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
@@ -134,7 +135,7 @@ async function pathInside(
   if (term.kind !== 'swhid') return undefined;
   const { type, id, qualifiers } = term.swhid;
   const { manifest } = data as DepositLoaded['data'];
-  const path = qualifiers.path?.replace(/^\/+|(?<!\/)\/+$/g, '');
+  const path = pathInTree(qualifiers);
   const { body } = await store.get(manifest);
   const query = { kind: type === 'dir' ? 'directory' : 'leaf', id, ...(path && { path }) } as const;
   return (await findEntry(body, query))?.path;
