@@ -144,7 +144,7 @@ export async function handleCommand<State, Command, Event extends { type: string
         if (lost === MAX_LOST)
           throw new ConcurrentWrites(`${stream} was written to by others ${lost} times.`);
         present = shown;
-      } else await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+      } else await retries.pauseUnexplained(stream);
     }
   }
 }

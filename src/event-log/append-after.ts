@@ -50,7 +50,7 @@ export async function untilAppended<Result>(
       const shown = await lastEvent(log, stream);
       retries ??= new OutageRetries();
       if (isBeyond(shown?.revision ?? 'none', error.expected)) lost += 1;
-      else await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+      else await retries.pauseUnexplained(stream);
     }
   }
   throw overtaken();

@@ -41,6 +41,11 @@ export class OutageRetries {
     if (elapsed + pause > this.#limits.timeLimit) throw outage(failure, elapsed);
     await clock.sleep(pause);
   }
+
+  /** Resolves after such a pause, after the log rejected an append to the stream and no read explains that. */
+  pauseUnexplained(stream: string): Promise<void> {
+    return this.pause(`The append to ${stream} was rejected, and no read shows another event`);
+  }
 }
 
 /** Whether a read shows events that another writer appended after the expected revision. */

@@ -92,7 +92,7 @@ export class IdempotencyStore {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         const { earlier: first } = await this.load(client, key, since);
         if (first) return first;
-        await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+        await retries.pauseUnexplained(stream);
       }
     }
   }

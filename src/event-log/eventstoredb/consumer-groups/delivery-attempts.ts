@@ -45,8 +45,7 @@ export class EventStoreDbAttempts {
           if (later.id === id) return countIn(later);
           last = later;
         }
-        if (last === before)
-          await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+        if (last === before) await retries.pauseUnexplained(stream);
         if (countIn(last) >= CRASHES_BEFORE_ISOLATION && !isAlone) return undefined;
       }
     }
