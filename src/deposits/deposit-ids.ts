@@ -179,8 +179,9 @@ function timeoutError(timeLimit: number): EventLogUnavailable {
   return new EventLogUnavailable(`Could not reserve a deposit id within ${timeLimit / 1000} s.`);
 }
 
-const STREAM = 'ids-deposit';
-const UNEXPLAINED = `Could not reserve a deposit id: the append to ${STREAM} was rejected, and no read shows another event`;
+/** The stream of reserved deposit ids. */
+export const IDS = 'ids-deposit';
+const UNEXPLAINED = `Could not reserve a deposit id: the append to ${IDS} was rejected, and no read shows another event`;
 
 /** Reserves ranges of deposit ids in the event log, one reservation at a time. */
 class DepositIdReservations {
@@ -203,7 +204,7 @@ class DepositIdReservations {
     let event = reservation(tail, count);
     for (let lost = 1; ; ) {
       try {
-        const { revision } = await this.#log.append(STREAM, tail.revision, [event], { since });
+        const { revision } = await this.#log.append(IDS, tail.revision, [event], { since });
         this.#head = { revision, hash: event.metadata['hash'] as string, next: tail.next + count };
         return tail.next;
       } catch (error) {
@@ -222,7 +223,7 @@ class DepositIdReservations {
   }
 
   async #readHead(since: number): Promise<StreamHead> {
-    const last = await lastEvent(this.#log, STREAM, { since });
+    const last = await lastEvent(this.#log, IDS, { since });
     if (!last) return { revision: 'none', hash: null, next: 1 };
     const { first, count } = last.data as { first?: unknown; count?: unknown };
     if (!isNatural(first) || !isNatural(count)) throw unexpectedEventError(last);
@@ -243,14 +244,14 @@ function pause(lost: number): Promise<void> {
 
 function idConflictError(lost: number, { revision }: StreamHead): EventLogUnavailable {
   return new EventLogUnavailable(
-    `Could not reserve a deposit id: ${lost} appends to ${STREAM} conflicted with other writers (last expected revision ${revision}).`,
+    `Could not reserve a deposit id: ${lost} appends to ${IDS} conflicted with other writers (last expected revision ${revision}).`,
   );
 }
 
 /** Returns the error for an event of another type. An id guessed after it might already belong to a deposit. */
 function unexpectedEventError({ type, revision }: RecordedEvent): Error {
   return new Error(
-    `Cannot allocate deposit ids: the last event of ${STREAM} is ${type} at revision ${revision}, not DepositIdsReserved.`,
+    `Cannot allocate deposit ids: the last event of ${IDS} is ${type} at revision ${revision}, not DepositIdsReserved.`,
   );
 }
 
@@ -262,5 +263,5 @@ function reservation(tail: StreamHead, count: number): NewEvent {
   const id = random.uuid();
   const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
   const event = { id, type: 'DepositIdsReserved', data: { first: tail.next, count }, metadata };
-  return sealAfter(STREAM, tail.revision, tail.hash, [event])[0] as NewEvent;
+  return sealAfter(IDS, tail.revision, tail.hash, [event])[0] as NewEvent;
 }

@@ -1,10 +1,8 @@
+import { IDS } from '../../../deposits/deposit-ids.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { LogCheck } from '../log-pass.ts';
 import { eventFinding, type Report } from '../report.ts';
-
-/** The stream of reserved deposit ids. */
-export const IDS = 'ids-deposit';
 
 /**
  * Checks that ids are reserved without a gap, each before its deposit exists, and that a deposit's events name its own

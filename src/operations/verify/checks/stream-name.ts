@@ -1,3 +1,4 @@
+import { IDS } from '../../../deposits/deposit-ids.ts';
 import {
   clients,
   collections,
@@ -12,7 +13,6 @@ import { NODES } from '../../../service/nodes/node-stream.ts';
 import { SNAPSHOTS } from '../../../views/snapshots/snapshot-records.ts';
 import type { LogCheck } from '../log-pass.ts';
 import { eventFinding, type Report } from '../report.ts';
-import { IDS } from './deposit-id.ts';
 
 const SINGLE = new Set([ANCHORS, BINDINGS, IDS, NODES, SNAPSHOTS]);
 /** Prefixes of streams that are named by a client, collection, reactor or person. */
