@@ -121,3 +121,6 @@ export const people: Aggregate<Person, PersonCommand, PersonEvent> = {
     SessionsEnded: [],
   }),
 };
+
+/** All aggregates: every event with rules belongs to one of them. */
+export const aggregates = [deposits, clients, collections, notifications, parkings, people] as const;

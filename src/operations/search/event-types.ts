@@ -1,4 +1,4 @@
-import { clients, collections, deposits, notifications, parkings, people } from '../../domain/aggregates.ts';
+import { aggregates } from '../../domain/aggregates.ts';
 
 /** Types of events that belong to no aggregate. */
 const OTHERS = [
@@ -16,7 +16,6 @@ const OTHERS = [
   'ViewSnapshotStored',
 ];
 
-const aggregates = [deposits, clients, collections, notifications, parkings, people];
 const known = new Set([...aggregates.flatMap(({ codec }) => [...codec.versions.keys()]), ...OTHERS]);
 
 /** Returns whether this release appends events of the type. A log may also have types of other releases. */
