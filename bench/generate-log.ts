@@ -11,7 +11,7 @@ import { readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand } from '../src/operations/command/command.ts';
 import { appendBinding } from '../src/service/backends/store-binding.ts';
 import { credentialOf } from '../src/tools/cryptography/password.ts';
-import { progressBar } from '../src/tools/terminal/progress-bar.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 import {
   type DepositTraits,
   uniformTraits,
@@ -48,7 +48,7 @@ await runCommand(HELP, async (args) => {
   if ((await log.head()) !== undefined)
     throw Object.assign(new Error(`${folder} holds a log already.`), { code: 'NOT_EMPTY' });
   await bindStore(log, folder);
-  const bar = progressBar({ what: 'deposits', total: count });
+  using bars = new ProgressBars();
   const collectionNames = values.varied ? variedCollections() : ['software'];
   await appendTo(log, clientEvents(await credentialOf('secret'), collectionNames));
   for (let first = 1; first <= count; first += UNDER_WAY) {
@@ -57,9 +57,8 @@ await runCommand(HELP, async (args) => {
       reservation(log, first, ids.length),
       ...ids.map((id) => appendTo(log, depositAppends(id, traitsOf(id)))),
     ]);
-    bar.at(first);
+    bars.at('deposits', first, count);
   }
-  bar.end();
   process.stdout.write(`${count} deposits in ${folder}\n`);
 });
 

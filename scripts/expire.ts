@@ -11,7 +11,7 @@ import { untilInEffect } from '../src/operations/command/take-effect.ts';
 import { type AbandonedDeposit, abandonedDeposits } from '../src/operations/deposits/abandoned-deposits.ts';
 import { openView } from '../src/service/backends/open-view.ts';
 import { clock } from '../src/tools/clock.ts';
-import { progressBar } from '../src/tools/terminal/progress-bar.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Deletes partial deposits that have not changed for a time. Each gets an event with the reason, which names you.
 
@@ -38,11 +38,11 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   await using log = await openServiceLog(config);
   const administration = new AdminCommands(log, operator(config));
-  const bar = progressBar({ what: 'deposits deleted' });
   const reason = `Abandoned: it was left partial for longer than ${age}`;
   const isDryRun = values['dry-run'] ?? false;
   let expired = 0;
-  try {
+  {
+    using bars = new ProgressBars();
     for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
       const command = { type: 'DeleteDeposit', depositId, reason } as const;
       const isDone =
@@ -52,10 +52,8 @@ await runCommand(HELP, async (args) => {
       if (values.json) say(jsonLine({ depositId, updatedAt, expired: isDone, dryRun: isDryRun }));
       else
         say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
-      bar.at(expired);
+      bars.at('deposits deleted', expired);
     }
-  } finally {
-    bar.end();
   }
   await untilInEffect(config, log, administration);
   const done = isDryRun ? 'would be' : expired === 1 ? 'was' : 'were';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { pluralize } from '../src/domain/description.ts';
-import type { EventLog, Position } from '../src/event-log/event-log.ts';
+import type { Position } from '../src/event-log/event-log.ts';
 import { estimateTotal } from '../src/event-log/progress-estimate.ts';
 import { readArguments } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
@@ -15,7 +15,7 @@ import type { ControlClient } from '../src/service/operator-port/control-client.
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
-import { progressBar } from '../src/tools/terminal/progress-bar.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 import { Rebuild } from '../src/views/rebuild.ts';
 import type { ViewDifference } from '../src/views/view-difference.ts';
 
@@ -58,16 +58,19 @@ await runCommand(HELP, async (args) => {
   // A generation has all views; for a comparison alone the others need not be built.
   const projections = everyView.filter(({ name }) => !values.check || compared.includes(name));
   const started = clock.monotonic();
-  const bar = await eventBar(log);
+  using bars = new ProgressBars();
+  const head = await log.head();
+  const progress = (events: number, position: Position | undefined): void =>
+    bars.at('events applied', events, estimateTotal(events, position, head));
   const signal = stopSignal(
     values.check ? 'Stopped.' : 'Stopped: nothing was switched. Run the same command again to resume.',
   );
   using temporary = values.check ? mkdtempDisposableSync(path.join(tmpdir(), 'views-')) : undefined;
   const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
-  using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at, signal });
+  using rebuild = new Rebuild({ log, ...where, projections, progress, signal });
   await rebuild.build();
   const differences = await listed(rebuild.differences(compared), signal);
-  bar.end();
+  bars[Symbol.dispose]();
 
   const { events } = rebuild;
   const seconds = (clock.monotonic() - started) / 1000;
@@ -113,16 +116,6 @@ type Facts = {
   /** Milliseconds of the switch in the service; empty: used from the next start on, `null`: after `--check`. */
   readonly switched: { readonly views?: number } | null;
 };
-
-/** Shows progress; the total is estimated from the position of the last event. */
-async function eventBar(log: EventLog) {
-  const head = await log.head();
-  const bar = progressBar({ what: 'events applied' });
-  const at = (events: number, position: Position | undefined): void => {
-    bar.at(events, estimateTotal(events, position, head));
-  };
-  return { at, end: () => bar.end() };
-}
 
 async function listed(differences: AsyncIterable<ViewDifference>, signal: AbortSignal) {
   const first: ViewDifference[] = [];

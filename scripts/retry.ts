@@ -6,7 +6,7 @@ import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { depositRetries, whyNotRetried } from '../src/operations/deposits/deposit-retries.ts';
 import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';
-import { progressBar } from '../src/tools/terminal/progress-bar.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Lets the service load failed deposits again, check rejected ones again, or start stuck ones again.
 
@@ -54,23 +54,19 @@ await runCommand(HELP, async (args) => {
   // By now a rejected one may have been checked again, and no longer be rejected.
   const isAllRejected = 'status' in wanted && wanted.status === 'rejected';
   const how = isAllRejected ? 'check' : (values.recheck ?? 'reason' in wanted) ? 'recheck' : 'retry';
-  const bar = progressBar({ what: 'deposits read', total: ids.length });
-  try {
-    for (const depositId of ids) {
-      try {
-        const appended = await retry(depositId, how);
-        say(
-          values.json
-            ? jsonLine({ depositId, ...appended })
-            : `Deposit ${depositId}: ${appended.event}, attempt ${appended.attempt}.`,
-        );
-      } catch (error) {
-        refuse(depositId, error);
-      }
-      bar.at((seen += 1));
+  using bars = new ProgressBars();
+  for (const depositId of ids) {
+    try {
+      const appended = await retry(depositId, how);
+      say(
+        values.json
+          ? jsonLine({ depositId, ...appended })
+          : `Deposit ${depositId}: ${appended.event}, attempt ${appended.attempt}.`,
+      );
+    } catch (error) {
+      refuse(depositId, error);
     }
-  } finally {
-    bar.end();
+    bars.at('deposits read', (seen += 1), ids.length);
   }
   if (!values.json && ids.length + refused === 0) say(noDeposit(wanted));
   return refused > 0 ? 1 : 0;

@@ -15,7 +15,7 @@ import { runCommand, stopSignal, UsageError } from '../src/operations/command/co
 import { say, warn } from '../src/operations/command/output.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
-import { progressBar } from '../src/tools/terminal/progress-bar.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Runs the code of the service in simulated clusters and embedded nodes with faults, and checks what must hold.
 
@@ -141,17 +141,17 @@ async function runTallied(
   { first, total, run }: Run,
 ): Promise<number> {
   const tally = new Tally(values.ignore, { isRandom: !values['every-step'] });
-  const bar = progressBar({ what: 'histories', ...(total !== undefined && { total }) });
+  using bars = new ProgressBars();
   const stop = stopSignal('The simulation was stopped.');
   const begun = clock.monotonic();
   await run((history) => {
     tally.add(history);
-    bar.at(tally.histories);
+    bars.at('histories', tally.histories, total);
     const { seed, hash, steps, events, violations } = history.result;
     if (values.json) say(JSON.stringify({ seed, hash, steps, events, violations }));
     return !stop.aborted;
   });
-  bar.end();
+  bars[Symbol.dispose]();
   const seconds = (clock.monotonic() - begun) / 1000;
   if (!stop.aborted) await reportBad(simulators, tally, values);
   const { histories, steps, counts, missing, bad, cpuMs } = tally;

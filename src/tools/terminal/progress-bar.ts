@@ -1,20 +1,5 @@
 import { clock } from '../clock.ts';
 
-type ProgressBar = {
-  /** Sets the progress; may be called at any rate. */
-  at(done: number, total?: number): void;
-  /** Leaves the cursor at the beginning of a line. */
-  end(): void;
-};
-
-type ProgressBarOptions = {
-  /** The counted unit, as in "1200 events copied". With "MB", as in "MB sent", bytes are counted. */
-  readonly what: string;
-  readonly total?: number;
-};
-
-type Reached = { readonly time: number; readonly done: number };
-
 /** Milliseconds between two redraws, and between two plain lines. */
 const [REDRAW, NEXT_LINE] = [100, 2000];
 /** Milliseconds over which the rate is computed. */
@@ -22,14 +7,45 @@ const RATE_WINDOW_MS = 10_000;
 
 /**
  * Shows progress on standard error: a bar on a terminal, otherwise occasional lines. Shows nothing for work that
- * finishes at once.
+ * finishes at once. Each step of the work has a bar of its own, one after the other.
  */
-export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
+export class ProgressBars implements Disposable {
+  #what: string | undefined;
+  #bar: ProgressBar | undefined;
+
+  /** @param what the counted unit, as in "1200 events copied"; with "MB", as in "MB sent", bytes are counted. */
+  at(what: string, done: number, total?: number): void {
+    if (what !== this.#what) {
+      this.#bar?.end();
+      this.#bar = progressBar(what);
+      this.#what = what;
+    }
+    this.#bar?.at(done, total);
+  }
+
+  /** Ends the bar; the next step begins another one. */
+  [Symbol.dispose](): void {
+    this.#bar?.end();
+    this.#bar = undefined;
+    this.#what = undefined;
+  }
+}
+
+type ProgressBar = {
+  /** Sets the progress; may be called at any rate. */
+  at(done: number, total?: number): void;
+  /** Leaves the cursor at the beginning of a line. */
+  end(): void;
+};
+
+type Reached = { readonly time: number; readonly done: number };
+
+function progressBar(what: string): ProgressBar {
   const { stderr } = process;
   const pause = stderr.isTTY ? REDRAW : NEXT_LINE;
   const reached: Reached[] = [];
   let shownAt = clock.monotonic();
-  let last = { done: 0, total };
+  let last: Progress = { done: 0, total: undefined };
   let shown = false;
 
   const show = (): void => {
@@ -54,28 +70,6 @@ export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
       if (stderr.isTTY) stderr.write('\n');
     },
   };
-}
-
-/** Shows a bar for each step of the work, one after the other. */
-export class ProgressBars implements Disposable {
-  #what: string | undefined;
-  #bar: ProgressBar | undefined;
-
-  at(what: string, done: number, total?: number): void {
-    if (what !== this.#what) {
-      this.#bar?.end();
-      this.#bar = progressBar({ what });
-      this.#what = what;
-    }
-    this.#bar?.at(done, total);
-  }
-
-  /** Ends the bar; the next step begins another one. */
-  [Symbol.dispose](): void {
-    this.#bar?.end();
-    this.#bar = undefined;
-    this.#what = undefined;
-  }
 }
 
 type Progress = { readonly done: number; readonly total: number | undefined };
