@@ -163,7 +163,8 @@ export class ReactorRunner {
       this.#capacity?.resolve();
       this.#capacity = undefined;
     });
-    while (this.#streams.size >= MAX_QUEUED_STREAMS) await this.#whenCapacity();
+    while (this.#streams.size >= MAX_QUEUED_STREAMS)
+      await (this.#capacity ??= Promise.withResolvers()).promise;
   }
 
   /** Handles a delivery, again after a pause if that ends in an error. Never rejects. */
@@ -175,11 +176,6 @@ export class ReactorRunner {
       if (await this.#handle(delivery, await this.#ownerOf(event))) return;
       await clock.sleep(backoff.next(), signal).catch(() => undefined);
     }
-  }
-
-  #whenCapacity(): Promise<void> {
-    this.#capacity ??= Promise.withResolvers();
-    return this.#capacity.promise;
   }
 
   /** Returns the owner of an event. If it cannot be read, the stream counts as its own owner. */
