@@ -89,7 +89,7 @@ async function* chunks(
   for await (const record of records) {
     if (record.kind === 'unreadable') {
       const message = `The event at position ${record.position} ${record.reason}. Run "deposit-service verify".`;
-      throw Object.assign(new Error(message), { code: 'EVENT_UNREADABLE' });
+      throw refused('EVENT_UNREADABLE', message);
     }
     const shown = audit ? redactedEvent(record.event) : record.event;
     if (shown !== record.event) redacted += 1;

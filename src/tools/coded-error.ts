@@ -19,8 +19,8 @@ export function errorsOfCode<const Code extends string>(code: Code) {
 }
 
 /** Returns an error that programs recognise by its code. */
-export function codedError(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
+export function codedError(code: string, message: string, options?: ErrorOptions): Error {
+  return Object.assign(new Error(message, options), { code });
 }
 
 /** Returns the message of an error; of any other thrown value, its text. */

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { codedError } from '../../tools/coded-error.ts';
 import { exists } from '../../tools/files/access.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { ViewFile } from '../../views/store/view-file.ts';
@@ -71,5 +72,5 @@ function storedView(file: ViewFile, name: string) {
 
 function noView(name: string, folder: string, cause?: unknown): Error {
   const text = `View ${name} not found in ${folder}: the service builds it when it starts, and so does "deposit-service rebuild".`;
-  return Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
+  return codedError('NO_VIEW', text, { cause });
 }

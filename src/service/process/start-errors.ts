@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { Config } from '../../config/config.ts';
 import { BadConfig } from '../../config/read-config.ts';
 import { EventLogUnusable } from '../../event-log/event-log.ts';
-import { errorsOfCode } from '../../tools/coded-error.ts';
+import { codedError, errorsOfCode } from '../../tools/coded-error.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { makeFolderPrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
@@ -63,7 +63,7 @@ export function logFault(error: unknown, { eventLog }: Pick<Config, 'eventLog'>)
     return isDamage(cause) ? new EventLogUnusable('LOG_DAMAGED', message, { cause: error }) : undefined;
   }
   const text = `DEPOSIT_EVENT_LOG (${logIdentity(eventLog)}): ${message}`;
-  return Object.assign(new Error(text, { cause: error }), { code });
+  return codedError(code, text, { cause: error });
 }
 
 /** Verifies the TLS files, since the errors of OpenSSL name neither file nor setting. @throws {BadConfig} */
