@@ -42,7 +42,7 @@ export function roles(text: string): readonly Role[] {
 
 /** Parses an absolute http or https URL. */
 export function url(text: string): string {
-  if (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '')) return text;
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
   throw new Error('must be an absolute http or https URL');
 }
 

@@ -18,7 +18,7 @@ const BUCKET = /^(?!\d+(?:\.\d+){3}$)(?=.{3,63}$)[a-z0-9](?:-*[a-z0-9])*(?:\.[a-
 
 /** Reads `s3://<host>:<port>/<bucket>[/<prefix>]?tls=<true|false>&region=<region>`. */
 export function parseS3Url(text: string): S3Place {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   const [bucket = '', ...prefix] = (url?.pathname ?? '').split('/').slice(1);
   const tls = url?.searchParams.get('tls') ?? 'true';
   if (!url?.hostname || bucket === '' || !/^(true|false)$/.test(tls)) {

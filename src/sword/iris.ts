@@ -59,7 +59,7 @@ export class Iris {
 }
 
 function normalizeBaseUrl(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const url = URL.parse(baseUrl);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new TypeError(`"${baseUrl}" is not a base URL: write http or https, a host, and perhaps a path.`);
   }

@@ -12,7 +12,7 @@ const MAX_URL_LENGTH = 2000;
 
 /** Returns the normalized address, or the problem with it: addresses are stored in clear, so without credentials. */
 export function webhookUrl(text: string): { readonly url: string } | { readonly problem: string } {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) {
     return { problem: `"${text}" is not a webhook address: give an absolute https URL.` };
   }

@@ -67,7 +67,7 @@ export function isHost(value: string): boolean {
 
 function originForm(target: string): string {
   if (target.startsWith('/') || target === '*') return target;
-  const url = URL.canParse(target) ? new URL(target) : undefined;
+  const url = URL.parse(target);
   if (!url?.pathname.startsWith('/')) throw badRequest('The target of the request is not a URL.');
   return url.pathname + url.search;
 }

@@ -91,7 +91,8 @@ async function set(
   url: string,
   fromStdin = false,
 ): Promise<void> {
-  if (URL.canParse(url)) await assertReachable(new URL(url), webhooks);
+  const address = URL.parse(url);
+  if (address) await assertReachable(address, webhooks);
   if (eventLog.kind !== 'sqlite' && isInside(dataDir, webhooks.keyFile)) {
     const reason = 'the nodes that send notifications need the key that seals the secret here';
     throw refused('WEBHOOK_KEY', `Set DEPOSIT_WEBHOOK_KEY_FILE to the same key on every node: ${reason}.`);

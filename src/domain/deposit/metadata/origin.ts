@@ -117,7 +117,7 @@ function isParsedBelow(url: string, provider: string): boolean {
 }
 
 function parse(url: string): URL | undefined {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = URL.parse(url);
   return parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
     ? parsed
     : undefined;
