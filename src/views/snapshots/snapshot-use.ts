@@ -20,11 +20,6 @@ type SnapshotSource = {
   readonly logger: Logger;
 };
 
-/** Why a snapshot is not used. */
-class SnapshotRefused extends Error {
-  override readonly name = 'SnapshotRefused';
-}
-
 /**
  * Replaces views that have applied no event by the newest snapshot that fits. Resolves to whether it has; otherwise a
  * log line says why, and the views are filled from the log.
@@ -55,7 +50,7 @@ export async function useSnapshot(
   return false;
 }
 
-/** @throws {SnapshotRefused} */
+/** @throws the reason why the snapshot is not used */
 async function assertFits(
   { log, origin }: SnapshotSource,
   snapshot: RecordedSnapshot,
@@ -63,15 +58,13 @@ async function assertFits(
 ): Promise<void> {
   const { lastSeen, versions } = snapshot;
   const other = otherViews(versions, projections);
-  if (other !== undefined) throw new SnapshotRefused(`It ${other}.`);
+  if (other !== undefined) throw new Error(`It ${other}.`);
   if (snapshot.origin !== origin)
-    throw new SnapshotRefused(`It is of another log, ${snapshot.origin} instead of ${origin}.`);
+    throw new Error(`It is of another log, ${snapshot.origin} instead of ${origin}.`);
   if (isBefore(await log.head(), lastSeen.position))
-    throw new SnapshotRefused(`It is newer than the log: it has applied events up to ${lastSeen.position}.`);
+    throw new Error(`It is newer than the log: it has applied events up to ${lastSeen.position}.`);
   if (!(await isInLog(log, lastSeen)))
-    throw new SnapshotRefused(
-      `It is of another log, which has the event ${lastSeen.id} where this one has not.`,
-    );
+    throw new Error(`It is of another log, which has the event ${lastSeen.id} where this one has not.`);
 }
 
 async function takeInto(
@@ -88,9 +81,9 @@ async function takeInto(
   {
     using file = new ViewFile(copy);
     const { id } = file.lastSeen ?? {};
-    if (id !== lastSeen.id) throw new SnapshotRefused(`It has applied another event last, ${String(id)}.`);
+    if (id !== lastSeen.id) throw new Error(`It has applied another event last, ${String(id)}.`);
     const difference = await sampledDifference(file, log, projections);
-    if (difference !== undefined) throw new SnapshotRefused(`It ${difference}.`);
+    if (difference !== undefined) throw new Error(`It ${difference}.`);
   }
   views.replaceBy(copy);
 }
