@@ -1,3 +1,4 @@
+import { codeOf } from '../tools/coded-error.ts';
 import { isFull } from '../tools/sqlite/codes.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from './object-store.ts';
 
@@ -17,8 +18,8 @@ export async function listReadiness(store: Pick<ObjectStore, 'ready'>): Promise<
 }
 
 /** Codes of file systems and of MinIO. */
-const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'XMinioStorageFull']);
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'XMinioStorageFull']);
 
 function isFullStore(cause: unknown): boolean {
-  return isFull(cause) || (cause instanceof Error && 'code' in cause && FULL.has(cause.code));
+  return isFull(cause) || FULL.has(codeOf(cause) ?? '');
 }

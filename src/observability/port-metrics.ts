@@ -3,6 +3,7 @@ import type { DepositEvent, Reason } from '../domain/deposit/events.ts';
 import type { EventLog, NewEvent } from '../event-log/event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
+import { codeOf } from '../tools/coded-error.ts';
 import type { Observer } from '../tools/observed.ts';
 import { inSpan } from '../tools/span.ts';
 import { type Metrics, secondsSince } from './metrics.ts';
@@ -102,10 +103,6 @@ function appendOutcome(error: unknown): (typeof APPEND_OUTCOMES)[number] {
   const code = codeOf(error);
   if (code === 'WRONG_EXPECTED_REVISION') return 'conflict';
   return code === 'EVENT_LOG_UNAVAILABLE' ? 'unavailable' : 'failed';
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** Counts and times the operations of the store, each in a span; that of a put includes the wait for its bytes. */

@@ -17,6 +17,7 @@ import type { Deposit, Waiting } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { eventId } from '../event-log/integrity/hash-chain.ts';
 import { ObjectError } from '../object-store/object-store.ts';
+import { codeOf } from '../tools/coded-error.ts';
 import { random } from '../tools/random.ts';
 import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
@@ -175,7 +176,7 @@ class DepositReactor<State extends Waiting> implements Reactor {
     const deposit = this.#waiting(present.state);
     if (!deposit) return;
     if (error instanceof ObjectError) return this.#recordUnreadable(event, deposit, error);
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected error';
+    const code = codeOf(error) ?? 'unexpected error';
     await this.#task.fail(deposit, code, this.#recorder(event, deposit, present));
   }
 

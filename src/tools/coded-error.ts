@@ -23,6 +23,11 @@ export function codedError(code: string, message: string, options?: ErrorOptions
   return Object.assign(new Error(message, options), { code });
 }
 
+/** Returns the code of an error as text; `undefined` for any other thrown value. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
 /** Returns the message of an error; of any other thrown value, its text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,3 +1,5 @@
+import { codeOf } from '../coded-error.ts';
+
 /**
  * Error codes: a backend or a worker is unavailable, work cannot be counted, or the system is out of descriptors,
  * memory or disk space.
@@ -18,5 +20,5 @@ const TRANSIENT = new Set([
 
 /** Whether the error may disappear without a change. */
 export function isTransient(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && TRANSIENT.has(String(error.code));
+  return TRANSIENT.has(codeOf(error) ?? '');
 }
