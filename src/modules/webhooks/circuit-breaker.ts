@@ -24,7 +24,7 @@ export class CircuitBreaker {
   #refusals = 0;
   #trips = 0;
   #openUntil = 0;
-  #openedAt = '';
+  #probeWantedAt = '';
   #reason = '';
 
   constructor(pauses: BackoffOptions) {
@@ -33,7 +33,7 @@ export class CircuitBreaker {
 
   /** Number of deliveries that may begin now. */
   get permits(): number {
-    if (clock.monotonic() < this.#openUntil) return 0;
+    if (this.#isOpen) return 0;
     return Math.max(0, (this.#trips > 0 ? 1 : MAX_CONCURRENT) - this.#running);
   }
 
@@ -82,9 +82,18 @@ export class CircuitBreaker {
     return outcome;
   }
 
-  /** Allows a probe now if an operator requested it at this time (RFC 3339), after the circuit opened. */
+  /**
+   * Allows one probe now for each time (RFC 3339) at which an operator requested one. That time is only compared with
+   * the last one, since it may be from the clock of another machine.
+   */
   allowProbe(wantedAt: string): void {
-    if (this.#trips > 0 && wantedAt > this.#openedAt) this.#openUntil = 0;
+    if (!this.#isOpen || wantedAt === this.#probeWantedAt) return;
+    this.#probeWantedAt = wantedAt;
+    this.#openUntil = 0;
+  }
+
+  get #isOpen(): boolean {
+    return clock.monotonic() < this.#openUntil;
   }
 
   #succeeded(): void {
@@ -95,11 +104,10 @@ export class CircuitBreaker {
 
   #failed({ reason, isUnreachable, retryAfter }: Failure): void {
     this.#refusals += 1;
-    const isOpen = clock.monotonic() < this.#openUntil; // by a concurrent delivery
-    if (isOpen || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#trips === 0)) return;
+    // A concurrent delivery may have opened it.
+    if (this.#isOpen || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#trips === 0)) return;
     this.#trips += 1;
     this.#reason = reason;
-    this.#openedAt = clock.date().toISOString();
     this.#openUntil = clock.monotonic() + Math.max(backoffDelay(this.#trips, this.#pauses), retryAfter);
   }
 

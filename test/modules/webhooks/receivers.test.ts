@@ -224,9 +224,30 @@ test('a circuit breaker opens only after refusals without an accepted delivery b
   t.true(breaker.permits > 0);
   await delivery(breaker, refused);
   t.is(breaker.permits, 0);
-  breaker.allowProbe('2000-01-01T00:00:00.000Z');
-  t.is(breaker.permits, 0, 'a probe requested before the breaker opened has been made');
-  breaker.allowProbe(new Date(Date.now() + 1000).toISOString());
+});
+
+test('each retry that an operator requests allows one probe, whatever the clock of its machine', async (t) => {
+  const breaker = new CircuitBreaker({ firstPause: 1000, longestPause: 1000 });
+  await delivery(breaker, gone);
+  for (const wantedAt of ['2000-01-01T00:00:00.000Z', '2999-01-01T00:00:00.000Z']) {
+    t.is(breaker.permits, 0);
+    breaker.allowProbe(wantedAt);
+    t.is(breaker.permits, 1, wantedAt);
+    await delivery(breaker, gone);
+    breaker.allowProbe(wantedAt);
+    t.is(breaker.permits, 0, 'the requested probe has been made');
+  }
+});
+
+test('a retry that is requested during a probe allows another one', async (t) => {
+  const breaker = new CircuitBreaker({ firstPause: 100, longestPause: 100 });
+  await delivery(breaker, gone);
+  await until(async () => breaker.tryAcquire());
+  breaker.allowProbe('2026-03-01T10:00:00.000Z');
+  await breaker.deliver(async () => gone);
+  breaker.release();
+  t.is(breaker.permits, 0);
+  breaker.allowProbe('2026-03-01T10:00:00.000Z');
   t.is(breaker.permits, 1);
 });
 
