@@ -64,6 +64,27 @@ test('a notification that is delivered meanwhile does not stop the retry of the 
   t.is(named.err, gone(1));
 });
 
+test('the list of failures has the time of the next try, also after the first one', async (t) => {
+  await using service = await RunningService.start({ roles: ['http'] });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const dueAt = '2026-03-01T10:00:01.000Z';
+  for (const [depositId, nextTryAt] of [[1, dueAt] as const, [2, null] as const]) {
+    const about = { depositId, client: 'alice', collection: 'software', eventId: `e-${depositId}` };
+    const held = { revision: 0, heldAt: '2026-03-01T10:00:00.000Z', nextTryAt };
+    const reason = 'The receiver answered 503.';
+    await service.administration.notifications({ type: 'HoldNotification', ...about, ...held, reason });
+  }
+  await until(async () =>
+    /"deposit_id":2\b/.test(await (await alice.get('/1/software/notifications/')).text()),
+  );
+  const failures = await runScript(service.folder, 'client', ['webhook', 'alice', '--failures']);
+  const lines = failures.out.trimEnd().split('\n').toSorted();
+  t.deepEqual(lines, [
+    `deposit 1: 1 wait, next try at ${dueAt}. The receiver answered 503.`,
+    'deposit 2: 1 wait, due now. The receiver answered 503.',
+  ]);
+});
+
 test('nothing is retried for a client that is unknown, has no webhook or is disabled', async (t) => {
   const folder = await temporaryFolder(t);
   {

@@ -130,8 +130,8 @@ function listFailures(config: Config, client: string, json = false): void {
 }
 
 function triesOf(attempt: number, dueAt: string): string {
-  const next = dueAt === '' ? '' : `, the next at ${dueAt}`;
-  return attempt === 0 ? 'not tried yet' : `${attempt} ${attempt === 1 ? 'try' : 'tries'}${next}`;
+  const next = dueAt === '' ? 'due now' : `next try at ${dueAt}`;
+  return attempt === 0 ? next : `${attempt} ${attempt === 1 ? 'try' : 'tries'}, ${next}`;
 }
 
 async function retry(
