@@ -158,11 +158,10 @@ function settledBy(
   { upTo, revisions }: { readonly upTo: number; readonly revisions?: readonly number[] },
   { settled, held }: Notifications,
 ): Pick<Notifications, 'settled' | 'held'> {
-  const isOver = (revision: number): boolean => (revisions ? revisions.includes(revision) : revision <= upTo);
-  const over = revisions ?? held.map(({ revision }) => revision).filter(isOver);
+  const over = revisions ?? held.map(({ revision }) => revision).filter((revision) => revision <= upTo);
   return {
     settled: [...new Set([...settled, ...over])],
-    held: held.filter(({ revision }) => !isOver(revision)),
+    held: held.filter(({ revision }) => !over.includes(revision)),
   };
 }
 
