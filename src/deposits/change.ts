@@ -13,7 +13,7 @@ import {
 } from './client-write.ts';
 import { assertPossible, handleCommand } from './command-handler.ts';
 import type { IdempotencyKey, IdempotencyStore } from './idempotency/idempotency-store.ts';
-import { requestFingerprint } from './idempotency/request-fingerprint.ts';
+import { requestFingerprints } from './idempotency/request-fingerprint.ts';
 
 /** Changes the content of a partial deposit, and completes it if this is its final request. */
 export function changeContent(
@@ -85,7 +85,7 @@ async function changeDeposit(
         key,
         {
           requestId: write.requestId,
-          fingerprint: requestFingerprint(write, content),
+          fingerprints: requestFingerprints(write, content),
           newId: async () => depositId,
         },
         retries,

@@ -14,7 +14,7 @@ import {
 } from './client-write.ts';
 import { handleCommand } from './command-handler.ts';
 import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
-import { requestFingerprint } from './idempotency/request-fingerprint.ts';
+import { requestFingerprints } from './idempotency/request-fingerprint.ts';
 
 /** A request for a new deposit. */
 export type NewDeposit = ClientWrite & {
@@ -35,7 +35,7 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
         key,
         {
           requestId,
-          fingerprint: requestFingerprint(write, content),
+          fingerprints: requestFingerprints(write, content),
           newId,
           linksOf: (earlier) => linkTo(earlier, queries, write),
         },

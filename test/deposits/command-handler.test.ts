@@ -288,16 +288,16 @@ test('a recorded request is found by its client and key, and by no other pair wi
   const requests = new IdempotencyStore(log);
   const key = await requests.load('ab', 'c');
   t.is(key.earlier, undefined);
-  const begun = await requests.begin(key, { fingerprint: 'f', requestId: 'r', newId: async () => 1 });
+  const begun = await requests.begin(key, { fingerprints: ['f'], requestId: 'r', newId: async () => 1 });
   t.like(begun, { depositId: 1, requestId: 'r', fingerprint: 'f' });
   t.deepEqual(
-    await requests.begin(key, { fingerprint: 'f', requestId: 's', newId: async () => 2 }),
+    await requests.begin(key, { fingerprints: ['e', 'f'], requestId: 's', newId: async () => 2 }),
     begun,
     'the first one applies',
   );
   t.deepEqual((await requests.load('ab', 'c')).earlier, begun);
   t.is((await requests.load('a', 'bc')).earlier, undefined);
-  await t.throwsAsync(requests.begin(key, { fingerprint: 'g', requestId: 's', newId: async () => 2 }), {
+  await t.throwsAsync(requests.begin(key, { fingerprints: ['g'], requestId: 's', newId: async () => 2 }), {
     name: 'SwordError',
   });
 });

@@ -97,7 +97,7 @@ test('a request with a key is recorded once the quorum is back', async (t) => {
   void log.loseFor(100);
   const begun = await requests.begin(
     unusedKey,
-    { fingerprint: 'f', requestId: 'r', newId: async () => 1 },
+    { fingerprints: ['f'], requestId: 'r', newId: async () => 1 },
     longRetries(),
   );
   t.deepEqual((await requests.load('alice', 'key')).earlier, begun);
@@ -131,7 +131,7 @@ test('without a quorum requests are refused as in an outage, exactly after their
     key: (retries) =>
       new IdempotencyStore(log).begin(
         unusedKey,
-        { fingerprint: 'f', requestId: 'r', newId: async () => 1 },
+        { fingerprints: ['f'], requestId: 'r', newId: async () => 1 },
         retries,
       ),
     id: ({ since }) => new DepositIdAllocator(log, LIMITS).next(since),

@@ -1,10 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { ExecutionContext } from 'ava';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
-import { requestFingerprint } from '../../src/deposits/idempotency/request-fingerprint.ts';
+import { requestFingerprints } from '../../src/deposits/idempotency/request-fingerprint.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { MetadataEntry } from '../../src/domain/deposit/events.ts';
 import { appendAfter } from '../../src/event-log/append-after.ts';
+import { demoTar } from '../../testing/archives/demo-tars.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
@@ -28,6 +30,8 @@ const collections = ['software', 'art', 'once', 'tars'];
 const test = testOfService({ alice: { collections }, bob: { collections } });
 
 const key = { 'Idempotency-Key': 'a7d1-first' };
+/** Returns the stream of a key of alice. */
+const streamOf = (text: string): string => `request-${hash('sha256', `alice\0${text}`)}`;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Resolves to the path of a new deposit without its last part, in software. */
@@ -51,7 +55,6 @@ async function create(
 test('a deposit created by a repetition days after its first request has the time of the repetition', async (t) => {
   const { service, alice } = t.context;
   const { log } = service.service;
-  const streamOf = (text: string) => `request-${hash('sha256', `alice\0${text}`)}`;
   const recordOf = async (text: string) =>
     (await Array.fromAsync(log.readStream(streamOf(text)))).at(0)?.data;
   const headers = (text: string) => ({ 'Idempotency-Key': text, ...final });
@@ -183,11 +186,11 @@ test('a repeated request gets the first response even if an earlier release acce
     alice.post('/1/software/', xml, { ...entryHeaders(), ...partial, ...headers });
   t.is((await send({ 'Idempotency-Key': 'new' })).status, 400);
   // As the earlier release recorded it: with the values cut.
-  const commandId = `request-${hash('sha256', `alice\0${text}`)}`;
+  const commandId = streamOf(text);
   const [uuid, now, requestId] = [randomUUID(), new Date().toISOString(), randomUUID()];
   const entry = { ...known, sha256: hash('sha256', xml), length: Buffer.byteLength(xml) };
   const request = { method: 'POST', iriPath: '/1/software', inProgress: true, slug };
-  const fingerprint = requestFingerprint(request, { archive: null, entry });
+  const [fingerprint] = requestFingerprints(request, { archive: null, entry });
   await appendAfter(log, commandId, undefined, {
     type: 'RequestBegun',
     data: { depositId, requestId, fingerprint, client: 'alice', uuid, now },
@@ -216,6 +219,65 @@ test('a repeated request gets the first response even if an earlier release acce
   const repeated = await send({ 'Idempotency-Key': text, Slug: encodeURIComponent(slug) });
   t.is(repeated.status, 201, await repeated.text());
   t.regex(repeated.headers.get('location') ?? '', /\/2000000\//);
+});
+
+/** Records that a request of alice with a key has begun, as version 0.1.0 did. */
+async function recordedBy010(
+  { service }: RunningService,
+  text: string,
+  depositId: number,
+  requested: readonly unknown[],
+): Promise<void> {
+  const [now, requestId] = [new Date().toISOString(), randomUUID()];
+  const fingerprint = hash('sha256', JSON.stringify(requested));
+  await appendAfter(service.log, streamOf(text), undefined, {
+    type: 'RequestBegun',
+    data: { depositId, requestId, fingerprint, client: 'alice', uuid: randomUUID(), now },
+    metadata: { schemaVersion: 1, occurredAt: now },
+  });
+}
+
+const completions: readonly Record<string, string>[] = [{}, final, { ...final, Slug: 'x' }];
+
+for (const headers of completions) {
+  const sent = JSON.stringify(headers);
+  const [inProgress, slug] = [headers['In-Progress'] ? false : null, headers['Slug'] ?? null];
+
+  test(`a completion with ${sent} that version 0.1.0 recorded is answered`, async (t) => {
+    const { alice, service } = t.context;
+    const place = await created(t, alice);
+    const [depositId, iri] = [Number(place.split('/')[3]), `${place}metadata`];
+    for (const [index, requested] of [
+      [iri, null, null, null, null],
+      [iri, inProgress, slug, null, null], // by commits after it
+    ].entries()) {
+      const text = `${sent} ${index}`;
+      await recordedBy010(service, text, depositId, requested);
+      const answer = await alice.post(`${iri}/`, null, { ...headers, 'Idempotency-Key': text });
+      t.is(answer.status, 200, await answer.text());
+    }
+  });
+
+  test(`a completion with ${sent} is recorded as version 0.1.0 repeats it`, async (t) => {
+    const { alice, service } = t.context;
+    const place = await created(t, alice);
+    const answer = await alice.post(`${place}metadata/`, null, { ...headers, 'Idempotency-Key': place });
+    t.is(answer.status, 200);
+    const [begun] = await Array.fromAsync(service.service.log.readStream(streamOf(place)));
+    const requested = [`${place}metadata`, null, null, null, null];
+    t.is(begun?.data['fingerprint'], hash('sha256', JSON.stringify(requested)));
+  });
+}
+
+test('a compressed tar sent as a zip that version 0.1.0 recorded as a tar gets its deposit', async (t) => {
+  const { alice, service } = t.context;
+  const bytes = gzipSync(demoTar);
+  const archive = [hash('sha256', bytes), 'a.zip', 'application/x-tar'];
+  await recordedBy010(service, 'tar', 3_000_000, ['/1/software', true, null, archive, null]);
+  const headers = { ...archiveHeaders('a.zip'), ...partial, 'Idempotency-Key': 'tar' };
+  const answer = await alice.post('/1/software/', bytes, headers);
+  t.is(answer.status, 201, await answer.text());
+  t.regex(answer.headers.get('location') ?? '', /\/3000000\//);
 });
 
 test('ten concurrent creates with one key create one deposit', async (t) => {

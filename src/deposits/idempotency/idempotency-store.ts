@@ -20,7 +20,7 @@ export type IdempotencyRecord = {
   readonly uuid: string;
   /** Id of the first of the repeated requests. */
   readonly requestId: string;
-  /** SHA-256 of what was requested, by `requestFingerprint`. */
+  /** SHA-256 of what was requested, by `requestFingerprints`. */
   readonly fingerprint: string;
 };
 
@@ -32,7 +32,9 @@ export type IdempotencyKey = {
 };
 
 /** A request with an idempotency key that is about to be executed. */
-export type KeyedRequest = Pick<IdempotencyRecord, 'requestId' | 'fingerprint'> & {
+export type KeyedRequest = Pick<IdempotencyRecord, 'requestId'> & {
+  /** The fingerprint to record, then those of the same request in records of earlier releases. */
+  readonly fingerprints: readonly [string, ...string[]];
   /** Allocates the id of its deposit, if the key was not used before. */
   readonly newId: () => Promise<number>;
   /** Returns headers that name the deposit of the earlier request, if that was another one. */
@@ -68,13 +70,13 @@ export class IdempotencyStore {
     retries = new OutageRetries(),
   ): Promise<IdempotencyRecord> {
     const recorded = key.earlier ?? (await this.#record(key, request, retries));
-    if (recorded.fingerprint !== request.fingerprint) throw keyReused(await linksOf?.(recorded));
+    if (!request.fingerprints.includes(recorded.fingerprint)) throw keyReused(await linksOf?.(recorded));
     return recorded;
   }
 
   async #record(
     { client, key }: IdempotencyKey,
-    { newId, requestId, fingerprint }: KeyedRequest,
+    { newId, requestId, fingerprints: [fingerprint] }: KeyedRequest,
     retries: OutageRetries,
   ): Promise<IdempotencyRecord> {
     const [stream, depositId, now] = [streamOf(client, key), await newId(), clock.date().toISOString()];
@@ -99,8 +101,11 @@ export class IdempotencyStore {
 }
 
 /** @throws {SwordError} 409: the key was used for another request. */
-export function assertSameRequest(earlier: IdempotencyRecord | undefined, fingerprint: string): void {
-  if (earlier !== undefined && earlier.fingerprint !== fingerprint) throw keyReused();
+export function assertSameRequest(
+  earlier: IdempotencyRecord | undefined,
+  fingerprints: readonly string[],
+): void {
+  if (earlier !== undefined && !fingerprints.includes(earlier.fingerprint)) throw keyReused();
 }
 
 function keyReused(headers: Readonly<Record<string, string>> = {}): SwordError {

@@ -2,7 +2,7 @@ import type { ArchiveLimits, ArchiveReader } from '../../archives/archive-reader
 import { inspectArchive } from '../../deposits/check.ts';
 import type { ReceivedContent } from '../../deposits/client-write.ts';
 import { assertSameRequest } from '../../deposits/idempotency/idempotency-store.ts';
-import { requestFingerprint } from '../../deposits/idempotency/request-fingerprint.ts';
+import { requestFingerprints } from '../../deposits/idempotency/request-fingerprint.ts';
 import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { dryRunDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
@@ -48,7 +48,7 @@ export function dryRuns(
     const write = await parts.checkWrite({ ctx, rule: WRITES.create, collection });
     await using place = await places.begin();
     const content = await write.receive({ store: place });
-    assertSameRequest(write.key?.earlier, requestFingerprint(write, content));
+    assertSameRequest(write.key?.earlier, requestFingerprints(write, content));
     const document = dryRunDocument({
       requestId,
       title: content.entry?.facts.title ?? null,
