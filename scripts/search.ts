@@ -4,7 +4,7 @@ import { beginningOf, limitOf, readArguments } from '../src/operations/command/a
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
-import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
+import { actorText, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
 import { searchShown } from '../src/operations/search/deposits-with.ts';
 import { isKnownType } from '../src/operations/search/event-types.ts';
 import type { FoundEvent } from '../src/operations/search/search-log.ts';
@@ -104,7 +104,7 @@ function lineOf({ event, depositId, fields, fault }: FoundEvent): string {
   const subject = depositId === null ? event.stream : `deposit ${depositId}`;
   const where = fields.length === 0 ? '' : `  ${fields.join(', ')}`;
   const broken = fault === undefined ? '' : `  !!! BROKEN: ${fault}.`;
-  return `${timeOf(event)}  ${subject}  #${event.revision}  ${event.type}  ${actorOf(event)}${where}${broken}`;
+  return `${timeOf(event)}  ${subject}  #${event.revision}  ${event.type}  ${actorText(event)}${where}${broken}`;
 }
 
 function jsonOf({ event, depositId, fields, fault }: FoundEvent): object {

@@ -80,7 +80,7 @@ export class EventStreams implements Disposable {
   }
 
   #wake(event: RecordedEvent): void {
-    const owner = ownerOf(event, this.#options.statuses);
+    const owner = knownOwner(event, this.#options.statuses);
     for (const stream of this.#streams.keys()) {
       if (mayConcern(stream.subscription, event, owner)) stream.wake();
     }
@@ -101,7 +101,7 @@ type Owner = Pick<DepositStatusView, 'client'> & Partial<Pick<DepositStatusView,
  * Returns the owner of a changed deposit, as far as it is known. The view may not have the deposit yet, or no longer. Only
  * the owner changes it as a client.
  */
-export function ownerOf(event: RecordedEvent, statuses: View<DepositStatusView>): Owner | undefined {
+export function knownOwner(event: RecordedEvent, statuses: View<DepositStatusView>): Owner | undefined {
   const deposit = statuses.get(String(Number(event.data['depositId'])));
   if (deposit) return deposit;
   const { kind, name } = actorOf(event);

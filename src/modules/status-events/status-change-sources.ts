@@ -16,7 +16,7 @@ import {
 } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import type { View } from '../../views/view.ts';
-import { mayConcern, type OpenStream, ownerOf } from './event-streams.ts';
+import { knownOwner, mayConcern, type OpenStream } from './event-streams.ts';
 
 /** Source of the status changes of a stream, in order. */
 export interface StatusChangeSource {
@@ -96,7 +96,7 @@ export class CollectionStatusChanges implements StatusChangeSource {
       if (this.#options.stream.isClosed) return; // the position may still be sent
       this.#position = event.position;
       if (!isStatusChange(event)) continue;
-      if (!mayConcern({ client, collection }, event, ownerOf(event, statuses))) continue;
+      if (!mayConcern({ client, collection }, event, knownOwner(event, statuses))) continue;
       const change = await this.#changeAt(event);
       if (change?.deposit.client !== client || change.deposit.collection !== collection) continue;
       yield { token: this.#options.toToken(event.position), change };

@@ -6,7 +6,7 @@ export function timeOf({ metadata }: RecordedEvent): string {
 }
 
 /** Returns the actor, as in "client alice". */
-export function actorOf({ metadata }: RecordedEvent): string {
+export function actorText({ metadata }: RecordedEvent): string {
   const { kind, name } = (metadata['actor'] ?? {}) as { readonly kind?: Json; readonly name?: Json };
   return `${text(kind)} ${text(name)}`.trim() || 'unknown';
 }

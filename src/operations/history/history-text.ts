@@ -1,7 +1,7 @@
 import { type Fact, quoted } from '../../domain/description.ts';
 import { printableLine } from '../../tools/terminal/printable.ts';
 import { columnsOf, wrapLines } from '../../tools/terminal/wrap-lines.ts';
-import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
+import { actorText, correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
 /** Columns of the output: those of a narrower terminal, which would otherwise wrap lines without a mark. */
@@ -13,7 +13,7 @@ export function stepText(step: Step, before: Step | undefined): string {
   const correlation = correlationOf(stored);
   const isNews = correlation !== '' && (!before || correlationOf(before.stored) !== correlation);
   return [
-    `#${stored.revision}  ${humanTime(stored)}  ${printableLine(actorOf(stored))}  → ${state.status}`,
+    `#${stored.revision}  ${humanTime(stored)}  ${printableLine(actorText(stored))}  → ${state.status}`,
     ...(fault === undefined ? [] : wrapLines(`!!! BROKEN: ${fault}.`, 4, WIDTH)),
     ...(unknown === undefined ? [] : wrapLines(`??? UNKNOWN to this release: ${unknown}`, 4, WIDTH)),
     ...wrapLines(description.sentence, 4, WIDTH),
@@ -29,7 +29,7 @@ export function stateText(name: string, { stored, fault, unknown, description, s
   const rows: readonly Fact[] = [
     { label: 'status', values: [state.status] },
     ...facts,
-    { label: 'last event', values: [last, `by ${actorOf(stored)}`] },
+    { label: 'last event', values: [last, `by ${actorText(stored)}`] },
     ...(fault === undefined ? [] : [{ label: '!!! BROKEN', values: [`the last event: ${fault}`] }]),
     ...(unknown === undefined ? [] : [{ label: '??? UNKNOWN', values: [`the last event: ${unknown}`] }]),
   ];

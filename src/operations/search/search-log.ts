@@ -5,7 +5,7 @@ import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
 import { pathInTree } from '../../swhid/swhid.ts';
 import { contentFault } from '../history/content-fault.ts';
-import { actorOf, timeOf } from '../history/history-metadata.ts';
+import { actorText, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
 /** Conditions on events; all of them must hold. */
@@ -108,7 +108,7 @@ function fits(event: RecordedEvent, { types, actor, reason, since, until }: Sear
 }
 
 function isBy(event: RecordedEvent, actor: string): boolean {
-  const whole = actorOf(event);
+  const whole = actorText(event);
   return whole === actor || whole.endsWith(` ${actor}`);
 }
 
