@@ -1,5 +1,6 @@
 import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
 import type { ResolvedObject } from '../../../contents/resolver.ts';
+import { deposits } from '../../../domain/aggregates.ts';
 import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import { untilClientGone } from '../../../http/requests/request-body.ts';
 import { streamChunks } from '../../../http/responses/stream-response.ts';
@@ -43,7 +44,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
 
   /** Resolves to the readings of the last check that accepted the archives. */
   async function readingsOf(depositId: number): Promise<readonly ArchiveReading[]> {
-    for await (const { type, data } of log.readStream(`deposit-${depositId}`, { backwards: true }))
+    for await (const { type, data } of log.readStream(`${deposits.prefix}${depositId}`, { backwards: true }))
       if (type === 'DepositVerified') return data['readings'] as unknown as readonly ArchiveReading[];
     return [];
   }
@@ -56,11 +57,11 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
 
   /** Resolves to the loaded deposits of the same origin, the newest first. */
   async function versionsOf({ params, viewer }: ViewerRequest) {
-    const deposits = await depositsOf(viewer).settled();
-    const { origin } = deposits.existing(params['id']);
+    const rows = await depositsOf(viewer).settled();
+    const { origin } = rows.existing(params['id']);
     if (origin === null) return { origin, versions: [], isComplete: true };
     const order = { orderBy: 'depositId', descending: true, limit: MAX_VERSIONS + 1 };
-    const found = deposits.find({ index: ['origin', 'depositId'], equal: { origin }, ...order });
+    const found = rows.find({ index: ['origin', 'depositId'], equal: { origin }, ...order });
     const versions = found
       .slice(0, MAX_VERSIONS)
       .filter(({ directory }) => directory !== null)
