@@ -9,7 +9,7 @@ import { TarReader } from '../../src/archives/tar/tar.ts';
 import { TarMembers } from '../../src/archives/tar/tar-members.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archives/archive-builders.ts';
+import { paxHeader, type TarSpec, tarMember, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoTar, demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
@@ -314,7 +314,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
       { ...readme, name: 'demo/GNUSparseFile.77/disk.img' },
     ]),
     'UNSUPPORTED',
-    /“demo\/disk.img” is a sparse file, which is unsupported: pack it without --sparse/,
+    /“demo\/disk.img” is a sparse file, which is unsupported: pack it without --sparse \(bsdtar: with --no-read-sparse\)\.$/,
   ],
   ['a character device', tarOf([{ name: 'null', type: '3' }]), 'SPECIAL_FILE', /character device/],
   ['a FIFO', tarOf([{ name: 'pipe', type: '6' }]), 'SPECIAL_FILE', /FIFO/],
@@ -403,6 +403,24 @@ test('bzip2 data may be padded with zeros', async (t) => {
 
 test('bytes that are no archive are refused', (t) =>
   refused(t, Buffer.from('hello'), 'UNKNOWN_FORMAT', /format/));
+
+const notTars: [title: string, bytes: Buffer][] = [
+  ['a short text', Buffer.from('hello')],
+  ['a long text', Buffer.alloc(5000, 'hello ')],
+  ['gzip', gzipSync(demoTar)],
+  ['a zip', zipOf([{ name: 'a', data: 'x' }])],
+  ['the beginning of a header', demoTar.subarray(0, 100)],
+];
+
+for (const [title, bytes] of notTars) {
+  test(`${title}, compressed, is refused as another format than a tar`, (t) =>
+    refused(
+      t,
+      gzipSync(bytes),
+      'UNKNOWN_FORMAT',
+      /^The format is unsupported: what is compressed is not a tar/,
+    ));
+}
 
 test('a tar above a limit is refused as soon as it exceeds it', async (t) => {
   const zeros = gzipSync(tarOf([{ name: 'zeros', data: Buffer.alloc(1024 ** 2) }]));

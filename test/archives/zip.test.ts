@@ -120,9 +120,15 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ['no end record', zipOf([readme]).subarray(0, 60), 'TRUNCATED', /truncated/],
   [
     'bytes after its end record',
-    Buffer.concat([zipOf([readme]), Buffer.alloc(9)]),
+    Buffer.concat([zipOf([readme]), Buffer.alloc(9, 'x')]),
     'TRAILING_BYTES',
-    /trailing/,
+    /trailing bytes/,
+  ],
+  [
+    'zeros after its end record',
+    Buffer.concat([zipOf([readme]), Buffer.alloc(10_000)]),
+    'TRAILING_BYTES',
+    /trailing zeros.*bsdtar -cf FILE/,
   ],
   ['another zip before it', Buffer.concat([zipOf([main]), zipOf([readme])]), 'TRAILING_BYTES', /corrupt/],
   ['bytes before its first entry', zipOf([{ ...readme, offset: 5 }]), 'TRAILING_BYTES', /prepended/],

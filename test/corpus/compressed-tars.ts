@@ -84,14 +84,14 @@ const gzips = tars([
     Buffer.concat([Buffer.of(0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3), Buffer.alloc(5000, 'n')]),
     rejected(/truncated/),
   ],
-  ['gzip-in-gzip', 'gzip is in gzip', gzipSync(gzip), rejected(/checksum|truncated/)],
+  ['gzip-in-gzip', 'gzip is in gzip', gzipSync(gzip), rejected(/not a tar/)],
   [
     'gzip-of-zip',
     'a zip is in gzip',
     gzipSync(zipOf([{ name: 'a', data: 'x'.repeat(900) }])),
-    rejected(/truncated|checksum/),
+    rejected(/not a tar/),
   ],
-  ['gzip-of-text', 'text is in gzip', gzipSync(text), rejected(/checksum/)],
+  ['gzip-of-text', 'text is in gzip', gzipSync(text), rejected(/not a tar/)],
   ['gzip-of-nothing', 'nothing is in gzip', gzipSync(''), rejected(/empty/)],
   ['gzip-of-half-a-tar', 'half a tar is in gzip', gzipSync(tar.subarray(0, 800)), rejected(/truncated/)],
   [
@@ -177,9 +177,9 @@ const xzs = tars([
     Buffer.from('/Td6WFoAAArh+wyhAAAAABzfRCEYm0uaAQAAAAAKWVo=', 'base64'),
     rejected(/xz|empty/),
   ],
-  ['xz-of-text', 'text is in xz', xzOf(text), rejected(/checksum/)],
+  ['xz-of-text', 'text is in xz', xzOf(text), rejected(/not a tar/)],
   ['xz-of-nothing', 'nothing is in xz', xzOf(Buffer.alloc(0)), rejected(/empty|xz/)],
-  ['xz-in-gzip', 'xz is in gzip', gzipSync(xz), rejected(/checksum|truncated/)],
+  ['xz-in-gzip', 'xz is in gzip', gzipSync(xz), rejected(/not a tar/)],
 ]);
 
 /** Sets another size of the dictionary in the header of the block, and the CRC that fits. */

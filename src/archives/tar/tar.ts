@@ -1,7 +1,7 @@
 import { corrupt, Unreadable } from '../faults.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
 import { type PaxRecords, parsePax } from './pax.ts';
-import { BLOCK_LENGTH, isZero, OCTAL_SIZES, paddingOf } from './tar-block.ts';
+import { BLOCK_LENGTH, hasTarChecksum, isZero, OCTAL_SIZES, paddingOf } from './tar-block.ts';
 import { parseTarHeader, type TarHeader } from './tar-header.ts';
 
 /** Receives the members in order; `data` is called only between `member` and `end`. */
@@ -24,6 +24,8 @@ export class TarReader {
   readonly #sink: TarSink;
   readonly #block = Buffer.alloc(BLOCK_LENGTH);
   #blockFilled = 0;
+  /** Whether there was a header. The first block of a plain tar always is one: its format is recognized by that. */
+  #isRecognized = false;
   #state: 'header' | 'data' | 'padding' | 'ended' = 'header';
   /** Bytes of data or padding still to be read. */
   #remaining = 0;
@@ -44,7 +46,8 @@ export class TarReader {
   /** Must be called after the last chunk; throws if the tar is truncated. Returns whether there was an end marker. */
   finish(): boolean {
     if (this.#state === 'ended') return true;
-    if (this.#state !== 'header' || this.#blockFilled > 0) throw corrupt('TRUNCATED', 'the tar is truncated');
+    if (this.#state !== 'header' || this.#blockFilled > 0)
+      throw this.#isRecognized ? corrupt('TRUNCATED', 'the tar is truncated') : notTar();
     this.#assertNoOrphan();
     return false;
   }
@@ -85,6 +88,8 @@ export class TarReader {
       this.#state = 'ended';
       return;
     }
+    if (!this.#isRecognized && !hasTarChecksum(block)) throw notTar();
+    this.#isRecognized = true;
     const header = parseTarHeader(block);
     if (isExtension(header.type)) return this.#beginExtension(header.type, header);
     const member = this.#resolve(header);
@@ -165,6 +170,13 @@ export class TarReader {
   }
 }
 
+function notTar(): Unreadable {
+  return new Unreadable(
+    'UNKNOWN_FORMAT',
+    'The format is unsupported: what is compressed is not a tar, or the first header of the tar is damaged. Send a tar.gz, or the file in a zip.',
+  );
+}
+
 function isExtension(type: string): type is ExtensionType {
   return Object.hasOwn(longestExtension, type);
 }
@@ -180,7 +192,7 @@ function assertNotSparse({ name, type }: TarHeader, { sparse, sparseName = name 
   if (type !== 'S' && !sparse) return;
   throw new Unreadable(
     'UNSUPPORTED',
-    `The member “${sanitizeName(sparseName)}” is a sparse file, which is unsupported: pack it without --sparse.`,
+    `The member “${sanitizeName(sparseName)}” is a sparse file, which is unsupported: pack it without --sparse (bsdtar: with --no-read-sparse).`,
   );
 }
 

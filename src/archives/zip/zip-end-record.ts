@@ -1,5 +1,6 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { corrupt, type Unreadable } from '../faults.ts';
+import { isZero } from '../tar/tar-block.ts';
 
 /** Location of a zip's directory; the end records begin at `start + length`. */
 export type DirectoryPlace = { readonly start: number; readonly length: number; readonly count: number };
@@ -46,7 +47,7 @@ function findEndRecord(bytes: ArchiveBytes): { record: Buffer; at: number } {
   const tail = Buffer.allocUnsafeSlow(tailLength);
   bytes.read(tail, bytes.length - tailLength);
   const found: number[] = [];
-  let overshoot: 'none' | 'trailing' | 'truncated' = 'none';
+  let last: number | undefined;
   for (
     let at = tail.lastIndexOf(signatureBytes);
     at !== -1;
@@ -57,10 +58,10 @@ function findEndRecord(bytes: ArchiveBytes): { record: Buffer; at: number } {
         ? at + RECORD_LENGTH + tail.readUInt16LE(at + 20)
         : Number.POSITIVE_INFINITY;
     if (end === tailLength) found.push(at);
-    else if (overshoot === 'none') overshoot = end > tailLength ? 'truncated' : 'trailing';
+    else last ??= end;
   }
   const [at] = found;
-  if (at === undefined) throw noEndRecord(overshoot);
+  if (at === undefined) throw noEndRecord(tail, last);
   if (found.length > 1 || tail.includes(signatureBytes, at + 4))
     throw corrupt('CORRUPT', 'it has more than one end record');
   return { record: tail.subarray(at), at: bytes.length - tailLength + at };
@@ -141,12 +142,15 @@ function assertSame(plain: DirectoryPlace, zip64: DirectoryPlace): void {
   if (!same) throw corrupt('HEADER_MISMATCH', 'its end record and its zip64 end record disagree (mismatch)');
 }
 
-function noEndRecord(overshoot: 'none' | 'trailing' | 'truncated'): Unreadable {
-  if (overshoot === 'trailing')
-    return corrupt('TRAILING_BYTES', 'there are trailing bytes after its end record');
+/** @param end where the last record would end; `undefined` if there is no record. */
+function noEndRecord(tail: Buffer, end: number | undefined): Unreadable {
+  if (end === undefined) return corrupt('TRUNCATED', 'it has no end record (truncated)');
+  if (end > tail.length) return corrupt('TRUNCATED', 'its end record is truncated');
   return corrupt(
-    'TRUNCATED',
-    overshoot === 'none' ? 'it has no end record (truncated)' : 'its end record is truncated',
+    'TRAILING_BYTES',
+    isZero(tail.subarray(end))
+      ? 'there are trailing zeros after its end record, as bsdtar writes them to standard output: use bsdtar -cf FILE'
+      : 'there are trailing bytes after its end record',
   );
 }
 
