@@ -134,6 +134,50 @@ test('hard links share the bytes of an earlier member and the mode of the last o
   t.is(first?.leaf?.id, second?.leaf?.id);
 });
 
+test('a hard link that changes whether its target is executable gets a warning', async (t) => {
+  const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello' };
+  const cases: [members: TarSpec[], warnings: RegExp[]][] = [
+    [
+      [hello, { ...link, mode: 0 }],
+      [/^The hard link “demo\/twin” gives its target “demo\/hello” another mode.*not exec/],
+    ],
+    [
+      [
+        { ...hello, mode: 0o644 },
+        { ...link, mode: 0o755 },
+      ],
+      [/another mode, executable:/],
+    ],
+    [[hello, { ...link, mode: 0 }, { ...link, name: 'demo/third', mode: 0o644 }], [/“demo\/twin”/]],
+    [[hello, { ...link, mode: 0o700 }], []],
+    [
+      [
+        { name: 'demo/hello', type: '2', linkName: 'x' },
+        { ...link, mode: 0 },
+      ],
+      [],
+    ],
+  ];
+  for (const [members, expected] of cases) {
+    const { warnings } = await accepted(t, tarOf(members));
+    t.is(warnings.length, expected.length);
+    for (const [index, text] of expected.entries()) {
+      t.is(warnings[index]?.code, 'LINK_MODE');
+      t.regex(warnings[index]?.text ?? '', text);
+    }
+  }
+});
+
+test('at most twenty warnings about modes of hard links are listed', async (t) => {
+  const pairs = Array.from({ length: 30 }, (_, number) => [
+    { ...hello, name: `${number}` },
+    { name: `${number}-twin`, type: '1', linkName: `${number}`, mode: 0 },
+  ]);
+  const { warnings } = await accepted(t, tarOf(pairs.flat()));
+  t.is(warnings.length, 20);
+  t.regex(warnings[19]?.text ?? '', /11 more/);
+});
+
 test('hard links count like the files that programs without hard links create', async (t) => {
   const links = Array.from({ length: 10 }, (_, number) => ({
     name: `demo/${number}`,

@@ -83,6 +83,18 @@ test('a zip name with “..” is retained, with a warning about Software Herita
   t.regex(inspection.warnings[0]?.text ?? '', /“v1\.\.v2\.diff”.*Software Heritage/);
 });
 
+test('a zip name with a backslash is retained, with a warning', async (t) => {
+  for (const name of ['d\\a.txt', 'e/d\\a.txt']) {
+    const inspection = await accepted(t, zipOf([{ name, data: '1' }]));
+    t.deepEqual(namesOf(membersOf(inspection)), [name]);
+    t.deepEqual(
+      inspection.warnings.map(({ code }) => code),
+      ['BACKSLASH_IN_NAME'],
+    );
+    t.true(inspection.warnings[0]?.text.includes(`“${name}”`));
+  }
+});
+
 test('at most twenty warnings about names are listed, and the last one counts the rest', async (t) => {
   const specs = Array.from({ length: 50 }, (_, index) => ({ name: `${index}..é`, flags: 0, data: 'x' }));
   const inspection = await inspect(zipOf(specs));

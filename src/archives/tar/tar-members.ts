@@ -1,3 +1,4 @@
+import type { LeafMode } from '../../swhid/directory.ts';
 import { corrupt } from '../faults.ts';
 import { type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
 import { hashMember, MemberHash } from '../members/member-hash.ts';
@@ -66,7 +67,7 @@ export class TarMembers implements TarSink {
   }
 
   #addFile(path: string, { mode, size }: TarHeader): void {
-    const member = unreadMember(mode & ownerExecutes ? '100755' : '100644');
+    const member = unreadMember(fileMode(mode));
     if (this.#add(path, member)) this.#reading = { member, hash: new MemberHash(size) };
   }
 
@@ -85,12 +86,22 @@ export class TarMembers implements TarSink {
       this.#contents.faults.add('BAD_LINK', text);
       return;
     }
-    if (member.mode !== '120000') member.mode = mode & ownerExecutes ? '100755' : '100644';
+    if (member.mode !== '120000') this.#setMode(member, mode, { name, linkName });
     if (path === target) return;
     this.#contents.countBytes(member.length); // each name is a file to programs that do not keep links
     this.#add(path, member);
     if (this.#contents.rejectsAmbiguities && !this.#links.has(target!))
       this.#links.set(target!, { member, linkName: name });
+  }
+
+  /** Sets the mode of a hard link's header. Most readers ignore it, so that a change gets a warning. */
+  #setMode(member: Member, mode: number, { name, linkName }: Pick<TarHeader, 'name' | 'linkName'>): void {
+    const earlier = member.mode;
+    member.mode = fileMode(mode);
+    if (member.mode === earlier) return;
+    const kind = member.mode === '100755' ? 'executable' : 'not executable';
+    const text = `The hard link “${sanitizeName(name)}” gives its target “${sanitizeName(linkName)}” another mode, ${kind}: the last one counts here, but most programs retain the first. Pack both with one mode.`;
+    this.#contents.warnings.add('LINK_MODE', text);
   }
 
   #addSpecial({ name, type }: TarHeader): void {
@@ -128,6 +139,10 @@ export class TarMembers implements TarSink {
 export function kindOf({ name, type }: TarHeader): Kind | undefined {
   const kind = kinds[type];
   return kind === 'file' && name.endsWith('/') ? 'directory' : kind;
+}
+
+function fileMode(mode: number): LeafMode {
+  return mode & ownerExecutes ? '100755' : '100644';
 }
 
 function nonFileWithSizeError({ name, size }: TarHeader) {

@@ -28,6 +28,10 @@ export function warnAboutName(
     const text = `The name of the member ${shown(name)} holds “..”; it is kept here, but the loader of Software Heritage leaves it out.`;
     warnings.add('DOTS_IN_NAME', text);
   }
+  if (name.includes('\\')) {
+    const text = `The name of the member ${shown(name)} holds a backslash; it is kept here, but some programs make a folder of what is before it.`;
+    warnings.add('BACKSLASH_IN_NAME', text);
+  }
 }
 
 /** Returns the name in the field, or `undefined` if it is missing, malformed, or made for another name. */
