@@ -3,19 +3,17 @@ import { isLoopback } from './loopback.ts';
 import { MAX_S3_OBJECT } from './s3-url.ts';
 
 type Trust = 'trustProxy' | 'operatorTrustNetwork';
-type Checked = Omit<Config, Trust> & Partial<Pick<Config, Trust>>;
+/** A configuration of which invalid settings are `undefined`. */
+export type Checked = Omit<Config, Trust> & Partial<Pick<Config, Trust>>;
 
-/** Returns the problems of settings that are valid individually. Invalid settings are `undefined`. */
+/** Returns the problems of settings that are valid individually. */
 export function combinationProblems(config: Checked): string[] {
-  return [
-    ...exposureProblems(config),
-    ...operatorProblems(config),
-    ...tlsProblems(config),
-    ...keyProblems(config),
-    ...roleProblems(config),
-    ...uploadProblems(config),
-    ...consoleProblems(config),
-  ];
+  return [...tlsProblems(config), ...keyProblems(config), ...roleProblems(config), ...uploadProblems(config)];
+}
+
+/** Returns the problems of where the service listens. */
+export function listeningProblems(config: Checked): string[] {
+  return [...exposureProblems(config), ...operatorProblems(config), ...consoleProblems(config)];
 }
 
 /** Requires the keys of an S3 store, which would otherwise be missed only at the first upload. */

@@ -5,7 +5,7 @@ import { PASSWORD_COST } from '../tools/cryptography/password.ts';
 import { currentUser } from '../tools/current-user.ts';
 import { describeFsError } from '../tools/files/describe-fs-error.ts';
 import type { ArchiveStoreConfig, Config, ConsoleAccess, EventLogConfig } from './config.ts';
-import { combinationProblems } from './cross-checks.ts';
+import { type Checked, combinationProblems, listeningProblems } from './cross-checks.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import { readTracing } from './tracing-setting.ts';
 
@@ -20,8 +20,19 @@ export class BadConfig extends errorsOfCode('BAD_CONFIG') {
   }
 }
 
+/**
+ * Reads the configuration of the service. Other processes do not listen: the settings with which the service does so may
+ * be known to its supervisor only. @throws {BadConfig}
+ */
+export function readServiceConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  return readConfig(env, (config) => [...combinationProblems(config), ...listeningProblems(config)]);
+}
+
 /** Reads the configuration from the environment. @throws {BadConfig} */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  crossChecks: (config: Checked) => string[] = combinationProblems,
+): Config {
   const problems: string[] = [];
   const read = <Name extends SettingName>(name: Name): ReturnType<(typeof SETTINGS)[Name]['parse']> => {
     const { fallback, parse } = SETTINGS[name];
@@ -42,7 +53,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   for (const name of Object.keys(env)) {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS)) problems.push(`${name}: unknown setting`);
   }
-  problems.push(...combinationProblems(config), ...tracingProblems);
+  problems.push(...crossChecks(config), ...tracingProblems);
   if (problems.length > 0) throw new BadConfig(problems);
   return config;
 }

@@ -4,7 +4,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'ava';
-import { BadConfig, describeSettings, readConfig } from '../../src/config/read-config.ts';
+import { BadConfig, describeSettings, readConfig, readServiceConfig } from '../../src/config/read-config.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
@@ -46,7 +46,7 @@ test('all problems are reported at once, with the setting and its valid values',
     DEPOSIT_ROLES: 'http,cook',
     DEPOSIT_PROT: '1',
   };
-  const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
+  const error = t.throws(() => readServiceConfig(env), { instanceOf: BadConfig });
   t.is(error?.problems.length, 10);
   for (const [name, value] of Object.entries(env)) {
     if (name === 'DEPOSIT_PROT') t.regex(error?.message ?? '', /DEPOSIT_PROT: unknown setting/);
@@ -104,19 +104,20 @@ test('addresses other than loopback need TLS or a proxy that terminates it', (t)
   for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.0.0.1.example.org', 'localhost.example.org']) {
     const message =
       /passwords would be sent unencrypted: set DEPOSIT_TLS_CERT .* or DEPOSIT_TRUST_PROXY=true/;
-    t.throws(() => readConfig({ DEPOSIT_HOST: host }), { message }, host);
+    t.throws(() => readServiceConfig({ DEPOSIT_HOST: host }), { message }, host);
   }
-  for (const host of ['127.0.0.1', '::1', 'localhost']) t.is(readConfig({ DEPOSIT_HOST: host }).host, host);
-  t.is(readConfig({ DEPOSIT_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' }).trustProxy, true);
+  for (const host of ['127.0.0.1', '::1', 'localhost'])
+    t.is(readServiceConfig({ DEPOSIT_HOST: host }).host, host);
+  t.is(readServiceConfig({ DEPOSIT_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' }).trustProxy, true);
   const [cert, key] = [import.meta.filename, import.meta.filename]; // any readable file
-  t.deepEqual(readConfig({ DEPOSIT_HOST: '::', DEPOSIT_TLS_CERT: cert, DEPOSIT_TLS_KEY: key }).tls, {
+  t.deepEqual(readServiceConfig({ DEPOSIT_HOST: '::', DEPOSIT_TLS_CERT: cert, DEPOSIT_TLS_KEY: key }).tls, {
     cert,
     key,
   });
-  t.throws(() => readConfig({ DEPOSIT_TLS_CERT: cert }), {
+  t.throws(() => readServiceConfig({ DEPOSIT_TLS_CERT: cert }), {
     message: /DEPOSIT_TLS_KEY is not: TLS needs both/,
   });
-  t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key }), {
+  t.throws(() => readServiceConfig({ DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key }), {
     message:
       /\n- DEPOSIT_TLS_CERT=\/nowhere: \/nowhere cannot be read: no such file or directory \(ENOENT\)\.$/m,
   });
@@ -134,21 +135,21 @@ test('a setting that cannot be read is reported once, without consequential prob
     { DEPOSIT_S3_ACCESS_KEY_FILE: '/nowhere', ...s3 },
   ];
   for (const [index, settings] of unread.entries()) {
-    const error = t.throws(() => readConfig(settings), { instanceOf: BadConfig });
+    const error = t.throws(() => readServiceConfig(settings), { instanceOf: BadConfig });
     t.is(error?.problems.length, 1, `${index}: ${error?.message}`);
   }
   const ports = { DEPOSIT_PORT: 'x', DEPOSIT_OPERATOR_PORT: 'x', DEPOSIT_OPERATOR_HOST: '127.0.0.1' };
-  t.is(t.throws(() => readConfig(ports), { instanceOf: BadConfig })?.problems.length, 2);
-  t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere' }), { message: /DEPOSIT_TLS_KEY is not/ });
+  t.is(t.throws(() => readServiceConfig(ports), { instanceOf: BadConfig })?.problems.length, 2);
+  t.throws(() => readServiceConfig({ DEPOSIT_TLS_CERT: '/nowhere' }), { message: /DEPOSIT_TLS_KEY is not/ });
 });
 
 test('the operator port, which has neither TLS nor a proxy, is open to other hosts only if set explicitly', (t) => {
   const settings = { DEPOSIT_OPERATOR_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' };
-  t.throws(() => readConfig(settings), {
+  t.throws(() => readServiceConfig(settings), {
     message: /DEPOSIT_OPERATOR_HOST=0\.0\.0\.0: .* set DEPOSIT_OPERATOR_TRUST_NETWORK=true/,
   });
-  t.is(readConfig({ ...settings, DEPOSIT_OPERATOR_TRUST_NETWORK: 'true' }).operatorHost, '0.0.0.0');
-  t.throws(() => readConfig({ DEPOSIT_PORT: '8081', DEPOSIT_OPERATOR_PORT: '8081' }), {
+  t.is(readServiceConfig({ ...settings, DEPOSIT_OPERATOR_TRUST_NETWORK: 'true' }).operatorHost, '0.0.0.0');
+  t.throws(() => readServiceConfig({ DEPOSIT_PORT: '8081', DEPOSIT_OPERATOR_PORT: '8081' }), {
     message: /DEPOSIT_OPERATOR_PORT=8081: DEPOSIT_PORT is the same/,
   });
 });

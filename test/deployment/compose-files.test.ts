@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import test from 'ava';
 import type { Config, EventLogConfig } from '../../src/config/config.ts';
-import { readConfig } from '../../src/config/read-config.ts';
+import { readServiceConfig } from '../../src/config/read-config.ts';
 import {
   type ComposeService,
   composeFile,
@@ -45,7 +45,7 @@ function ourServicesOf(file: string): Named[] {
 function configOf({ environment = {} }: ComposeService): Config {
   const names = Object.keys(environment).filter((name) => !name.startsWith('DEPOSIT_'));
   if (names.length > 0) throw new Error(`The service has no settings called ${names.join(', ')}.`);
-  return readConfig({ ...imageEnvironment, ...environment });
+  return readServiceConfig({ ...imageEnvironment, ...environment });
 }
 
 function hostsOf({ eventLog, archiveStore }: Config): string[] {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../src/config/read-config.ts';
+import { readConfig, readServiceConfig } from '../../src/config/read-config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
@@ -11,6 +11,7 @@ const file = path.join(import.meta.dirname, '../../deploy/deposit.service');
 const NODE = '/opt/deposit/node_modules/.bin/node';
 
 const unit = await readFile(file, 'utf8');
+const page = await readFile(path.join(import.meta.dirname, '../../docs/deployment.md'), 'utf8');
 
 /** Returns the values of a directive: the last one; of `Environment` and filters, all of them. */
 function saidBy(name: string): string[] {
@@ -48,7 +49,7 @@ async function unitFolder(t: ExecutionContext): Promise<string> {
 test('the unit starts the service with known settings, in private folders made by systemd', (t) => {
   t.deepEqual(saidBy('ExecStart'), [`${NODE} src/main.ts`]);
   const settings = saidBy('Environment').map((line) => line.split('=', 2) as [string, string]);
-  const config = readConfig(Object.fromEntries(settings));
+  const config = readServiceConfig(Object.fromEntries(settings));
   t.like(config, { host: '127.0.0.1', port: 8080, trustProxy: true });
   t.is(config.dataDir, path.resolve('%S/deposit'));
   t.deepEqual([saidBy('StateDirectory'), saidBy('StateDirectoryMode')], [['deposit'], ['0700']]);
@@ -77,7 +78,21 @@ test('the unit passes secrets as credentials, for settings that name files', (t)
   t.notRegex(unit, /(PASSWORD|SECRET_KEY|ACCESS_KEY|EVENT_LOG)=(?!%d)/);
 });
 
-test("the unit's settings for TLS remain readable for commands", (t) => {
+test('commands run as documented accept a settings file that opens the service behind the proxy or TLS of its unit', (t) => {
+  const recipe = /^systemd-run [^]*?^```$/m.exec(page)?.[0] ?? '';
+  const given = [...recipe.matchAll(/--setenv=(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ]);
+  const file = { DEPOSIT_CONSOLE: 'public', DEPOSIT_HOST: '0.0.0.0', DEPOSIT_OPERATOR_HOST: '0.0.0.0' };
+  const config = readConfig({ ...Object.fromEntries(given), ...file });
+  t.like(config, { dataDir: '/var/lib/deposit', console: 'public', host: '0.0.0.0', tls: null });
+  t.throws(() => readServiceConfig(file), {
+    message: /DEPOSIT_HOST=0[^]*DEPOSIT_OPERATOR_HOST=0[^]*DEPOSIT_CONSOLE=public/,
+  });
+});
+
+test('the unit offers TLS by the service itself', (t) => {
   const offered = [...unit.matchAll(/^#Environment=(.*)$/gm)].flatMap(([, said = '']) => said.split(' '));
   const settings = Object.fromEntries(offered.map((line) => line.split('=', 2) as [string, string]));
   t.like(settings, { DEPOSIT_TLS_CERT: '%d/tls-cert', DEPOSIT_HOST: '::', DEPOSIT_TRUST_PROXY: 'false' });

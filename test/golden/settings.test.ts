@@ -1,5 +1,5 @@
 import test from 'ava';
-import { BadConfig, describeSettings, readConfig } from '../../src/config/read-config.ts';
+import { BadConfig, describeSettings, readServiceConfig } from '../../src/config/read-config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { assertGolden } from './golden-file.ts';
 
@@ -21,7 +21,7 @@ const COMBINATIONS: readonly Readonly<Record<string, string>>[] = [
 function problemsOf(env: Readonly<Record<string, string>>): string {
   const title = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   try {
-    readConfig({ USER: 'tester', ...env });
+    readServiceConfig({ USER: 'tester', ...env });
     return `# ${title.join(' ')}\naccepted\n`;
   } catch (error) {
     if (!(error instanceof BadConfig)) throw error;

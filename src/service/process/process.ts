@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import { packageInfo } from '../../config/package-info.ts';
-import { describeSettings, readConfig } from '../../config/read-config.ts';
+import { describeSettings, readServiceConfig } from '../../config/read-config.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
@@ -81,7 +81,7 @@ export async function main(argv: string[]): Promise<number> {
 
 async function run(): Promise<number> {
   createPrivately();
-  const config = readConfig();
+  const config = readServiceConfig();
   const logger = createLogger(config.logLevel, process.stdout.isTTY ? await terminalStream() : undefined);
   logger.info(aboutStart(config), 'start');
   try {
