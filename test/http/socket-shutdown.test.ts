@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import http from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
@@ -338,6 +338,21 @@ test('a service that shuts down answers requests in transit, and has their clien
   t.is(status, 200);
   t.regex(head, /^connection: close$/im);
   await connection.untilEnded();
+  await stopped;
+});
+
+test('a server that shuts down answers requests that arrive while its event loop is delayed', async (t) => {
+  const server = await serve(null, 5000, () => Promise.resolve());
+  using connection = await RawConnection.to(server.url);
+  const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+  await connection.send(request);
+  t.is((await connection.answers(1)).status, 200);
+  const stopped = server.close(60_000);
+  await nextTurn(); // the event loop runs timers next, then reads
+  const sent = connection.send(request); // the system has it at once
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+  await sent;
+  t.is((await connection.answers(2)).status, 200);
   await stopped;
 });
 

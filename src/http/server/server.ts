@@ -179,7 +179,10 @@ export class Server {
     net.Server.prototype.close.call(this.#server, () => resolve());
     for (const [, res] of this.#early) res.destroy(); // no handler will ever answer them
     const idle = clock.setInterval(() => {
-      if (!this.#isSending()) this.#server.closeIdleConnections();
+      // After the next poll: behind a delayed timer, requests may wait that have arrived.
+      clock.setImmediate(() => {
+        if (!this.#isSending()) this.#server.closeIdleConnections();
+      });
       for (const socket of this.#handshakes.values()) socket.destroy();
     }, IDLE_CLOSE_INTERVAL_MS);
     const timer = clock.setTimeout(() => this.#abortAll(), graceMs);
