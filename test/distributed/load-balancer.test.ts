@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import http from 'node:http';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { LogProcess } from '../../drills/engines/log-process.ts';
@@ -68,6 +69,59 @@ const CLIENTS = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'hei
   },
 );
 
+(HAPROXY === undefined ? test.skip : test)(
+  'HAProxy sends no request to a node that was restarted between two checks until it is ready',
+  async (t) => {
+    const ports = [await freePort(), await freePort()] as const;
+    const [_first, second] = [await Node.listen(t, ports[0]), await Node.listen(t, ports[1])];
+    const url = await balancerOf(t, await temporaryFolder(t), ports);
+    const statuses = async (): Promise<number[]> => {
+      const requests = CLIENTS.map((name) => fetch(url, { headers: { Authorization: name } }));
+      return (await Promise.all(requests)).map(({ status }) => status);
+    };
+    const all = CLIENTS.map(() => 200);
+    t.deepEqual(await statuses(), all);
+    t.true(second.requests > 0);
+    await second.stop();
+    t.deepEqual(await statuses(), all);
+    const again = await Node.listen(t, ports[1], 503);
+    for (let times = 0; times < 3; times += 1) t.deepEqual(await statuses(), all);
+    again.status = 200;
+    await until(async () => {
+      t.deepEqual(await statuses(), all);
+      return again.requests > 0;
+    });
+  },
+);
+
+/** Answers all requests like a node that is ready (200), or that builds its views (503). */
+class Node {
+  readonly #server: http.Server;
+  status: number;
+  /** The number of requests of clients. */
+  requests = 0;
+
+  static async listen(t: ExecutionContext, port: number, status = 200): Promise<Node> {
+    const node = new Node(status);
+    t.teardown(() => node.stop());
+    await once(node.#server.listen(port, '127.0.0.1'), 'listening');
+    return node;
+  }
+
+  private constructor(status: number) {
+    this.status = status;
+    this.#server = http.createServer(({ headers }, res) => {
+      if (headers.authorization) this.requests += 1;
+      res.writeHead(this.status).end();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    if (this.#server.listening) await once(this.#server.close(), 'close');
+  }
+}
+
 /** Starts HAProxy with the configuration that is shipped, but for its addresses; resolves to its URL once it serves. */
 async function balancerOf(
   t: ExecutionContext,
@@ -95,8 +149,8 @@ async function balancerOf(
   });
   const url = `http://127.0.0.1:${port}`;
   await until(() =>
-    fetch(`${url}/health/ready`).then(
-      ({ ok }) => ok,
+    fetch(`${url}/1/servicedocument/`).then(
+      ({ status }) => status < 500,
       () => false,
     ),
   );
