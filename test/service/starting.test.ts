@@ -326,6 +326,17 @@ asRoot('what another user owns is refused by services and by commands that write
   t.false(existsSync(path.join(folder, 'event-log.sqlite.head')), 'its owner could not read a new one');
 });
 
+asRoot('a start by another user leaves no compile cache in the data folder', async (t) => {
+  const folder = await temporaryFolder(t);
+  const DEPOSIT_DATA_DIR = path.join(folder, 'data');
+  await mkdir(DEPOSIT_DATA_DIR, { mode: 0o700 });
+  await chown(DEPOSIT_DATA_DIR, 4242, 4242);
+  const { ended, err } = started(t, [], { DEPOSIT_DATA_DIR, NODE_COMPILE_CACHE: '' });
+  t.deepEqual(await ended, [2, null], await err);
+  t.regex(await err, /Permission denied/);
+  t.deepEqual(await readdir(DEPOSIT_DATA_DIR), []);
+});
+
 test('a read-only file system is named by services and by commands that write', async (t) => {
   const folder = await mountedFolder(t, '64m');
   if (folder === undefined) return t.pass('this user may not mount a file system');

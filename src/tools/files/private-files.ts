@@ -59,9 +59,13 @@ export function databaseFiles(file: string): string[] {
   return ['', '-wal', '-shm', '.head'].map((end) => `${file}${end}`);
 }
 
-/** Makes a folder, and returns whether no other user can change or replace it or a folder above it. */
+/**
+ * Makes a folder, unless another user owns the one above. Returns whether no other user can change or replace it or a
+ * folder above it.
+ */
 export function makePrivateFolder(folder: string): boolean {
   try {
+    assertOwned(path.dirname(folder));
     if (!files.existsSync(folder)) makeDirectory(folder);
     makePrivate(folder);
     return process.getuid === undefined || isSafe(files.realpathSync(folder), process.getuid());
