@@ -32,6 +32,20 @@ export function oneOf(...words: readonly string[]): (text: string) => string {
   };
 }
 
+/** SQLite opens no file with a longer path. */
+const MAX_DATABASE_PATH_BYTES = 504;
+const MAX_DATA_DIR_BYTES = MAX_DATABASE_PATH_BYTES - '/views/snapshot/views.sqlite'.length; // the longest in the folder
+
+/** Parses a folder that will contain databases. */
+export function dataFolder(text: string): string {
+  const folder = path.resolve(text);
+  const bytes = Buffer.byteLength(folder);
+  if (bytes <= MAX_DATA_DIR_BYTES) return folder;
+  throw new Error(
+    `must be a path of at most ${MAX_DATA_DIR_BYTES} bytes, not ${bytes}: SQLite opens no file with more than ${MAX_DATABASE_PATH_BYTES}`,
+  );
+}
+
 /** Parses `http`, `reactors` or both. */
 export function roles(text: string): readonly Role[] {
   const named = new Set(text.split(',').map((word) => word.trim()));

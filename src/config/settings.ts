@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { defaultArchiveLimits } from '../archives/archive-reader.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../sword/namespaces.ts';
 import { DEFAULT_DATA_DIR } from './data-folder.ts';
@@ -6,6 +5,7 @@ import {
   archiveStore,
   baseUrl,
   boolean,
+  dataFolder,
   eventLog,
   identity,
   integer,
@@ -40,7 +40,7 @@ export const SETTINGS = {
   DEPOSIT_DATA_DIR: setting(
     DEFAULT_DATA_DIR,
     'folder for everything that is stored on this machine',
-    path.resolve,
+    dataFolder,
   ),
   DEPOSIT_ROLES: setting(
     'http,reactors',

@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { BadConfig, describeSettings, readConfig, readServiceConfig } from '../../src/config/read-config.ts';
 import { parseS3Url } from '../../src/config/s3-url.ts';
@@ -269,6 +270,25 @@ test('a data folder is created with its parents, and one that cannot be created 
     t.throws(() => make(path.join(folder, place)), { instanceOf: BadConfig, message }, place);
   }
   if (existsSync('/proc')) t.throws(() => make('/proc/deposits'), { instanceOf: BadConfig }); // for ever, by Node's own
+});
+
+test('a data folder is refused if SQLite could not open the databases in it', async (t) => {
+  const folderOf = (bytes: number): string => `/${'ä'.repeat(100)}/`.padEnd(bytes - 100, 'x');
+  t.is(readConfig({ DEPOSIT_DATA_DIR: folderOf(476) }).dataDir, folderOf(476));
+  const error = t.throws(() => readConfig({ DEPOSIT_DATA_DIR: folderOf(477) }), { instanceOf: BadConfig });
+  t.regex(
+    error?.message ?? '',
+    /DEPOSIT_DATA_DIR=\/ä+\/x+: must be a path of at most 476 bytes, not 477: SQLite opens no file with more than 504$/,
+  );
+  const base = await temporaryFolder(t);
+  const openAt = async (bytes: number): Promise<void> => {
+    const rest = bytes - base.length - '/x.sqlite'.length;
+    const folder = path.join(base, 'y'.repeat(230), 'z'.repeat(rest - 232));
+    await mkdir(folder, { recursive: true });
+    new DatabaseSync(path.join(folder, 'x.sqlite')).close();
+  };
+  await t.notThrowsAsync(openAt(504));
+  await t.throwsAsync(openAt(505), { message: 'unable to open database file' });
 });
 
 test('the error for an invalid address of an engine contains no password', (t) => {
