@@ -25,8 +25,8 @@ function withAuthorization({ url }: RunningService, authorization: string | unde
   });
 }
 
-function basic(credentials: string): string {
-  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+function basic(credentials: string, encoding: BufferEncoding = 'utf8'): string {
+  return `Basic ${Buffer.from(credentials, encoding).toString('base64')}`;
 }
 
 test('every path answers 401 with a Basic challenge if the credentials are missing or invalid', async (t) => {
@@ -86,6 +86,15 @@ test('a password may contain colons and any characters, composed or decomposed',
   await until(async () => (await withAuthorization(service, basic('zoe:p:ä ☃'))).status === 200);
   t.is((await withAuthorization(service, basic('zoe:p:a\u0308 ☃'))).status, 200);
   t.is((await withAuthorization(service, basic('zoe:p'))).status, 401);
+});
+
+test('credentials that are not UTF-8 are read as Latin-1, as Python sends them', async (t) => {
+  const { service } = t.context;
+  const credential = await quickCredentialOf('Größe\u00A0é');
+  await service.administration.client({ type: 'RegisterClient', client: 'yves', credential });
+  await until(async () => (await withAuthorization(service, basic('yves:Größe\u00A0é'))).status === 200);
+  t.is((await withAuthorization(service, basic('yves:Größe\u00A0é', 'latin1'))).status, 200);
+  t.is((await withAuthorization(service, basic('yves:Größe\u00A0è', 'latin1'))).status, 401);
 });
 
 test('a password with NUL bytes at its end, which scrypt ignores, is wrong', async (t) => {
