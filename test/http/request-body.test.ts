@@ -68,7 +68,8 @@ const sized = (bytes: number): string => `POST / HTTP/1.1\r\nHost: x\r\nContent-
 test('a client that stalls is refused and receives the reason', async (t) => {
   const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 50 });
   await connection.send(`${sized(10)}abc`);
-  t.like(await outcome, { code: 'ErrorBadRequest', status: 408 });
+  const message = 'No byte of the body arrived for 0 seconds.';
+  t.like(await outcome, { code: 'ErrorBadRequest', status: 408, message });
   t.is((await connection.answers(1)).status, 408);
 });
 

@@ -70,7 +70,7 @@ export async function* requestBody(
 ): AsyncGenerator<Buffer> {
   sendContinue(ctx);
   const totalMs = timeouts.base + (ctx.request.length ?? maxBytes) / timeouts.bytesPerMs;
-  const reader = new TimedReader(timeouts.idle);
+  const reader = new TimedReader(timeouts.idle, idleError);
   // The socket must survive the iterator: a refusal is answered on it.
   const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   try {
@@ -95,7 +95,7 @@ export async function* requestBody(
  * the process was stopped does not count.
  */
 export async function inTime<Outcome>(work: Promise<Outcome>, limitMs: number): Promise<Outcome> {
-  const reader = new TimedReader(limitMs);
+  const reader = new TimedReader(limitMs, bodyTimeoutError);
   try {
     return await reader.wait(work);
   } finally {
@@ -118,9 +118,9 @@ class TimedReader {
   readonly #stalled = new AbortGate();
   readonly #ticks: NodeJS.Timeout;
 
-  constructor(idle: number) {
+  constructor(idle: number, refuse: (idle: number) => Error) {
     this.#tickMs = Math.min(LONGEST_TICK_MS, idle / 4);
-    this.#ticks = clock.setInterval(() => this.#tick(idle), this.#tickMs).unref();
+    this.#ticks = clock.setInterval(() => this.#tick(idle, refuse), this.#tickMs).unref();
   }
 
   async wait<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
@@ -137,10 +137,10 @@ class TimedReader {
     clock.clearInterval(this.#ticks);
   }
 
-  #tick(idle: number): void {
+  #tick(idle: number, refuse: (idle: number) => Error): void {
     if (!this.#isWaiting) return;
     this.#count();
-    if (this.#idleMs >= idle) this.#stalled.abort(bodyTimeoutError(idle));
+    if (this.#idleMs >= idle) this.#stalled.abort(refuse(idle));
   }
 
   #count(): void {
@@ -208,6 +208,10 @@ function bodyTimeoutError(ms: number): Error {
     `The body did not arrive in time: more than ${Math.round(ms / 1000)} seconds were needed.`,
     { status: 408 },
   );
+}
+
+function idleError(ms: number): Error {
+  return badRequest(`No byte of the body arrived for ${Math.round(ms / 1000)} seconds.`, { status: 408 });
 }
 
 function clientGoneError(cause?: unknown): ClientGone {
