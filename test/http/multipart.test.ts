@@ -164,6 +164,8 @@ test('the sizes of parts, headers, preamble and epilogue are limited', async (t)
   await t.throwsAsync(reading([part, part, part]), { message: /more than 2 parts/ });
   t.is((await reading([long(90)])).length, 1);
   await t.throwsAsync(reading([long(101)]), { message: /exceed 100 bytes/ });
+  const longLine = read([Buffer.from(`--${boundary}${'x'.repeat(2000)}`)], boundary, limits);
+  await t.throwsAsync(longLine, { message: /bytes after a boundary on the same line/ });
   t.is((await reading([part], { preamble: 'a'.repeat(45), epilogue: 'a'.repeat(45) })).length, 1);
   await t.throwsAsync(reading([part], { preamble: 'a'.repeat(60) }), { message: /within 50 bytes/ });
   await t.throwsAsync(reading([part], { epilogue: 'a'.repeat(60) }), { message: /more than 50 bytes/ });

@@ -78,9 +78,9 @@ class Input {
   async atEnd(): Promise<boolean> {
     while (this.#buffer.length < 2) await this.#more();
     if (this.#buffer.toString('latin1', 0, 2) === '--') return true;
-    const line = await this.#readUntil('\n', 1024);
-    if (line.trim() !== '')
-      throw badRequest('The multipart body has bytes after a boundary on the same line.');
+    const refusal = 'The multipart body has bytes after a boundary on the same line.';
+    const line = await this.#readUntil('\n', 1024, refusal);
+    if (line.trim() !== '') throw badRequest(refusal);
     this.#breakLinesAs(line.endsWith('\r') ? '\r\n' : '\n');
     return false;
   }
@@ -93,7 +93,8 @@ class Input {
       this.#buffer = this.#buffer.subarray(length);
       return '';
     }
-    return this.#readUntil(lineBreak + lineBreak, limit);
+    const refusal = `The headers of a part of the multipart body exceed ${limit} bytes.`;
+    return this.#readUntil(lineBreak + lineBreak, limit, refusal);
   }
 
   /** Yields the bytes before the next delimiter and consumes the delimiter. */
@@ -149,12 +150,10 @@ class Input {
     this.#lineBreak = lineBreak;
   }
 
-  async #readUntil(end: string, limit: number): Promise<string> {
+  async #readUntil(end: string, limit: number, refusal: string): Promise<string> {
     for (;;) {
       const at = this.#buffer.indexOf(end, 0, 'latin1');
-      if (at > limit || (at < 0 && this.#buffer.length >= limit + end.length)) {
-        throw badRequest(`The headers of a part of the multipart body exceed ${limit} bytes.`);
-      }
+      if (at > limit || (at < 0 && this.#buffer.length >= limit + end.length)) throw badRequest(refusal);
       if (at >= 0) {
         const text = this.#buffer.toString('latin1', 0, at);
         this.#buffer = this.#buffer.subarray(at + end.length);
