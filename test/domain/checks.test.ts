@@ -195,6 +195,9 @@ test('dates are parsed as years, months, days or timestamps, and nothing else', 
   t.deepEqual(parseGitDate('1965-01-01'), { seconds: -157_766_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10-07Z'), { seconds: 1_507_334_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10-07+02:00'), { seconds: 1_507_327_200, offset: '+0200' });
+  t.deepEqual(parseGitDate('20171007'), { seconds: 1_507_334_400, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10-06T24:00:00'), { seconds: 1_507_334_400, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-12-31T24:00+14:00'), { seconds: 1_514_714_400, offset: '+1400' });
   for (const text of [
     '',
     '2017-1007',
@@ -204,7 +207,14 @@ test('dates are parsed as years, months, days or timestamps, and nothing else', 
     '2017-02-30',
     '7 Oct 2017',
     '2017-10-07T25:00',
-    '20171007',
+    '20170230',
+    '201710',
+    '20171007T10:00',
+    '2017-10-07T24:00:01',
+    '2017-10-07T24:00:00.5',
+    '2017-02-30T24:00',
+    '-2017',
+    '12017-10-07',
     '2017-1-1',
     '2017-10-07+15:00',
     '2017-10-07T10:00-02:60',
