@@ -1,7 +1,7 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { badRequest, type SwordError } from '../sword-error.ts';
 import type { Steps } from './cooperative.ts';
-import { strayAmpersand } from './stray-ampersand.ts';
+import { hiddenMistake } from './hidden-mistake.ts';
 
 /** An element of a client's document, with its prefixes resolved. */
 export type XmlElement = {
@@ -89,9 +89,8 @@ class TreeParser {
     this.#limits = limits;
     const parser = this.#parser;
     parser.on('error', ({ message }) => {
-      const line = strayAmpersand(whole, parser.position);
-      if (line !== undefined)
-        throw badRequest(`Line ${line} of the entry has an & that begins no reference: write it as &amp;.`);
+      const mistake = hiddenMistake(whole, parser.position);
+      if (mistake) throw refusal(...mistake);
       throw this.#refusal(`is not well-formed XML: ${shortened(message.replace(/^\d+:\d+: /, ''))}`);
     });
     parser.on('doctype', () => {
@@ -153,12 +152,19 @@ class TreeParser {
   }
 
   #refusal(predicate: string): SwordError {
-    return badRequest(`Line ${this.#parser.line} of the entry ${predicate}`);
+    return refusal(this.#parser.line, predicate);
   }
 }
 
-/** Shortens the parser's messages, which repeat names that may be as long as the document. */
+function refusal(line: number, predicate: string): SwordError {
+  return badRequest(`Line ${line} of the entry ${predicate}`);
+}
+
+/** Shortens the parser's messages, which repeat names that may be as long as the document, and corrects some. */
 function shortened(message: string): string {
+  // Of these, the parser omits the names that it expects, or names one of several.
+  if (/^expected (?:one of|the name) /.test(message))
+    return 'the XML declaration has only version, encoding and standalone, in this order.';
   return message.length <= 100 ? message : `${message.slice(0, 99).toWellFormed()}…`;
 }
 
