@@ -35,7 +35,6 @@ test('a parked event waits until it is retried or skipped, and may be parked aga
   const again = given(t, one, retried, one, retried).state();
   t.is(eventToRetry(again, 'e-1', 1), undefined, 'a later decision refers to it');
   t.deepEqual(eventToRetry(again, 'e-1', 3), one.data);
-  t.is(eventToRetry(given(t, one, two).state(), 'e-1', 0), undefined, 'it must not be retried');
 });
 
 test('tens of thousands of events may be parked: none is copied for another', (t) => {

@@ -135,14 +135,9 @@ function hostOf(domain: string): string {
     .toLowerCase();
   const host = URL.parse(`https://${given}/`)?.hostname ?? '';
   // `127.1` is the host 127.0.0.1 of a URL, and `example.org:8080` is more than a host.
-  const isHost = host === given || (isInternational(given) && !isAddress(host));
+  const isHost = host === given || (!/[\s/\\?#@:%]/.test(given) && !isAddress(host));
   if (isHostName(host) && isHost) return host;
   throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is not a domain name: give a host like example.org.`);
-}
-
-/** Whether the text has characters beyond ASCII, and none that ends a host in a URL. */
-function isInternational(text: string): boolean {
-  return /[^\p{ASCII}]/u.test(text) && !/[\s/\\?#@:%]/.test(text);
 }
 
 /** Whether a host is an IPv4 address: only these end with a number. */

@@ -49,13 +49,13 @@ export function parkedOrSkipped(parking: Parking): ReadonlySet<string> {
 }
 
 /**
- * Returns the event that the decision with this index requests to be retried, unless a later decision concerns it,
- * too.
+ * Returns the event that the decision with this index, a `ParkedRetried`, requests to be retried, unless a later
+ * decision concerns it, too.
  */
 export function eventToRetry(parking: Parking, eventId: string, index: number): ParkedEvent | undefined {
   const decided = newestFirst(parking).filter(({ last }) => last.data.eventId === eventId);
   const decision = decided.next().value;
-  if (decision?.last.type !== 'ParkedRetried' || decision.index !== index) return undefined;
+  if (decision?.index !== index) return undefined;
   for (const { last } of decided) if (last.type === 'EventParked') return last.data;
   return undefined;
 }

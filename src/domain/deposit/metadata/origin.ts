@@ -110,15 +110,8 @@ function withHostInLowerCase(url: string): string {
 }
 
 function isParsedBelow(url: string, provider: string): boolean {
-  const [inner, outer] = [parse(url), parse(provider)];
+  const [inner, outer] = [URL.parse(url), URL.parse(provider)];
   if (!inner || !outer || inner.origin !== outer.origin) return false;
   const folder = outer.pathname.endsWith('/') ? outer.pathname : `${outer.pathname}/`;
   return inner.pathname === outer.pathname || inner.pathname.startsWith(folder);
-}
-
-function parse(url: string): URL | undefined {
-  const parsed = URL.parse(url);
-  return parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
-    ? parsed
-    : undefined;
 }
