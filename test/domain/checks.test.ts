@@ -179,10 +179,23 @@ test('each of many small faults is reported', (t) => {
 });
 
 test('a date that an earlier entry overrides causes only a warning', (t) => {
-  const fault = { kind: 'date', field: 'codemeta:dateCreated', vocabulary: 'CodeMeta 2.0' } as const;
-  const later = entryWith({ dateCreated: 'nope', fieldFaults: [{ ...fault, value: 'nope', hint: null }] });
-  t.is(detailOf({ entries: [entryWith({ dateCreated: '2020-01-01' }), later] }), 'verified');
-  t.regex(detailOf({ entries: [later, entryWith({ dateCreated: '2020-01-01' })] }), /"nope" is not a date/);
+  const dated = (name: string) => entryWith({ [name]: '2020-01-01' });
+  for (const [name, other] of [
+    ['dateCreated', 'datePublished'],
+    ['datePublished', 'dateCreated'],
+  ] as const) {
+    const fault = { kind: 'date', field: `codemeta:${name}`, vocabulary: 'CodeMeta 2.0' } as const;
+    const later = entryWith({ [name]: 'nope', fieldFaults: [{ ...fault, value: 'nope', hint: null }] });
+    t.is(detailOf({ entries: [dated(name), later] }), 'verified');
+    for (const entries of [
+      [later, dated(name)],
+      [dated(other), later],
+    ])
+      t.regex(detailOf({ entries }), /"nope" is not a date/);
+  }
+  const modified = { kind: 'date', field: 'codemeta:dateModified', vocabulary: 'CodeMeta 2.0' } as const;
+  const last = entryWith({ fieldFaults: [{ ...modified, value: 'nope', hint: null }] });
+  t.regex(detailOf({ entries: [dated('datePublished'), last] }), /"nope" is not a date/);
 });
 
 test('dates are parsed as years, months, days or timestamps, and nothing else', (t) => {
@@ -195,6 +208,7 @@ test('dates are parsed as years, months, days or timestamps, and nothing else', 
   t.deepEqual(parseGitDate('1965-01-01'), { seconds: -157_766_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10-07Z'), { seconds: 1_507_334_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10-07+02:00'), { seconds: 1_507_327_200, offset: '+0200' });
+  t.deepEqual(parseGitDate('2017-10-07T00:59+00:59'), { seconds: 1_507_334_400, offset: '+0059' });
   t.deepEqual(parseGitDate('20171007'), { seconds: 1_507_334_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10-06T24:00:00'), { seconds: 1_507_334_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-12-31T24:00+14:00'), { seconds: 1_514_714_400, offset: '+1400' });

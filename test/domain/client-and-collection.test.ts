@@ -17,8 +17,11 @@ test('a client is registered once, with a name that is valid in Basic credential
   }
 });
 
-test('commands on an unregistered client are refused', (t) => {
+test('commands on an unregistered client or an unopened collection are refused', (t) => {
   scenario(clientDecider)(t).when({ type: 'DisableClient', client }).thenRefused('CLIENT_UNKNOWN');
+  scenario(collectionDecider)(t)
+    .when({ type: 'ChangePolicy', collection: 'c', policy: 'P' })
+    .thenRefused('COLLECTION_UNKNOWN');
 });
 
 test('a command without effect records no event', (t) => {
@@ -211,10 +214,10 @@ test('a person has one role; only a depositor has it for a client', (t) => {
     .thenEvents({ type: 'RoleChanged', data: { person, role: 'depositor', client: 'alice' } });
   given(t, added)
     .when({ type: 'ChangeRole', person, role: 'depositor', client: null })
-    .thenRefused('BAD_ROLE');
+    .thenRefused('BAD_ROLE', /needs a client/);
   given(t, added)
     .when({ type: 'ChangeRole', person, role: 'operator', client: 'alice' })
-    .thenRefused('BAD_ROLE');
+    .thenRefused('BAD_ROLE', /takes no client/);
   for (const name of ['', 'a:b', 'a b', '.hidden', 'x'.repeat(65)])
     given(t)
       .when({ type: 'AddPerson', person: name, role: 'auditor', client: null })

@@ -196,6 +196,7 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
     'https://alice.example.evil/software/x',
     'http://alice.example/software/x',
     'https://alice.example/software/../other',
+    'https://alice.example/software/../softwarez/x',
     'https://alice.example@evil.example/software/x',
     'not a url',
     // Programs read these in different ways, or as below the URL although they do not begin with it.
@@ -227,6 +228,9 @@ test('an origin must be below the provider URL, compared by whole segments', (t)
   given(t)
     .when({ ...naming('https://alice.example/software/x'), providerUrl: null })
     .thenRefused('ORIGIN_OUTSIDE_PROVIDER');
+  given(t)
+    .when({ ...naming('https://alice.example/x'), providerUrl: 'https://alice.example' })
+    .thenTypes('DepositCreated', 'ArchiveAdded', 'MetadataAdded', 'DepositCompleted');
 });
 
 test('an entry with an external identifier or a provenance over its limit is refused', (t) => {
@@ -234,6 +238,13 @@ test('an entry with an external identifier or a provenance over its limit is ref
     { externalIdentifier: 'x'.repeat(256) },
     { provenance: `https://alice.example/${'x'.repeat(491)}` },
   ];
+  const longest = {
+    externalIdentifier: 'x'.repeat(255),
+    provenance: `https://alice.example/${'x'.repeat(490)}`,
+  };
+  given(t)
+    .when(createDeposit({ entry: entryWith(longest), final: false }))
+    .thenTypes('DepositCreated', 'ArchiveAdded', 'MetadataAdded');
   for (const entry of facts.map((some) => entryWith(some))) {
     given(t).when(createDeposit({ entry })).thenRefused('VALUE_TOO_LONG');
     given(t, depositCreated)
@@ -291,6 +302,9 @@ test('a late result of an earlier check changes nothing after a retry', (t) => {
     .thenEvents(retried);
   given(t, ...past, retried)
     .when({ type: 'RecordVerified', depositId: 1, attempt: 1, readings: [reading], warnings: [] })
+    .thenNothing();
+  given(t, ...past, retried)
+    .when({ type: 'RecordRejected', depositId: 1, attempt: 1, reasons: [noArchive], warnings: [] })
     .thenNothing();
   given(t, ...past, retried)
     .when({ type: 'RecordVerified', depositId: 1, attempt: 2, readings: [reading], warnings: [] })

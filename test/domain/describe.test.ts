@@ -2,13 +2,14 @@ import test from 'ava';
 import type { ClientEvent, Credential } from '../../src/domain/client/client.ts';
 import { clientFacts, describeClientEvent } from '../../src/domain/client/describe.ts';
 import type { SealedSecret } from '../../src/domain/client/webhook.ts';
-import type { CollectionEvent } from '../../src/domain/collection/collection.ts';
-import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
+import { type CollectionEvent, newCollection } from '../../src/domain/collection/collection.ts';
+import { collectionFacts, describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { depositFacts } from '../../src/domain/deposit/deposit-facts.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import { absent, evolve } from '../../src/domain/deposit/state.ts';
 import type { Description, Fact } from '../../src/domain/description.ts';
+import { personFacts } from '../../src/domain/person/describe.ts';
 import { stepText } from '../../src/operations/history/history-text.ts';
 import { printable, printableLine } from '../../src/tools/terminal/printable.ts';
 import { wrapLines } from '../../src/tools/terminal/wrap-lines.ts';
@@ -155,6 +156,7 @@ test('a deposit is described by its known facts only', (t) => {
   const rejected = facts([...wayTo('DepositCompleted'), depositRejected]);
   t.deepEqual(rejected['reasons'], [`${noArchive.text} (archive)`]);
   t.deepEqual(rejected['origin'], [fallbackOrigin]);
+  t.deepEqual(rejected['completed'], ['2026-03-01T10:00:00.000Z']);
   const failed = facts([...wayTo('LoadingStarted'), loadingFailed]);
   t.deepEqual(
     [failed['reasons'], failed['check'], failed['load']],
@@ -210,14 +212,34 @@ test('every event of a client is described in a sentence, without its credential
     t.is(description.sentence, sentence);
     t.notRegex(JSON.stringify(description), /c2FsdA|ZGlnZXN0|scrypt|aes|aXY|c2VhbGVk|dGFn/);
   }
-  const registered = {
-    status: 'active',
-    collections: ['software'],
-    domain: null,
-    providerUrl: null,
-  } as const;
-  t.deepEqual(clientFacts(registered)[0], { label: 'collections', values: ['software'] });
+  const domainSet = describeClientEvent({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
+  t.deepEqual([domainSet.sentence, ...lines(domainSet)], ['Domain set.', 'domain: alice.example']);
+  const removed = describeClientEvent({ type: 'ProviderUrlSet', data: { client, providerUrl: null } });
+  t.is(removed.sentence, 'Provider URL removed.');
 });
+
+test('clients, collections and people are described by their known facts only', (t) => {
+  const unknown = { status: 'unknown' } as const;
+  t.deepEqual([...clientFacts(unknown), ...collectionFacts(unknown), ...personFacts(unknown)], []);
+  const bare = { status: 'active', collections: ['software'], domain: null, providerUrl: null } as const;
+  t.deepEqual(valuesIn(clientFacts(bare)), [['software'], [], [], []]);
+  const [domain, providerUrl, webhook] = ['a.example', 'https://a.example', 'https://a.example/hook'];
+  t.deepEqual(valuesIn(clientFacts({ ...bare, domain, providerUrl, webhook })), [
+    ['software'],
+    [domain],
+    [providerUrl],
+    [webhook],
+  ]);
+  const open = { ...newCollection('c'), abstract: 'A', treatment: 'T', policy: 'P' };
+  t.deepEqual(valuesIn(collectionFacts(open)), [['c'], ['A'], ['T'], ['P'], open.accept]);
+  const person = { status: 'active', role: 'depositor', client } as const;
+  t.deepEqual(valuesIn(personFacts(person)), [['depositor'], [client]]);
+  t.deepEqual(valuesIn(personFacts({ ...person, role: 'operator', client: null })), [['operator'], []]);
+});
+
+function valuesIn(facts: readonly Fact[]): readonly Fact['values'][] {
+  return facts.map(({ values }) => values);
+}
 
 const collection = 'software';
 const collectionSentences: Readonly<Record<CollectionEvent['type'], readonly [CollectionEvent, string]>> = {

@@ -122,7 +122,7 @@ test('a metadata update is validated like any entry, and refers only to its depo
   );
   const [own, other] = [fallbackOrigin, 'https://alice.example/software/other'];
   for (const relation of ['create', 'add'] as const) {
-    when({ origin: { relation, url: other } }).thenRefused('ORIGIN_MISMATCH');
+    when({ origin: { relation, url: other } }).thenRefused('ORIGIN_MISMATCH', /the deposit is from https:/);
     when({ origin: { relation, url: own } }).thenTypes('MetadataUpdated');
   }
   when({ provenance: null }).thenTypes('MetadataUpdated');
@@ -172,7 +172,7 @@ test('metadata alone are done at once, without checks and load', (t) => {
   const named = entryWith({ origin: { relation: 'create', url: fallbackOrigin } });
   given(t, ...events)
     .when(update({ entry: named }))
-    .thenRefused('ORIGIN_MISMATCH');
+    .thenRefused('ORIGIN_MISMATCH', /the deposit has none/);
   const about: MetadataTarget = { kind: 'origin', url: fallbackOrigin };
   given(t, ...events.slice(0, 2), {
     type: 'MetadataDeposited',
@@ -208,9 +208,15 @@ test('metadata alone pass the checks or are refused, also with a provenance outs
       metadataOnly({ entry: entryWith(facts), ...(providerUrl !== undefined && { providerUrl }) }),
     );
   when({ hasTitle: false }).thenRefused('METADATA_REJECTED');
-  when({ provenance: 'https://bob.example/software/' }).thenRefused('PROVENANCE_OUTSIDE_PROVIDER');
+  when({ provenance: 'https://bob.example/software/' }).thenRefused(
+    'PROVENANCE_OUTSIDE_PROVIDER',
+    /only for what is below its provider URL https:/,
+  );
   when({ provenance: 'not a URL' }).thenRefused('PROVENANCE_OUTSIDE_PROVIDER');
-  when({ provenance: fallbackOrigin }, null).thenRefused('PROVENANCE_OUTSIDE_PROVIDER');
+  when({ provenance: fallbackOrigin }, null).thenRefused(
+    'PROVENANCE_OUTSIDE_PROVIDER',
+    /has no provider URL/,
+  );
   when({ provenance: fallbackOrigin }).thenTypes('DepositCreated', 'MetadataAdded', 'MetadataDeposited');
 });
 
