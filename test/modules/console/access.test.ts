@@ -256,6 +256,28 @@ test('only a page of this console can change anything', async (t) => {
   t.is(await post(without), 403);
 });
 
+test('a page that shows another viewer than the session can neither read nor act', async (t) => {
+  const { service } = t.context;
+  const session = await ConsoleSession.begin(service, 'operator');
+  const own = ownHeaders(service.url);
+  const act = (viewer: string) =>
+    session.post('/console/api/jobs', { act: 'retry', ids: [999] }, { ...own, 'X-Console-Viewer': viewer });
+  t.is((await act('person:operator')).status, 202);
+  for (const viewer of ['person:rosa', 'client:operator', '']) {
+    const refused = await act(viewer);
+    t.is(refused.status, 409, viewer);
+    t.like(await refused.json(), { error: { code: 'OTHER_VIEWER' } });
+  }
+  for (const path of ['/console/api/live', '/console/api/deposits', '/console/api/jobs']) {
+    t.is((await session.get(path, { 'X-Console-Viewer': 'client:alice' })).status, 409, path);
+    t.is((await session.get(`${path}?viewer=client:alice`)).status, 409, `a link: ${path}`);
+  }
+  t.is((await session.get('/console/api/deposits?viewer=person:operator')).status, 200);
+  const form = { Origin: new URL(service.url).origin, 'Content-Type': 'application/x-www-form-urlencoded' };
+  t.is((await session.post('/console/api/end-sessions?viewer=person:rosa', {}, form)).status, 409);
+  t.is((await session.get('/console/api/overview')).status, 200, 'the sessions have not ended');
+});
+
 test('a local console answers only this machine, and only under its name', (t) => {
   const config = { console: 'loopback', trustProxy: false } as const;
   const from = (peer: string, headers: Record<string, string>) =>

@@ -1,10 +1,25 @@
+import { type Boot, viewerText } from '../protocol/boot.ts';
 import { Store } from './store.ts';
 
 /** The address of all assets of this release, which contains a hash of them. */
 const RELEASE = new URL('../../../../', import.meta.url).pathname;
 
-/** Whether the service has other scripts than this page by now: its answers may have other fields. */
-export const isOutdated = new Store(false);
+/** Why this page must be loaded again; `undefined` while it need not be. */
+export const outdated = new Store<string | undefined>(undefined);
+
+/** The viewer whom this page shows, for the server to compare with the session. All tabs of a browser share one session. */
+let shown: string | undefined;
+
+export function setViewer(viewer: Boot['viewer']): void {
+  shown = viewerText(viewer);
+}
+
+/** Returns a path of the console, for a link or a form, that is refused in the session of another viewer. */
+export function ofViewer(path: string): string {
+  return shown === undefined
+    ? path
+    : `${path}${path.includes('?') ? '&' : '?'}viewer=${encodeURIComponent(shown)}`;
+}
 
 /** An error that the server reports, or that it does not answer. */
 export class ApiError extends Error {
@@ -50,6 +65,7 @@ async function send(method: string, path: string, body: unknown, options: Readin
   const headers = {
     Accept: 'application/json', // also of errors where bytes are asked for
     'X-Console': '1',
+    ...(shown !== undefined && { 'X-Console-Viewer': shown }),
     ...(options.background && { 'X-Console-Background': '1' }),
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
   };
@@ -63,10 +79,12 @@ async function send(method: string, path: string, body: unknown, options: Readin
     if (signal?.aborted) throw error;
     throw new ApiError('NO_ANSWER', 'The service does not answer.', 0);
   });
-  if ((answer.headers.get('X-Console-Release') ?? RELEASE) !== RELEASE) isOutdated.value = true;
+  if ((answer.headers.get('X-Console-Release') ?? RELEASE) !== RELEASE)
+    outdated.value = 'The service was updated'; // its answers may have other fields
   if (answer.status === 401 && path !== '/console/enter') signIn();
   if (answer.ok) return answer;
   const { code, message } = errorIn(await answer.text());
+  if (code === 'OTHER_VIEWER') outdated.value = 'Another person or client has signed in in this browser';
   throw new ApiError(code, message, answer.status);
 }
 

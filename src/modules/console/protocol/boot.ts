@@ -18,3 +18,8 @@ export type Boot = {
     readonly time: string;
   };
 };
+
+/** Returns the text by which a page says in requests whom it shows: `person:rosa`, `client:alice`. */
+export function viewerText({ kind, name }: Pick<Boot['viewer'], 'kind' | 'name'>): string {
+  return `${kind}:${name}`;
+}

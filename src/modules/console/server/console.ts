@@ -8,7 +8,7 @@ import { permits } from '../protocol/permissions.ts';
 import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';
 import { answerPage, refusalPage, seeOther, setHeaders } from './page.ts';
-import { assertFromConsole, readBody } from './request-guard.ts';
+import { assertFromConsole, assertOfViewer, readBody } from './request-guard.ts';
 import { ConsoleRefusal, notFoundHere, type RouteRequest, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
 
@@ -82,6 +82,7 @@ export class Console implements Disposable {
     Object.assign(ctx, { _matchedRoute: route.path }); // read by routeOf
     // What is public may be stored by caches that many share: no answer of it renews a session.
     const viewer = route.permission === 'public' ? undefined : this.#parts.sessions.viewerOf(ctx, route);
+    if (viewer) assertOfViewer(ctx, viewer);
     if (!permits(viewer?.role, route.permission))
       throw viewer
         ? new ConsoleRefusal(403, 'FORBIDDEN', 'Your role does not permit this.')

@@ -2,6 +2,8 @@ import { isOriginOf } from '../../../http/middleware/refuse-other-origins.ts';
 import { type BodyTimeouts, collect, requestBody } from '../../../http/requests/request-body.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { parseJson } from '../../../tools/parse-json.ts';
+import type { Viewer } from '../access/sessions.ts';
+import { viewerText } from '../protocol/boot.ts';
 import { ConsoleRefusal, type Route } from './route.ts';
 
 /** Maximum bytes of the body of a request. */
@@ -20,6 +22,17 @@ export function assertFromConsole({ req }: ServiceContext, { isForm }: Pick<Rout
   const isScript = type === 'application/json' && headers['x-console'] !== undefined;
   if (isSameOrigin && (isOwnForm || isScript)) return;
   throw new ConsoleRefusal(403, 'NOT_FROM_CONSOLE', 'The request does not come from a page of this console.');
+}
+
+/**
+ * Refuses a request of a page that shows another viewer, which it names in a header or, in links and forms, in a parameter.
+ * All tabs of a browser have one session: a page may be open since before another person signed in.
+ */
+export function assertOfViewer({ req, URL }: ServiceContext, viewer: Viewer): void {
+  const shown = req.headers['x-console-viewer'] ?? URL.searchParams.get('viewer') ?? undefined;
+  if (shown === undefined || shown === viewerText(viewer)) return;
+  const text = `This page is not of your session: ${viewer.name} has signed in in this browser since. Load it again.`;
+  throw new ConsoleRefusal(409, 'OTHER_VIEWER', text);
 }
 
 /** Resolves to the parsed body, which has to arrive in the time that every body has. */

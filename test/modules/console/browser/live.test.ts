@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { depositOf } from '../../../../testing/browser/console-deposits.ts';
 import { consoleTests } from '../../../../testing/browser/console-tests.ts';
 import { appendFailedDeposit } from '../../../../testing/browser/picture-deposits.ts';
@@ -60,6 +61,51 @@ test('a page says that the service was updated, and stays usable until it is loa
   await page.getByRole('button', { name: 'live' }).waitFor();
   t.is(await page.getByText('The service was updated').count(), 0);
 });
+
+test('a page neither reads nor acts in the session of another person who signed in elsewhere', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = await depositOf(alice, { title: 'Loquat' });
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.goto('/console/deposits');
+  await page.getByRole('checkbox', { name: `Select deposit ${id}` }).check();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(await linkFor(service, 'operator', undefined, 'olaf'));
+  await other.getByRole('button', { name: 'olaf operator' }).waitFor();
+  await page.getByRole('button', { name: 'Check again…', exact: true }).click();
+  await page.getByRole('button', { name: 'Check 1 deposit again' }).click();
+  await page.getByRole('dialog').getByRole('alert').getByText('olaf has signed in').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  t.deepEqual(
+    events.filter(({ metadata }) => JSON.stringify(metadata).includes('olaf')),
+    [],
+  );
+  t.true(await page.getByRole('checkbox', { name: `Select deposit ${id}` }).isChecked(), 'the page stays');
+  for (const format of ['csv', 'ndjson'])
+    t.is(await refusalOf(page, `a[href*="/export/${format}?"]`, 'href'), 409, format);
+  t.is(await refusalOf(page, 'button[formaction*=end-sessions]', 'formaction'), 409);
+  await page.getByRole('status').getByText('Another person or client has signed in').waitFor();
+  await page.getByRole('link', { name: 'load this page again' }).click();
+  await page.getByRole('button', { name: 'olaf operator' }).waitFor();
+  await page.getByRole('row', { name: /Loquat/ }).waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  t.is(await page.getByText('has signed in').count(), 0);
+  tab.forgive(/status of 409/);
+});
+
+/** Resolves to the status of the answer at the address in an attribute, in the session of the browser. */
+async function refusalOf(page: Page, selector: string, attribute: string): Promise<number> {
+  const address = await page.locator(selector).getAttribute(attribute);
+  const { origin } = new URL(page.url());
+  const isForm = attribute === 'formaction';
+  const answer = await page.request.fetch(address ?? '', {
+    method: isForm ? 'POST' : 'GET',
+    ...(isForm && { form: {}, headers: { Origin: origin } }),
+  });
+  return answer.status();
+}
 
 test('data that could not be loaded are loaded once the service answers again', async (t, open) => {
   const { alice } = t.context;

@@ -202,7 +202,10 @@ test('columns are chosen in the address, and an event is found by its id', async
   t.is(new URL(page.url()).searchParams.get('columns'), 'id,title,owner,status,changed,origin');
   t.is(await page.getByRole('columnheader', { name: 'SWHID' }).count(), 0);
   const link = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');
-  t.regex(link ?? '', /\?q=wide&columns=id%2Ctitle%2Cowner%2Cstatus%2Cchanged%2Corigin$/);
+  t.regex(
+    link ?? '',
+    /\?q=wide&columns=id%2Ctitle%2Cowner%2Cstatus%2Cchanged%2Corigin&viewer=person%3Aoperator$/,
+  );
   const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
   await page.goto(`/console/search?q=${events[1]?.id}`);
   await page.waitForURL(new RegExp(`/console/deposits/${id}\\?at=1$`));

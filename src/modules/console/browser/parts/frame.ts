@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import { SCREENS, type Screen } from '../../protocol/screens.ts';
-import { isOutdated } from '../api.ts';
+import { ofViewer, outdated } from '../api.ts';
 import { live } from '../live.ts';
 import { preferences, setPreferences } from '../preferences.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
@@ -57,6 +57,7 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
       document.getElementById(FIELDS[event.key] ?? '')?.focus();
     } else if (event.key === '?') setHelpOpen(true);
   });
+  const reason = useStore(outdated);
   return html`
     <a class="skip" href="#content">Skip to the content</a>
     <${TopBar} boot=${boot} place=${place} />
@@ -69,7 +70,7 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
     <p class="unseen" role="status">${useStore(copied)}</p>
     <main id="content" tabindex="-1">
       <h1>${title}</h1>
-      <div role="status">${useStore(isOutdated) && html`<p class="notice">The service was updated: <a href=${withQuery({})} target="_self">load this page again</a>.</p>`}</div>
+      <div role="status">${reason !== undefined && html`<p class="notice">${reason}: <a href=${withQuery({})} target="_self">load this page again</a>.</p>`}</div>
       ${children}
     </main>
     ${isHelpOpen && html`<${KeyList} screens=${shown} onClose=${() => setHelpOpen(false)} />`}
@@ -109,7 +110,7 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
         <${Choice} label="Colours" value=${theme} options=${THEMES} onChoose=${setTheme} />
         <form method="post">
           <button formaction="/console/api/sign-out">Sign out</button>
-          ${viewer.kind === 'person' && html`<button formaction="/console/api/end-sessions">End all my sessions</button>`}
+          ${viewer.kind === 'person' && html`<button formaction=${ofViewer('/console/api/end-sessions')}>End all my sessions</button>`}
         </form>
     </div>
   </header>`;

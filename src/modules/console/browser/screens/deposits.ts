@@ -4,7 +4,7 @@ import { columnsIn } from '../../protocol/columns.ts';
 import { type DepositPage, filterIn } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
-import { getJson } from '../api.ts';
+import { getJson, ofViewer } from '../api.ts';
 import { ColumnPicker } from '../list/column-picker.ts';
 import { DepositTable } from '../list/deposit-table.ts';
 import { FilterBar } from '../list/filter-bar.ts';
@@ -57,7 +57,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
       <${ColumnPicker} shown=${columns.map(({ name }) => name)} />
       ${['csv', 'ndjson'].map(
         (format) =>
-          html`<a class="button" download href=${`/console/api/deposits/export/${format}?${exported.toString()}`}>${format.toUpperCase()}</a>`,
+          html`<a class="button" download href=${ofViewer(`/console/api/deposits/export/${format}?${exported.toString()}`)}>${format.toUpperCase()}</a>`,
       )}
     </div>
     ${before === null && html`<${Newer} count=${newer} order=${rows.length > 0 ? order : ''} onShow=${() => setVersion(version + 1)} />`}
