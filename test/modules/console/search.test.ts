@@ -170,6 +170,22 @@ test('the pages of any search match the complete list, for any batch size', asyn
   await rm(folder, { recursive: true });
 });
 
+test('a word is found in any case, whether few or many deposits have the status', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'cases-'));
+  using file = openOneView(path.join(folder, 'views.1.sqlite'), depositSearch);
+  file.file.addLookups();
+  const texts = ['ΘΕΣΣΑΛΊΑΣ ΣΊΣΥΦΟΣ', 'σίσυφος θεσσαλίας', 'STRAẞE', 'straße', 'ДОМ', 'İzmir', 'A.B*C', 'axbxc'];
+  const rows = texts.map((words, index) => ({ ...rowOf(index + 1, ([first]) => first as never), words }));
+  file.take(new Map(rows.map((row) => [String(row.depositId), row])), eventAt('1'));
+  const deposits = new VisibleDeposits(file as unknown as View<DepositSearchView>, { scope: null });
+  const found = (filter: Filter) =>
+    pageOf(deposits, selectionOf(filter), undefined, 50).rows.map(({ depositId }) => depositId);
+  const words = ['ΣΊΣ', 'σίσ', 'ίας', 'ίασ', 'ΊΑΣ', 'straße', 'STRAẞE', 'strasse', 'дом', 'izmir', 'İZM', 'a.b*c'];
+  for (const q of words) t.deepEqual(found({ q, status: 'done' }), found({ q }), q);
+  t.deepEqual(found({ q: 'ΣΊΣ', status: 'done' }), [2, 1]);
+  await rm(folder, { recursive: true });
+});
+
 function fits(row: DepositSearchView, filter: Filter): boolean {
   return (
     (filter.q ?? '').split(' ').every((word) => row.words.toLowerCase().includes(word.toLowerCase())) &&

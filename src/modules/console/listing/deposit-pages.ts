@@ -99,12 +99,14 @@ function searchedInFew({ deposits, selection: conditions, cursor, limit }: Asked
   const before = cursor === undefined ? {} : { before: { field: 'depositId', value: cursor } };
   const order = { orderBy: 'depositId', descending: true, limit: FEW };
   const { words = [], terms = [] } = contains;
+  // Folds each character alone, as the index of texts does: a sigma is the same at the end of a word.
+  const patterns = words.map((word) => new RegExp(RegExp.escape(word), 'iu'));
   const found = deposits
     .find({ ...selection, ...before, ...order })
     .filter((row) => labels.every((label) => row.labels.includes(label)))
     .filter((row) => ids.every((id) => row.ids.includes(id)))
     .filter((row) => terms.every((term) => row.terms.includes(term)))
-    .filter((row) => words.every((word) => row.words.toLowerCase().includes(word.toLowerCase())));
+    .filter((row) => patterns.every((pattern) => pattern.test(row.words)));
   return pageOfFound(found, limit, 'depositId');
 }
 
