@@ -359,6 +359,58 @@ test('files are shown as text, with hidden characters visible, lines selected an
   await changed.getByRole('row', { name: '2 + two U+2067' }).waitFor();
 });
 
+test('names that differ only in spaces, or in bytes that are not UTF-8, look different', async (t, open) => {
+  const names = [
+    'a b',
+    'a  b',
+    'a\tb',
+    'a\nb',
+    'a b ',
+    ' ',
+    '\n',
+    'bad\\xff',
+    Buffer.from('bad\xff', 'latin1'),
+  ];
+  const members = names.map((name, index) => ({
+    name: Buffer.concat([Buffer.from('n/'), Buffer.from(name)]),
+    data: String(index),
+  }));
+  const id = await depositOf(t.context.alice, {
+    title: 'Spaces',
+    filename: 'n.tar',
+    tar: tarOf(members),
+  });
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.goto(`/console/deposits/${id}?tab=files&path=n`);
+  const directory = page.getByRole('region', { name: 'Directory' });
+  await directory.getByRole('link', { name: 'bad', exact: false }).first().waitFor();
+  const shown = await directory
+    .locator('tbody td:first-child a')
+    .evaluateAll((links) =>
+      (links as unknown as readonly { innerText: string; innerHTML: string }[]).map(
+        ({ innerText, innerHTML }) => `${innerText}${innerHTML.includes('mark') ? ' *' : ''}`,
+      ),
+    );
+  t.deepEqual(
+    shown.toSorted(),
+    [
+      'U+000A *',
+      'U+0020 *',
+      'a bU+0020 *',
+      'a b',
+      'aU+0009b *',
+      'aU+000Ab *',
+      'aU+0020U+0020b *',
+      'bad\\xff',
+      'bad\\xff *',
+    ].toSorted(),
+  );
+  t.deepEqual(await tab.accessibilityFaults(), []);
+  await directory.getByRole('link', { name: 'U+0020', exact: true }).click();
+  await page.locator('.breadcrumb').getByText('U+0020').waitFor();
+});
+
 test('a file whose last line feed alone differs is said to differ in that', async (t, open) => {
   const { service } = t.context;
   const providerUrl = 'https://grace.example/';

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { digest } from '../../proof/digests.ts';
 import { html } from '../../protocol/html.ts';
-import { Shown } from '../parts/shown.ts';
+import { Name, Shown } from '../parts/shown.ts';
 import { countText } from '../texts/count.ts';
 
 type Archive = { readonly filename: string; readonly sha256: string; readonly length: number };
@@ -32,7 +32,7 @@ export function ArchiveCheck({ archives }: { readonly archives: readonly Archive
     <ul>
       ${archives.map(
         ({ filename, sha256, length }) =>
-          html`<li><${Shown} text=${filename} />, ${countText(length, 'byte')}, SHA-256 <code class="digest">${sha256}</code></li>`,
+          html`<li><${Name} text=${filename} />, ${countText(length, 'byte')}, SHA-256 <code class="digest">${sha256}</code></li>`,
       )}
     </ul>
     <label>Hash an archive that you have <input type="file" onClick=${onClick} onChange=${onChange} /></label>

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 import { Copyable } from '../parts/copy.ts';
 import { DataTable, type TableColumn } from '../parts/data-table.ts';
-import { Shown } from '../parts/shown.ts';
+import { Name } from '../parts/shown.ts';
 import { type Place, withQuery } from '../router.ts';
 import { numberText } from '../texts/count.ts';
 import { Paged, pageOf } from './pages.ts';
@@ -32,7 +32,7 @@ export function DirectoryTable(props: NodeProps): VNode {
   const page = pageOf(place.query, 'from', node.children, ({ name }) => name);
   const rows = page.items.map((child) => ({
     ...child,
-    name: html`<a href=${pathUrl(child.path)}><${Shown} text=${nameText(child.name)} />${child.mode === '40000' ? '/' : ''}</a>`,
+    name: html`<a href=${pathUrl(child.path)}><${Name} text=${nameText(child.name)} />${child.mode === '40000' ? '/' : ''}</a>`,
     swhid: html`<${Copyable} text=${qualifiedSwhid(child, context)} shown=${coreSwhid(child)} />`,
   }));
   return html`<section aria-label="Directory">
@@ -80,7 +80,7 @@ export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNod
       <a href=${pathUrl('')}>root</a>
       ${names.map((name, index) => {
         const path = names.slice(0, index + 1).join('/');
-        return html` / <a href=${pathUrl(path)}><${Shown} text=${nameText(name)} /></a>`;
+        return html` / <a href=${pathUrl(path)}><${Name} text=${nameText(name)} /></a>`;
       })}
     </p>
     <dl class="facts">

@@ -5,7 +5,7 @@ import type { SummaryRow } from '../deposit/deposit-summary.ts';
 import { useJson, useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
 import { Pending } from '../parts/pending.ts';
-import { Shown } from '../parts/shown.ts';
+import { Name } from '../parts/shown.ts';
 import { Tabs } from '../parts/tabs.ts';
 import { type Place, withQuery } from '../router.ts';
 import { countText } from '../texts/count.ts';
@@ -48,7 +48,7 @@ export function Listings({ row, place }: Props): VNode {
       readings.length > 1 &&
       html`<${Tabs} label="Archives" tabs=${readings.map(({ archive }) => ({
         href: withQuery({ archive, from: null }),
-        text: html`<${Shown} text=${nameOf(archive, row)} />`,
+        text: html`<${Name} text=${nameOf(archive, row)} />`,
         isCurrent: archive === reading.archive,
       }))} />`
     }
@@ -73,7 +73,7 @@ function Listing({ row, reading, query }: ListingProps): VNode {
     [archive],
   );
   return html`<section aria-label=${`Archive ${name}`}>
-    <h2><${Shown} text=${name} /></h2>
+    <h2><${Name} text=${name} /></h2>
     <p class="quiet">${format}, ${countText(files, 'file')} of ${countText(bytes, 'byte')}</p>
     <${Pending} of=${loaded} />
     ${loaded.value && html`<${Members} members=${loaded.value} query=${query} />`}
@@ -85,7 +85,7 @@ type MembersProps = { readonly members: readonly Member[]; readonly query: URLSe
 function Members({ members, query }: MembersProps): VNode {
   const page = pageOf(query, 'from', members, ({ path }) => path);
   const rows = page.items.map(({ path, mode, id, length }) => ({
-    name: html`<${Shown} text=${nameText(path)} />`,
+    name: html`<${Name} text=${nameText(path)} />`,
     mode,
     ...(length !== undefined && { length }),
     swhid: id === undefined ? undefined : html`<${Copyable} text=${`swh:1:cnt:${id}`} />`,

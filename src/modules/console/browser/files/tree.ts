@@ -54,13 +54,16 @@ function leafOf(node: TreeNode | undefined): TreeNode | undefined {
   return node && node.children.length === 0 && node.path !== '' ? node : undefined;
 }
 
-/** Decodes a name, which is a latin1 string of raw bytes, from UTF-8. Bytes that are not UTF-8 become `\xNN`. */
+/**
+ * Decodes a name, which is a latin1 string of raw bytes, from UTF-8. In a name that is not UTF-8, each byte from 0x80 becomes
+ * a lone surrogate from U+DC80, which no other name has: see `nameParts`.
+ */
 export function nameText(name: string): string {
   const bytes = Uint8Array.from(name, (character) => character.charCodeAt(0));
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return name.replaceAll(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+    return name.replaceAll(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
   }
 }
 

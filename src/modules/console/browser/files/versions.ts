@@ -4,7 +4,7 @@ import { html } from '../../protocol/html.ts';
 import { useJson, useLoaded } from '../loaded.ts';
 import { Choice } from '../parts/fields.ts';
 import { Pending } from '../parts/pending.ts';
-import { Shown } from '../parts/shown.ts';
+import { Name } from '../parts/shown.ts';
 import { preferences } from '../preferences.ts';
 import { navigate, type Place, withQuery } from '../router.ts';
 import { useStore } from '../store.ts';
@@ -72,7 +72,7 @@ function Differences({ other, depositId, root, place, mayRead }: Props & { reado
 }
 
 function DifferenceItem({ difference: { path, kind } }: { readonly difference: TreeDifference }): VNode {
-  const name = html`<${Shown} text=${nameText(path)} />`;
+  const name = html`<${Name} text=${nameText(path)} />`;
   if (kind === 'removed') return html`<li>removed: <del>${name}</del></li>`;
   const link = html`<a href=${pathUrl(path)}>${name}</a>`;
   return html`<li>${kind}: ${kind === 'added' ? html`<ins>${link}</ins>` : link}</li>`;

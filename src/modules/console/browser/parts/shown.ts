@@ -1,11 +1,21 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
-import { visibleParts } from '../texts/visible.ts';
+import { nameParts } from '../texts/names.ts';
+import { type TextPart, visibleParts } from '../texts/visible.ts';
 
 /** Shows a text that others have chosen: each hidden character is marked, and the direction stays inside. */
 export function Shown({ text }: { readonly text: string }): VNode {
+  return html`<${Parts} parts=${visibleParts(text)} />`;
+}
+
+/** Shows a name that others have chosen, such as that of a file: no other name looks the same. */
+export function Name({ text }: { readonly text: string }): VNode {
+  return html`<${Parts} parts=${nameParts(text)} />`;
+}
+
+function Parts({ parts }: { readonly parts: readonly TextPart[] }): VNode {
   return html`<bdi
-    >${visibleParts(text).map((part) =>
+    >${parts.map((part) =>
       part.isHidden
         ? html`<mark class="hidden" title="A character that is not shown">${part.text}</mark>`
         : part.text,
@@ -15,7 +25,7 @@ export function Shown({ text }: { readonly text: string }): VNode {
 
 /** Shows the title of a deposit, if it has one. */
 export function Title({ title }: { readonly title: string | null }): VNode {
-  return title === null ? html`<span class="quiet">no title</span>` : html`<${Shown} text=${title} />`;
+  return title === null ? html`<span class="quiet">no title</span>` : html`<${Name} text=${title} />`;
 }
 
 /** Shows a value as JSON on several lines. */

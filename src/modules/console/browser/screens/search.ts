@@ -8,7 +8,7 @@ import { nameText } from '../files/tree.ts';
 import { DepositTable } from '../list/deposit-table.ts';
 import { useJson } from '../loaded.ts';
 import { Pending } from '../parts/pending.ts';
-import { Shown } from '../parts/shown.ts';
+import { Name, Shown } from '../parts/shown.ts';
 import { navigate } from '../router.ts';
 import { countText } from '../texts/count.ts';
 import type { ScreenProps } from './screen-props.ts';
@@ -42,7 +42,7 @@ export function Search({ place }: ScreenProps): VNode {
     <p role="status">
       <strong>${capitalized(data.understoodAs)}</strong> “<${Shown} text=${text} />”:${' '}
       ${count === 0 ? 'no deposit.' : `${count === MAX_FOUND ? 'the newest ' : ''}${countText(count, 'deposit')}.`}
-      ${data.path !== null && html` It is <code><${Shown} text=${`/${nameText(unescapePath(data.path))}`} /></code> there.`}
+      ${data.path !== null && html` It is <code><${Name} text=${`/${nameText(unescapePath(data.path))}`} /></code> there.`}
       ${data.limit !== null && html` ${data.limit}`}
     </p>
     ${count === 0 && html`<p class="quiet">Words are found in titles, authors, names of archives, slugs, external identifiers and origins. <a href="/console/deposits">Search the list by filters</a></p>`}
