@@ -4,6 +4,7 @@ import type { Boot } from '../protocol/boot.ts';
 import { html } from '../protocol/html.ts';
 import { pathPattern } from '../protocol/path-pattern.ts';
 import { SCREENS, type ScreenPath } from '../protocol/screens.ts';
+import { ApiError } from './api.ts';
 import { keepScroll } from './kept-scroll.ts';
 import { live } from './live.ts';
 import { useLoaded } from './loaded.ts';
@@ -72,9 +73,14 @@ function Guarded({ place, children }: GuardedProps): VNode {
 
 /** The page of a deposit. Its code brings the domain and the projections, so it is loaded when it is first opened. */
 function LazyDepositScreen(props: ScreenProps): VNode {
-  const loaded = useLoaded(() => import('./deposit/deposit-screen.ts'), []);
+  const loaded = useLoaded(() => import('./deposit/deposit-screen.ts').catch(asUnanswered), []);
   if (loaded.problem !== undefined)
     return html`<p class="problem" role="alert">The page could not be loaded: <a href=${withQuery({})} target="_self">try again</a>.</p>`;
   if (!loaded.value) return html`<${Pending} of=${loaded} />`;
   return html`<${loaded.value.DepositScreen} ...${props} />`;
+}
+
+/** @throws {ApiError} the script could not be fetched, so that it is fetched again */
+function asUnanswered(error: Error): never {
+  throw error instanceof TypeError ? new ApiError('NO_ANSWER', error.message, 0) : error;
 }

@@ -151,6 +151,25 @@ test('data that could not be loaded are loaded again while the event stream stay
   tab.forgive(/status of 503|ERR_CONNECTION_REFUSED/);
 });
 
+test('the script of a page that could not be fetched is fetched again', async (t, open) => {
+  const id = await depositOf(t.context.alice, { title: 'Service berry' });
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  let isDown = true;
+  await page.route('**/deposit/*.ts', (route) =>
+    isDown ? route.abort('connectionrefused') : route.continue(),
+  );
+  await page
+    .getByRole('region', { name: 'Latest changes' })
+    .getByRole('link', { name: String(id) })
+    .click();
+  await page.getByRole('alert').getByText('The page could not be loaded').waitFor();
+  isDown = false;
+  await page.getByRole('region', { name: 'Events' }).waitFor();
+  tab.forgive(/ERR_CONNECTION_REFUSED/);
+  t.pass();
+});
+
 test('a job that could not be stopped says why', async (t, open) => {
   const { alice, service } = t.context;
   const id = 800_000;
