@@ -51,6 +51,37 @@ test('deposits that a list does not show yet are announced above it, and nothing
   t.is(await page.getByText('Newest first.').count(), 0, 'an older page gets no new deposits');
 });
 
+test('keys after g open a page, also where a row has the same key', async (t, open) => {
+  await depositOf(t.context.alice, { title: 'Bilberry' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits');
+  await page.getByRole('row', { name: /Bilberry/ }).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await page.waitForURL(/\/console\/$/);
+  await page.goBack();
+  await page.waitForURL(/\/console\/deposits$/);
+  t.pass();
+});
+
+test('the search box has the text of the address, also after the button back', async (t, open) => {
+  const { page } = await open({ role: 'operator' });
+  const box = page.getByRole('searchbox', { name: 'Search', exact: true });
+  for (const text of ['cranberry', 'lingonberry']) {
+    await box.fill(text);
+    await box.press('Enter');
+    await page.getByText(`Text “${text}”`).waitFor();
+    t.true((await page.evaluate(isFocused('#search'))) || text === 'cranberry', 'another search can follow');
+  }
+  await page.goBack();
+  await page.getByText('Text “cranberry”').waitFor();
+  t.is(await box.inputValue(), 'cranberry');
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  t.is(await box.inputValue(), '');
+});
+
 test('the latest changes stay in their place while changes come in', async (t, open) => {
   const { page } = await open({ role: 'operator' });
   const latest = page.getByRole('region', { name: 'Latest changes' });

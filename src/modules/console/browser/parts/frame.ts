@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Boot } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
 import { SCREENS, type Screen } from '../../protocol/screens.ts';
@@ -51,12 +51,14 @@ export function Frame({ boot, place, title, children }: FrameProps): VNode {
   useKeys((event) => {
     const target = isAfterG.current ? shown.find(({ key }) => key === event.key) : undefined;
     isAfterG.current = event.key === 'g';
-    if (target) navigate(target.path);
-    else if (FIELDS[event.key] !== undefined) {
+    if (target) {
+      event.stopPropagation(); // a row of the page may have the same key
+      navigate(target.path);
+    } else if (FIELDS[event.key] !== undefined) {
       event.preventDefault();
       document.getElementById(FIELDS[event.key] ?? '')?.focus();
     } else if (event.key === '?') setHelpOpen(true);
-  });
+  }, true);
   const reason = useStore(outdated);
   return html`
     <a class="skip" href="#content">Skip to the content</a>
@@ -84,9 +86,14 @@ function isCurrent(path: string, place: Place): boolean {
 function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 'place'>): VNode {
   const { theme } = useStore(preferences);
   const search = (event: SubmitEvent): void => {
-    const text = submittedText(event, 'q');
-    if (text !== '') navigate(`/console/search?q=${encodeURIComponent(text)}`);
+    const wanted = submittedText(event, 'q');
+    if (wanted !== '') navigate(`/console/search?q=${encodeURIComponent(wanted)}`);
   };
+  const text = place.query.get('q') ?? '';
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (field.current) field.current.value = text; // also over what was typed for another address
+  }, [text]);
   const setTheme = (chosen: typeof theme): void => setPreferences({ theme: chosen });
   return html`<header>
     <a class="brand" href="/console/">Deposits</a>
@@ -101,7 +108,7 @@ function TopBar({ boot: { service, viewer }, place }: Pick<FrameProps, 'boot' | 
         type="search"
         aria-label="Search"
         placeholder="Id, SWHID, digest, origin, client, text"
-        defaultValue=${place.query.get('q') ?? ''}
+        ref=${field}
       />
     </form>
     <${Clock} />
