@@ -27,6 +27,15 @@ export function filterIn(query: URLSearchParams): Filter {
   return Object.fromEntries(given.filter(([, value]) => value !== ''));
 }
 
+/**
+ * Returns whether the list is in the order of the changes. Texts and labels are looked up in indexes that have the order of
+ * the ids.
+ */
+export function isByChange({ since, until, q, reason, actor, slug, swhid }: Filter): boolean {
+  const isByTime = since !== undefined || until !== undefined;
+  return isByTime && [q, reason, actor, slug, swhid].every((value) => value === undefined);
+}
+
 /** One row of the list of deposits. */
 export type DepositRow = {
   readonly depositId: number;
@@ -38,7 +47,8 @@ export type DepositRow = {
   readonly externalIdentifier: string | null;
   readonly client: string;
   readonly collection: string;
-  readonly status: Status;
+  /** `deleted` only in a list that was open then. */
+  readonly status: Status | 'deleted';
   readonly statusDetail: string;
   readonly reasonCodes: readonly string[];
   readonly createdAt: string;

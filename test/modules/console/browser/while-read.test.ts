@@ -51,6 +51,55 @@ test('deposits that a list does not show yet are announced above it, and nothing
   t.is(await page.getByText('Newest first.').count(), 0, 'an older page gets no new deposits');
 });
 
+test('a list says its order: that of the changes with a filter by time alone', async (t, open) => {
+  const { alice } = t.context;
+  await depositOf(alice, { title: 'Damson' });
+  const { page } = await open({ role: 'operator' });
+  for (const [query, order] of [
+    ['since=2026-01-01', 'Last changed first.'],
+    ['until=2126-01-01&client=alice&status=done', 'Last changed first.'],
+    ['since=2026-01-01&q=damson', 'Newest first.'],
+    ['since=2026-01-01&actor=alice', 'Newest first.'],
+  ] as const) {
+    await page.goto(`/console/deposits?${query}`);
+    await page.getByText(order).waitFor();
+  }
+  t.pass();
+});
+
+test('a deposit that left the page is no longer selected, and an act leaves it out', async (t, open) => {
+  const { alice } = t.context;
+  const settings = { title: 'Greengage', status: 'partial' } as const;
+  const first = await depositOf(alice, settings);
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?status=partial');
+  const checkbox = page.getByRole('checkbox', { name: `Select deposit ${first}`, exact: true });
+  await checkbox.check();
+  await page.getByText('1 selected').waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  for (let count = 0; count < 50; count += 1) await depositOf(alice, settings);
+  await page.getByRole('button', { name: 'Show 50 new' }).click();
+  await checkbox.waitFor({ state: 'detached' });
+  await page.getByText('0 selected').waitFor();
+  t.true(await page.getByRole('button', { name: 'Check again…', exact: true }).isDisabled());
+});
+
+test('a deleted deposit is shown as deleted, and the tabs have the numbers of now', async (t, open) => {
+  const { alice } = t.context;
+  const id = await depositOf(alice, { title: 'Cloudberry', collection: 'software', status: 'partial' });
+  const { page } = await open({ role: 'operator' });
+  await page.goto('/console/deposits?client=alice');
+  const row = page.getByRole('row', { name: /Cloudberry/ });
+  await row.getByText('partial').waitFor();
+  await page.getByRole('button', { name: 'live' }).waitFor();
+  const tab = page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: /partial/ });
+  const before = Number(/\d+/.exec(await tab.innerText())?.[0]);
+  t.is((await alice.send('DELETE', `/1/software/${id}/metadata/`)).status, 204);
+  await row.getByText('deleted').waitFor();
+  await until(async () => (await tab.innerText()).endsWith(` ${before - 1}`));
+  t.pass();
+});
+
 test('keys after g open a page, also where a row has the same key', async (t, open) => {
   await depositOf(t.context.alice, { title: 'Bilberry' });
   const { page } = await open({ role: 'operator' });
@@ -80,6 +129,16 @@ test('the search box has the text of the address, also after the button back', a
   await page.goBack();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   t.is(await box.inputValue(), '');
+});
+
+test('a status that does not exist is the current one of the list, which is empty', async (t, open) => {
+  const { page } = await open({ role: 'operator' });
+  for (const status of ['constructor', 'finished']) {
+    await page.goto(`/console/deposits?status=${status}`);
+    await page.getByText('No deposit matches.').waitFor();
+    const current = page.getByRole('navigation', { name: 'Status' }).locator('[aria-current]');
+    t.regex(await current.innerText(), new RegExp(`^\\? ${status} 0$`));
+  }
 });
 
 test('the latest changes stay in their place while changes come in', async (t, open) => {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DepositPage, DepositRow, Filter } from '../../protocol/deposit-list.ts';
+import { type DepositPage, type DepositRow, type Filter, isByChange } from '../../protocol/deposit-list.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
 import { useChanges } from '../live.ts';
 
@@ -22,8 +22,9 @@ export function useLiveRows(
     [data, new URLSearchParams(filter).toString()],
   );
   const rows = (data?.rows ?? []).map((row) => {
-    const changed = changes.get(row.depositId)?.row;
-    return changed && changed.revision > row.revision ? changed : row;
+    const change = changes.get(row.depositId);
+    if (!change || (change.row ?? change).revision <= row.revision) return row;
+    return change.row ?? { ...row, status: 'deleted' as const };
   });
   return { rows, newer: newer.size };
 }
@@ -33,8 +34,7 @@ function isNewer(row: DepositRow | null, data: DepositPage | undefined, filter: 
   if (!row || !mayMatch(row, filter)) return false;
   const shown = data?.rows ?? [];
   if (shown.some(({ depositId }) => depositId === row.depositId)) return false;
-  const isByTime = filter.since !== undefined || filter.until !== undefined;
-  return isByTime || !data || data.next === null || row.depositId > (shown.at(-1)?.depositId ?? 0);
+  return isByChange(filter) || !data || data.next === null || row.depositId > (shown.at(-1)?.depositId ?? 0);
 }
 
 /** Returns whether a deposit matches the filter, as far as its row says: words, SWHIDs, actors and times are not compared. */

@@ -13,20 +13,22 @@ export const STATUSES = [
 ] as const;
 
 /** A sign for each status: colour is not its only mark. */
-const SIGNS: Readonly<Record<string, string>> = {
-  partial: '◔',
-  deposited: '◑',
-  verified: '◕',
-  loading: '↻',
-  done: '●',
-  rejected: '✕',
-  failed: '!',
-  deleted: '–',
-};
+const SIGNS = new Map(
+  Object.entries({
+    partial: '◔',
+    deposited: '◑',
+    verified: '◕',
+    loading: '↻',
+    done: '●',
+    rejected: '✕',
+    failed: '!',
+    deleted: '–',
+  }),
+);
 
 /** Shows the status of a deposit as a sign and a word. */
 export function StatusMark({ status }: { readonly status: string }): VNode {
   return html`<span class=${`status status-${status}`}
-    ><span aria-hidden="true">${SIGNS[status] ?? '?'}</span> ${status}</span
+    ><span aria-hidden="true">${SIGNS.get(status) ?? '?'}</span> ${status}</span
   >`;
 }

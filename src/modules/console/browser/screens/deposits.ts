@@ -1,15 +1,16 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { columnsIn } from '../../protocol/columns.ts';
-import { type DepositPage, filterIn } from '../../protocol/deposit-list.ts';
+import { type DepositPage, filterIn, isByChange } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
-import { getJson, ofViewer } from '../api.ts';
+import { getJson, ofViewer, type Reading } from '../api.ts';
 import { ColumnPicker } from '../list/column-picker.ts';
 import { DepositTable } from '../list/deposit-table.ts';
 import { FilterBar } from '../list/filter-bar.ts';
 import { MAX_NEWER, useLiveRows } from '../list/live-rows.ts';
-import { useJson } from '../loaded.ts';
+import { useChanges } from '../live.ts';
+import { useJson, useLoaded } from '../loaded.ts';
 import { useAct } from '../parts/act.ts';
 import { ActDialog, type Selected } from '../parts/act-dialog.ts';
 import { Pending, Problem } from '../parts/pending.ts';
@@ -17,6 +18,7 @@ import { STATUSES, StatusMark } from '../parts/status.ts';
 import { Tabs } from '../parts/tabs.ts';
 import { withQuery } from '../router.ts';
 import { numberText } from '../texts/count.ts';
+import { useThrottled } from '../throttled.ts';
 import type { ScreenProps } from './screen-props.ts';
 
 /** The list of deposits: filters in the address, acts on the selected ones or on all that match. */
@@ -32,23 +34,24 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
   const [version, setVersion] = useState(0);
   const loaded = useJson<DepositPage>(`/console/api/deposits?${asked.toString()}`, version);
   const { value: data } = loaded;
-  const order =
-    filter.since === undefined && filter.until === undefined ? 'Newest first.' : 'Last changed first.';
+  const counts = useCounts(`/console/api/deposits?${matching}`, data);
+  const order = isByChange(filter) ? 'Last changed first.' : 'Newest first.';
   const { rows, newer } = useLiveRows(data, filter);
   const mayAct = boot.viewer.permissions.includes('deposits:act');
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const selected = chosen.intersection(new Set(rows.map(({ depositId }) => depositId)));
   const [acting, setActing] = useState<{ readonly act: Act; readonly selected: Selected } | undefined>(
     undefined,
   );
   const counting = useAct();
-  useEffect(() => setSelected(new Set()), [asked.toString()]);
+  useEffect(() => setChosen(new Set()), [asked.toString()]);
   const actOnAll = (act: Act): void =>
     counting.run(async () => {
       const { count } = await getJson<{ count: number }>(`/console/api/deposits/count?${matching}`);
       setActing({ act, selected: { filter, count } });
     });
   return html`
-    <${StatusTabs} status=${filter.status} counts=${data?.counts ?? null} />
+    <${StatusTabs} status=${filter.status} counts=${counts} />
     <${FilterBar} filter=${filter} without=${boot.viewer.client === null ? [] : ['client']} />
     <${Problem} text=${counting.problem} />
     <div class="actions toolbar">
@@ -63,7 +66,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     ${before === null && html`<${Newer} count=${newer} order=${rows.length > 0 ? order : ''} onShow=${() => setVersion(version + 1)} />`}
     <${Pending} of=${loaded} />
     ${data && rows.length === 0 && data.searchedTo === null && html`<${NoRows} isFirst=${before === null} isFiltered=${matching !== ''} />`}
-    ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setSelected} />`}
+    ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setChosen} />`}
     ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits from ${data.searchedTo} on. Older ones may match.</p>`}
     <p class="actions">
       ${before !== null && html`<a class="button" href=${`${withQuery({ before: null })}#content`}>Newest deposits</a>`}
@@ -71,6 +74,18 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     </p>
     ${acting && html`<${ActDialog} ...${acting} onClose=${() => setActing(undefined)} />`}
   `;
+}
+
+/** Returns the numbers of the status tabs, which are read again while deposits change. The rows stay as they were read. */
+function useCounts(path: string, data: DepositPage | undefined): DepositPage['counts'] {
+  const [changes, changed] = useThrottled();
+  useChanges(changed, []);
+  const read = useRef({ data, changes });
+  if (read.current.data !== data) read.current = { data, changes };
+  const isOld = data?.counts != null && changes > read.current.changes;
+  const load = async (reading: Reading) =>
+    isOld ? (await getJson<DepositPage>(path, { ...reading, background: true })).counts : null;
+  return useLoaded(load, [data], changes).value ?? data?.counts ?? null;
 }
 
 type NewerProps = { readonly count: number; readonly order: string; readonly onShow: () => void };
@@ -95,12 +110,12 @@ function NoRows({ isFirst, isFiltered }: NoRowsProps): VNode {
 type StatusTabsProps = { readonly status: string | undefined; readonly counts: DepositPage['counts'] };
 
 function StatusTabs({ status: chosen, counts }: StatusTabsProps): VNode {
-  const tabs = [undefined, ...STATUSES].map((status) => ({
+  const tabs = [...new Set([undefined, ...STATUSES, chosen])].map((status) => ({
     href: withQuery({ status: status ?? null, before: null }),
     text:
       status === undefined
         ? 'all'
-        : html`<${StatusMark} status=${status} /> ${counts && html`<span class="number">${numberText(counts[status] ?? 0)}</span>`}`,
+        : html`<${StatusMark} status=${status} /> ${counts && html`<span class="number">${numberText(new Map(Object.entries(counts)).get(status) ?? 0)}</span>`}`,
     isCurrent: chosen === status,
   }));
   return html`<${Tabs} label="Status" tabs=${tabs} />`;

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { html } from '../../protocol/html.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
 import type { OverviewData } from '../../protocol/overview.ts';
@@ -10,16 +10,15 @@ import { Shown, Title } from '../parts/shown.ts';
 import { STATUSES, StatusMark } from '../parts/status.ts';
 import { Time } from '../parts/time.ts';
 import { countText, numberText } from '../texts/count.ts';
+import { useThrottled } from '../throttled.ts';
 import type { ScreenProps } from './screen-props.ts';
 
-/** Milliseconds between two readings of the numbers while deposits change. */
-const REFRESH_MS = 2000;
 /** Maximum number of lines of the feed. */
 const FEED_LENGTH = 40;
 
 /** Shows what needs a person, how many deposits there are, and what happens now. */
 export function Overview({ boot }: ScreenProps): VNode {
-  const [version, changed] = useThrottled(REFRESH_MS);
+  const [version, changed] = useThrottled();
   const loaded = useRereadJson<OverviewData>('/console/api/overview', version);
   const { value: data } = loaded;
   const [feed, setFeed] = useState<readonly LiveChange[]>([]);
@@ -139,18 +138,4 @@ function Recent({ rows }: { readonly rows: OverviewData['recent'] }): VNode {
       </li>`,
     )}
   </ol>`;
-}
-
-/** Returns a number that grows after `grow` was called, at most once in each interval. */
-function useThrottled(intervalMs: number): readonly [number, () => void] {
-  const [version, setVersion] = useState(0);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const grow = (): void => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      setVersion((before) => before + 1);
-    }, intervalMs);
-  };
-  return [version, grow];
 }
