@@ -197,15 +197,51 @@ test.serial(
   'a start that reads a corrupt page fails with LOG_DAMAGED, not with a transient error',
   async (t) => {
     const file = await logWithDamage(t);
-    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: path.dirname(file) });
+    const read = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: path.dirname(file) });
+    const config = { ...read, eventLog: { kind: 'sqlite', file } } as const;
     const start = async (): Promise<void> => {
-      await using service = await startService({ ...config, eventLog: { kind: 'sqlite', file } }, silent);
+      await using service = await startService(config, silent);
       await Promise.race([service.ready, service.failed]);
     };
     const fault = await t.throwsAsync(start(), { instanceOf: EventLogUnavailable });
     const expected = logFault(fault, config);
     t.like(expected, { code: 'LOG_DAMAGED', message: fault.message });
     t.is(logFault(new EventLogUnavailable('It is closed.'), config), undefined);
+    const truncated = await logOfManyPages(t);
+    await truncate(truncated, 40_960);
+    const damage = await t.throwsAsync(SqliteEventLog.open({ file: truncated }), DAMAGED);
+    t.like(logFault(damage, { eventLog: { kind: 'sqlite', file: truncated } }) ?? damage, {
+      code: 'LOG_DAMAGED',
+    });
+  },
+);
+
+test.serial(
+  'a start whose disk refuses reads of an intact log for a while is a transient error',
+  async (t) => {
+    const file = await logOfManyPages(t);
+    const config = { eventLog: { kind: 'sqlite', file } } as const;
+    // What SQLite makes of EIO.
+    const cause = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
+    const found = [
+      new EventLogUnavailable(`The event log ${file} cannot be read: ${cause.message}.`, { cause }),
+      new EventLogUnusable('LOG_DAMAGED', `The event log ${file} is corrupt: ${String(cause)}.`, { cause }),
+    ];
+    const readSync = () => {
+      throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', errno: -5, syscall: 'read' });
+    };
+    for (const fault of found) {
+      t.like(logFault(fault, config), {
+        code: 'EVENT_LOG_UNAVAILABLE',
+        message: `${file} seemed corrupt and is intact: its disk may have refused a read.`,
+      });
+      runInWorld({ files: { ...FILES_OF_NODE, readSync } }, () =>
+        t.like(logFault(fault, config), {
+          code: 'EVENT_LOG_UNAVAILABLE',
+          message: `${file} cannot be read: i/o error (EIO).`,
+        }),
+      );
+    }
   },
 );
 

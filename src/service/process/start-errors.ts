@@ -2,12 +2,13 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Config } from '../../config/config.ts';
 import { BadConfig } from '../../config/read-config.ts';
-import { EventLogUnusable } from '../../event-log/event-log.ts';
+import { EventLogUnavailable, EventLogUnusable } from '../../event-log/event-log.ts';
 import { codedError, errorsOfCode } from '../../tools/coded-error.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { makeFolderPrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
+import { passingFault } from '../../tools/sqlite/passing-fault.ts';
 import { logIdentity } from '../backends/engine-places.ts';
 import { assertOwnFolder } from '../backends/own-folder.ts';
 
@@ -54,13 +55,18 @@ function settingsOf(
 
 /**
  * Returns why the log prevents the start, with its servers: errors of an EventStoreDB are also sent to clients, and
- * name no server. A corrupt page of an embedded log is permanent, although the error is otherwise transient.
+ * name no server. A corrupt page of an embedded log is permanent, although the error is otherwise transient. Must be
+ * called when the log is closed.
  */
 export function logFault(error: unknown, { eventLog }: Pick<Config, 'eventLog'>): Error | undefined {
   const { code, message, cause } = error as NodeJS.ErrnoException;
-  if (code !== 'EVENT_LOG_UNAVAILABLE') return undefined;
+  if (code !== 'EVENT_LOG_UNAVAILABLE' && code !== 'LOG_DAMAGED') return undefined;
   if (eventLog.kind === 'sqlite') {
-    return isDamage(cause) ? new EventLogUnusable('LOG_DAMAGED', message, { cause: error }) : undefined;
+    if (!isDamage(cause)) return undefined;
+    const passing = passingFault(eventLog.file);
+    return passing === undefined
+      ? new EventLogUnusable('LOG_DAMAGED', message, { cause: error })
+      : new EventLogUnavailable(passing, { cause: error });
   }
   const text = `DEPOSIT_EVENT_LOG (${logIdentity(eventLog)}): ${message}`;
   return codedError(code, text, { cause: error });
