@@ -491,6 +491,13 @@ test('a full disk is reported, and a failed put leaves nothing', async (t) => {
   });
 });
 
+test('a store that cannot write the rows of small objects is not ready', async (t) => {
+  const { folder } = await openIn(t, await temporaryFolder(t)); // open, so that the -shm exists
+  const { stdout } = await inChild('ready-without-rows.ts', [folder], 'ulimit -f 4;');
+  const code = 'ARCHIVE_STORE_UNAVAILABLE';
+  t.deepEqual(JSON.parse(stdout), { put: code, ready: code });
+});
+
 test('every put acknowledged before a SIGKILL is stored completely', async (t) => {
   await losesNoPuts(t, [140]); // more moments are in killed-puts.test.ts
 });

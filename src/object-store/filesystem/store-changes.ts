@@ -5,7 +5,7 @@ import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/o
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
-import { openToWrite } from './object-database.ts';
+import { FORMAT, openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';
 
 /** A change that the store requests from its writer thread; the reply says whether there was an object to change. */
@@ -30,6 +30,8 @@ export function runStoreChanges(
   const openFiles = open ?? openFilesOf(file);
   const changeRow = rowChanger(database);
   const lastRow = new LastRowRecord(file, database);
+  /** Whether the last transaction that had something to write failed. Only then does a probe write, which costs a sync. */
+  let hasFailed = false;
   port.onMessage((call) => receive([call, ...port.arrived()]));
 
   function receive(calls: readonly Call<StoreChange>[]): void {
@@ -46,7 +48,7 @@ export function runStoreChanges(
   /** Changes all rows in one transaction: an error is one of the disk, for all of them. */
   function changeRows(calls: readonly Call<RowChange>[]): boolean[] {
     if (calls.length === 0) return [];
-    return inPlace(() => {
+    return writing(() => {
       if (calls.some(({ request }) => request.kind === 'remove-row')) lastRow.forget();
       return calls.map(({ request }) => changeRow(request));
     });
@@ -59,7 +61,7 @@ export function runStoreChanges(
       case 'remove-file':
         return inPlace(() => changeFile(change));
       case 'probe':
-        return inPlace(() => true);
+        return hasFailed ? writing(writeFormat) : inPlace(() => true);
       case 'close':
         database.close();
         return true;
@@ -69,6 +71,19 @@ export function runStoreChanges(
       default:
         throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
     }
+  }
+
+  /** Writes the present value again. */
+  function writeFormat(): boolean {
+    database.exec(`PRAGMA user_version = ${FORMAT}`);
+    return true;
+  }
+
+  function writing<Result>(work: () => Result): Result {
+    hasFailed = true;
+    const result = inPlace(work);
+    hasFailed = false;
+    return result;
   }
 
   /** Runs a transaction while the files of the database are in their place. */

@@ -46,7 +46,7 @@ export class StoreWriter implements AsyncDisposable {
     return this.#calls.call(change);
   }
 
-  /** Resolves when the lock can be acquired. */
+  /** Resolves when the lock can be acquired and, after a failed change of rows, when the database can be written to. */
   async probe(): Promise<void> {
     await this.#calls.call({ kind: 'probe' });
   }
