@@ -84,6 +84,26 @@ test.serial('while another process holds the write lock, reads are answered and 
   t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0, 1]);
 });
 
+test.serial('a log that has not answered its appends for a second is ready once it answers', async (t) => {
+  const file = await newLogFile(t);
+  const log = await openLog(t, { file });
+  const otherProcess = new DatabaseSync(file, { timeout: 1_000 });
+  otherProcess.exec('BEGIN IMMEDIATE');
+  const appending = log.append('a', 'none', [newEvent()]);
+  await log.ready(); // it may be slow
+  await setTimeout(1_100);
+  let isReady = false;
+  const ready = log.ready().then(() => {
+    isReady = true;
+  });
+  await setTimeout(200);
+  t.false(isReady);
+  otherProcess.exec('ROLLBACK');
+  otherProcess.close();
+  await Promise.all([appending, ready]);
+  await log.ready();
+});
+
 test.serial('another process may append to the same file, and subscriptions here miss nothing', async (t) => {
   const file = await newLogFile(t);
   const log = await openLog(t, { file });

@@ -14,6 +14,12 @@ import {
   type WriterData,
 } from './log-writer-messages.ts';
 
+/**
+ * Milliseconds without an answer to appends after which readiness waits for the next one. With the time limit of a
+ * check, the syncs of a slow disk may take three seconds.
+ */
+const SLOW_MS = 1_000;
+
 const PROGRAM = new URL('./log-writer-worker.ts', import.meta.url);
 
 /** The events of one append of a transaction; `position` and `revision` are of the last event. */
@@ -36,6 +42,10 @@ export class LogWriterClient {
   /** Whether the last transaction failed. */
   #hasFailed = false;
   #probing: Promise<unknown> | undefined;
+  /** Batches without an answer; the thread answers them in order. */
+  readonly #unanswered = new Set<Promise<void>>();
+  /** When the thread last answered a batch, or got one while it had no other. */
+  #silentSince = 0;
 
   constructor(file: string, onCommit: (committed: readonly CommittedAppend[]) => void) {
     this.#data = { file };
@@ -67,10 +77,12 @@ export class LogWriterClient {
 
   /**
    * Asks the thread whether a transaction would succeed now, if it has ended, its last one failed, or the files are no
-   * longer in place.
+   * longer in place. Waits for the thread if it is silent, as while a sync hangs.
    * @throws {EventLogUnavailable}
    */
   async ready(): Promise<void> {
+    const [oldest] = this.#unanswered;
+    if (oldest && clock.monotonic() - this.#silentSince > SLOW_MS) await oldest;
     const isProbed = this.#hasFailed || !this.#thread.isRunning || !this.#isInPlace();
     if (this.#closing || !isProbed) return;
     this.#probing ??= this.#thread.call({ kind: 'probe' }).finally(() => (this.#probing = undefined));
@@ -103,7 +115,14 @@ export class LogWriterClient {
   }
 
   #send(): void {
-    while (this.#unsent.length > 0) void this.#sendBatch(this.#unsent.splice(0, LARGEST_BATCH));
+    while (this.#unsent.length > 0) {
+      if (this.#unanswered.size === 0) this.#silentSince = clock.monotonic();
+      const answered = this.#sendBatch(this.#unsent.splice(0, LARGEST_BATCH)).finally(() => {
+        this.#unanswered.delete(answered);
+        this.#silentSince = clock.monotonic();
+      });
+      this.#unanswered.add(answered);
+    }
   }
 
   #sendBatch(batch: readonly Waiting[]): Promise<void> {
