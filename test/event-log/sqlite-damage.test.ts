@@ -16,6 +16,7 @@ import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { SqliteLogAudit } from '../../src/event-log/sqlite/sqlite-log-audit.ts';
 import { logFault } from '../../src/service/process/start-errors.ts';
 import { startService } from '../../src/service/service.ts';
+import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
@@ -112,6 +113,16 @@ test.serial('an old, torn, empty or missing head file is accepted', async (t) =>
   await log[Symbol.asyncDispose]();
   await writeFile(`${file}.head`, head);
   t.is((await listOf((await openLog(t, { file })).readAll())).length, 4);
+});
+
+test.serial('a head file that the disk refuses to read is named', async (t) => {
+  const file = await closedLog(t);
+  const readSync = () => {
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', errno: -5, syscall: 'read' });
+  };
+  const opening = runInWorld({ files: { ...FILES_OF_NODE, readSync } }, () => SqliteEventLog.open({ file }));
+  const error = await t.throwsAsync(opening, { code: 'EIO' });
+  t.is(describeFsError(error), `${file}.head cannot be read: i/o error (EIO).`);
 });
 
 test.serial('torn records of a head file are repaired when the log is opened', async (t) => {

@@ -175,6 +175,23 @@ test('an unreadable file of small objects is named, and one that is no database 
   });
 });
 
+test.serial('a file of small objects whose rows cannot be read is named', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'small.sqlite');
+  const prepare: unknown = Reflect.get(DatabaseSync.prototype, 'prepare');
+  t.teardown(() => Object.assign(DatabaseSync.prototype, { prepare }));
+  Object.assign(DatabaseSync.prototype, {
+    prepare(this: DatabaseSync, sql: string) {
+      if (!sql.includes('FROM small_object')) return Reflect.apply(prepare as () => unknown, this, [sql]);
+      throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+    },
+  });
+  await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
+    code: 'ARCHIVE_STORE_UNAVAILABLE',
+    message: `${file}, the store of small objects, cannot be opened: disk I/O error.`,
+  });
+});
+
 test('objects stored while the clock was a year ahead are no fault', async (t) => {
   const folder = await temporaryFolder(t);
   {

@@ -479,6 +479,19 @@ test('an operator port closes even if the disk with operator.json is read-only',
   await t.throwsAsync(fetch(url), { message: 'fetch failed' });
 });
 
+test('an operator.json that a full disk does not take is named', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const full = { code: 'ENOSPC', errno: -28, syscall: 'write' };
+  const writeFileSync = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), full); // Node names no file
+  };
+  const listening = runInWorld({ files: { ...FILES_OF_NODE, writeFileSync } }, () =>
+    OperatorServer.listen({ host: '127.0.0.1', port: 0, dataDir, routes: {} }),
+  );
+  await t.throwsAsync(listening, { code: 'ENOSPC' });
+  t.like(await listening.catch((error: unknown) => error), { path: path.join(dataDir, 'operator.json.new') });
+});
+
 test('the operator port answers GET and HEAD of /metrics without a token, with a query, too', async (t) => {
   const dataDir = await temporaryFolder(t);
   const metrics = async () => ({ type: 'text/plain; version=0.0.4', text: 'up 1\n' });

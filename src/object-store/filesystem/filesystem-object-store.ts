@@ -3,6 +3,7 @@ import { unlessMissing } from '../../tools/files/access.ts';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
+import { openTwice } from '../../tools/sqlite/found-twice.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { isWhole } from '../hashing/verified-body.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
@@ -59,8 +60,8 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     });
     if (lost !== undefined) onLost?.(`${database} lost small objects: ${lost}.`);
     const hashing = opened.use(new HashingThreads());
-    const writer = opened.use(await StoreWriter.open(database).catch(toOpenError(database)));
-    const rows = opened.use(new ObjectRows(database)); // closed before the writer, which checkpoints the database
+    const writer = opened.use(await writerOf(database));
+    const rows = opened.use(rowsOf(database)); // closed before the writer, which checkpoints the database
     const files = new StoredFiles(top);
     const folders = new DurableFolders(top);
     await orUnavailable('write', folders.make(files.root));
@@ -193,14 +194,25 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/**
- * Returns a handler that names the database in the error of the worker; corruption is thrown as {@link StoreDamaged}.
- */
-function toOpenError(database: string): (error: Error) => never {
-  return (error) => {
-    const { cause } = error;
-    if (!(cause instanceof Error)) throw error;
-    const Kind = isDamage(cause) ? StoreDamaged : ObjectStoreUnavailable;
-    throw new Kind(openProblem(database, cause), { cause });
-  };
+async function writerOf(database: string): Promise<StoreWriter> {
+  try {
+    return await StoreWriter.open(database);
+  } catch (error) {
+    const { cause } = error as Error; // the error of the thread names no database
+    throw cause instanceof Error ? openError(database, cause) : error;
+  }
+}
+
+function rowsOf(database: string): ObjectRows {
+  try {
+    return openTwice(() => new ObjectRows(database));
+  } catch (cause) {
+    throw openError(database, cause as Error);
+  }
+}
+
+/** Returns the error of a database that SQLite cannot open; corruption is a {@link StoreDamaged}. */
+function openError(database: string, cause: Error): Error {
+  const Kind = isDamage(cause) ? StoreDamaged : ObjectStoreUnavailable;
+  return new Kind(openProblem(database, cause), { cause });
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { OperatorRoute } from '../../http/http-module.ts';
 import { messageOf } from '../../tools/coded-error.ts';
+import { throwNaming } from '../../tools/files/describe-fs-error.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
 import { controlFile } from './control-file.ts';
@@ -72,7 +73,11 @@ export class OperatorServer implements AsyncDisposable {
   #writeControlFile(): void {
     const file = controlFile(this.#options.dataDir);
     const facts = { url: this.url, token: this.#token, pid: process.pid };
-    files.writeFileSync(`${file}.new`, JSON.stringify(facts), { mode: 0o600 });
+    try {
+      files.writeFileSync(`${file}.new`, JSON.stringify(facts), { mode: 0o600 });
+    } catch (error) {
+      throwNaming(`${file}.new`)(error as NodeJS.ErrnoException);
+    }
     files.renameSync(`${file}.new`, file);
   }
 
