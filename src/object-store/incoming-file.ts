@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { FileWriter } from '../tools/files/file-writer.ts';
 import { files } from '../tools/files.ts';
 import { orUnavailable, unavailable } from './store-errors.ts';
@@ -13,13 +14,14 @@ export class IncomingFile implements AsyncDisposable {
   #kept = false;
 
   /** @throws {ObjectStoreUnavailable} as do all methods. */
-  static async create(path: string, syncBytes: number, onDisposed = () => {}): Promise<IncomingFile> {
-    const handle = await orUnavailable('write', files.open(path, 'wx'));
-    return new IncomingFile(path, new FileWriter(handle, { syncBytes }), onDisposed);
+  static async create(file: string, syncBytes: number, onDisposed = () => {}): Promise<IncomingFile> {
+    const folder = path.basename(path.dirname(file));
+    const handle = await orUnavailable(`write to the folder ${folder}`, files.open(file, 'wx'));
+    return new IncomingFile(file, new FileWriter(handle, { syncBytes }), onDisposed);
   }
 
-  private constructor(path: string, writer: FileWriter, onDisposed: () => void) {
-    this.path = path;
+  private constructor(file: string, writer: FileWriter, onDisposed: () => void) {
+    this.path = file;
     this.#writer = writer;
     this.#onDisposed = onDisposed;
   }

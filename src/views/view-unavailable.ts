@@ -1,5 +1,5 @@
 import { errorsOfCode } from '../tools/coded-error.ts';
-import { extendedCode, isDamage } from '../tools/sqlite/codes.ts';
+import { extendedCode, isDamage, sqliteReason } from '../tools/sqlite/codes.ts';
 
 /** Views cannot be opened, written or read at the moment. */
 export class ViewUnavailable extends errorsOfCode('VIEW_UNAVAILABLE') {}
@@ -34,7 +34,7 @@ export function unlessUnavailable<Found, Instead>(
 /** Turns a SQLite error into a sentence for operators. Returns all other errors unchanged. */
 export function viewUnavailable(file: string, what: 'opened' | 'written', error: unknown): unknown {
   if (extendedCode(error) === undefined || error instanceof ViewDamaged) return error;
-  const text = `The views in ${file} cannot be ${what}: ${(error as Error).message}.`;
+  const text = `The views in ${file} cannot be ${what}: ${sqliteReason(error)}.`;
   return new ViewUnavailable(text, { cause: error });
 }
 

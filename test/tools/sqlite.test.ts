@@ -5,9 +5,10 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { openToWrite } from '../../src/object-store/filesystem/object-database.ts';
-import { isDamage } from '../../src/tools/sqlite/codes.ts';
+import { isDamage, sqliteReason } from '../../src/tools/sqlite/codes.ts';
 import { openTwice, readTwice } from '../../src/tools/sqlite/found-twice.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
+import { viewUnavailable } from '../../src/views/view-unavailable.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const FAILED_READ = Object.assign(new Error('disk I/O error'), { errcode: 266 });
@@ -96,3 +97,11 @@ for (const [name, open] of Object.entries({
     open(file)[Symbol.dispose]();
   });
 }
+
+test('a -shm that cannot be extended is described by what may be wrong', (t) => {
+  const fault = Object.assign(new Error('disk I/O error'), { errcode: 4874 });
+  t.is(sqliteReason(fault), 'its disk is full or fails');
+  t.like(viewUnavailable('views.sqlite', 'opened', fault), {
+    message: 'The views in views.sqlite cannot be opened: its disk is full or fails.',
+  });
+});

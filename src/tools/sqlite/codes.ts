@@ -37,7 +37,10 @@ export function isFailedRead(error: unknown): boolean {
   return code === SQLITE_IOERR_READ || code === SQLITE_IOERR_SHORT_READ;
 }
 
-/** Whether the disk has no space for the `-shm` of a file, which SQLite reports only as an I/O error. */
+/**
+ * Whether the `-shm` of a file cannot be extended, mostly because the disk has no space. SQLite reports that only as an
+ * I/O error, and a disk that fails in the same way.
+ */
 export function isSharedMemoryFull(error: unknown): boolean {
   const SQLITE_IOERR_SHMSIZE = 4874;
   return extendedCode(error) === SQLITE_IOERR_SHMSIZE;
@@ -45,7 +48,7 @@ export function isSharedMemoryFull(error: unknown): boolean {
 
 /** Returns SQLite's text of an error, or what it means where the text is misleading. */
 export function sqliteReason(error: unknown): string {
-  return isSharedMemoryFull(error) ? 'its disk is full' : (error as Error).message;
+  return isSharedMemoryFull(error) ? 'its disk is full or fails' : (error as Error).message;
 }
 
 /** Whether the disk is full. */
