@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
@@ -82,6 +82,7 @@ type Outcome = {
 async function fill({ what, mebibytes, folder, says }: Place, refusals: number): Promise<Outcome> {
   await using drilled = await drilledFolder('full-disk');
   const dataDir = path.join(drilled.dataDir, 'node');
+  await mkdir(dataDir, { mode: 0o700 });
   const place = path.join(dataDir, folder);
   await using disk = await (mayMount() ? tmpfsOn : limitedFiles)(place, mebibytes);
   const env: Record<string, string> =

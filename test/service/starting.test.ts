@@ -298,7 +298,12 @@ test('an open folder with what commands made in it, or with places for volumes, 
   await mkdir(path.join(apt, 'archives'));
   await writeFile(path.join(apt, 'pkgcache.bin'), '');
   await chmod(apt, 0o755);
-  t.throws(() => assertOwnFolder('data folder', apt), { code: 'FOLDER_NOT_OWN' });
+  t.throws(() => assertOwnFolder('data folder', apt), {
+    code: 'FOLDER_NOT_OWN',
+    message: new RegExp(`If this one is, take it from other users: chmod 700 ${apt}$`),
+  });
+  await chmod(apt, 0o700);
+  assertOwnFolder('data folder', apt);
 });
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;

@@ -48,7 +48,7 @@ export function assertOwnFolder(what: keyof typeof SETTINGS, folder: string): vo
   const other = namesIn(folder).find((name) => !own.some((beginning) => name.startsWith(beginning)));
   if (other === undefined) return;
   throw new FolderNotOwn(
-    `${folder} is no ${what}: it has other files, such as ${other}. Give the service a folder of its own: ${SETTINGS[what]} says where.`,
+    `${folder} is no ${what}: it has other files, such as ${other}. Give the service a folder of its own: ${SETTINGS[what]} says where. If this one is, take it from other users: chmod 700 ${folder}`,
   );
 }
 
