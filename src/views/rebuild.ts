@@ -1,14 +1,16 @@
 import path from 'node:path';
 import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
+import { isFull } from '../tools/sqlite/codes.ts';
 import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
 import type { AnyProjection } from './projection.ts';
 import { resetForeign } from './reset-foreign.ts';
 import { inspectViews, otherVersion, type ViewsInUse } from './store/inspect-views.ts';
 import { openViewFile } from './store/open-view-file.ts';
 import type { ViewFile } from './store/view-file.ts';
-import { ViewFolder } from './store/view-folder.ts';
+import { removeViewFile, ViewFolder } from './store/view-folder.ts';
 import { ViewWriter } from './store/view-writer.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';
+import { ViewUnavailable } from './view-unavailable.ts';
 
 type RebuildOptions = {
   readonly log: EventLog;
@@ -54,8 +56,12 @@ export class Rebuild implements Disposable {
     this.generation = this.#folder.current + 1;
     this.#inUse = inspectViews(this.#folder, origin); // before the file of this rebuild exists
     const file = new ViewFolder(checkIn ?? folder).fileOf(this.generation);
-    this.#built = openViewFile(file, origin, projections);
-    this.#built.dropOthers();
+    try {
+      this.#built = openViewFile(file, origin, projections);
+      this.#built.dropOthers();
+    } catch (error) {
+      throw withoutUnfinished(file, this.#inUse, error);
+    }
   }
 
   get events(): number {
@@ -67,8 +73,15 @@ export class Rebuild implements Disposable {
     return this.#notCompared;
   }
 
-  /** Reads up to the position of the views in use, or to the end of the log without any. */
-  async build(): Promise<void> {
+  /**
+   * Reads up to the position of the views in use, or to the end of the log without any.
+   * @throws {ViewUnavailable} on a full disk, with nothing left of what was built.
+   */
+  build(): Promise<void> {
+    return this.#unlessFull(this.#build());
+  }
+
+  async #build(): Promise<void> {
     await resetForeign(this.#options.log, this.#built); // from an interrupted rebuild, maybe of another log
     await using writer = new ViewWriter(this.#built, 'built');
     let written = Promise.resolve();
@@ -115,7 +128,7 @@ export class Rebuild implements Disposable {
       return;
     }
     if (isBefore(this.#built.lastSeen?.position, last.position))
-      await this.#advance(last.position, () => this.#built.save());
+      await this.#unlessFull(this.#advance(last.position, () => this.#built.save()));
     for (const projection of projections) {
       const { name } = projection;
       if (names && !names.includes(name)) continue;
@@ -170,6 +183,14 @@ export class Rebuild implements Disposable {
     if (this.#inUse.kind === 'readable') this.#inUse.file[Symbol.dispose]();
   }
 
+  async #unlessFull(building: Promise<void>): Promise<void> {
+    try {
+      await building;
+    } catch (error) {
+      throw withoutUnfinished(this.#built.path, this.#inUse, error, this.#built);
+    }
+  }
+
   /** Describes damage of the file as a whole. */
   #damage(text: string): ViewDifference {
     const file = this.#folder.fileOf(this.#folder.current);
@@ -196,6 +217,19 @@ export class Rebuild implements Disposable {
     }
     await apply(true);
   }
+}
+
+/**
+ * Returns the error with which a rebuild ends. On a full disk it removes what was built: a service whose log or views are
+ * on that disk could not write until then.
+ */
+function withoutUnfinished(file: string, inUse: ViewsInUse, error: unknown, built?: ViewFile): unknown {
+  if (!(error instanceof ViewUnavailable && isFull(error.cause))) return error;
+  built?.[Symbol.dispose](); // the space of an open file is not free
+  removeViewFile(file);
+  const size = inUse.kind === 'readable' ? `, which have ${(inUse.file.size / 1e6).toFixed(1)} MB` : '';
+  const text = `${error.message} The unfinished views were removed. A rebuild needs about twice the space of the views in use${size}.`;
+  return new ViewUnavailable(text, { cause: error.cause });
 }
 
 function noneCompared(why: string): string {

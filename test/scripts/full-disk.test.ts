@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readdir, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
@@ -58,6 +59,28 @@ test('backup, restore and migrate name the target whose disk is full', async (t)
     t.true(err.includes(`${target} cannot be written to: ENOSPC. An event names it.`), err);
     t.false(err.includes('The archive store'), err);
   }
+});
+
+test('a rebuild that fills the disk of a service gives the space back', async (t) => {
+  const full = await mountedFolder(t, '8m');
+  if (full === undefined) return t.pass('this user may not mount a file system');
+  const data = path.join(full, 'data');
+  await using service = await RunningService.startIn(data);
+  const alice = await service.register('alice', { collections: ['software'] });
+  const { bavail, bsize } = await statfs(full);
+  await writeFile(path.join(full, 'other'), Buffer.alloc(bavail * bsize - 200_000));
+  const { code, err } = await runScript(data, 'rebuild', ['--all']);
+  t.is(code, 1, err);
+  t.regex(err, /views\.2\.sqlite cannot be \w+: .*\. The unfinished views were removed\. A rebuild needs/);
+  t.deepEqual(
+    (await readdir(path.join(data, 'views'))).filter((name) => name.startsWith('views.2.')),
+    [],
+  );
+  const made = await alice.post('/1/software/', new Uint8Array(zipOf([])), {
+    ...archiveHeaders(),
+    ...partial,
+  });
+  t.is(made.status, 201);
 });
 
 test('a full store lists all its objects, one that is not ready for another reason may not', async (t) => {

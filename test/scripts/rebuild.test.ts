@@ -227,12 +227,23 @@ test('a full or unusable disk ends a rebuild and a start with one message, and d
   await service.stop();
   const fileOf = (generation: number) => path.join(service.folder, 'views', `views.${generation}.sqlite`);
   {
-    using _begun = openViewFile(fileOf(2), 'sqlite', everyView);
-    using _full = fullViews(fileOf(2));
+    openViewFile(fileOf(2), 'sqlite', everyView)[Symbol.dispose]();
+    fullViews(fileOf(2));
     const { code, err } = await runScript(service.folder, 'rebuild', ['deposit-status']);
     t.is(code, 1);
-    t.is(err.trim().split('\n').at(-1), `The views in ${fileOf(2)} cannot be written: ${FULL}.`);
+    const [cause, advice] = (err.trim().split('\n').at(-1) ?? '').split(/(?<=full\.) /);
+    t.is(cause, `The views in ${fileOf(2)} cannot be written: ${FULL}.`);
+    t.regex(
+      advice ?? '',
+      /^The unfinished views were removed\. A rebuild needs about twice the space of the views in use, which have \d\.\d MB\.$/,
+    );
     t.notRegex(err, /^ {4}at /m);
+    const left = readdirSync(path.join(service.folder, 'views'));
+    t.deepEqual(
+      left.filter((name) => name.startsWith('views.2.')),
+      [],
+      'a service on the same disk would stay without room',
+    );
   }
   const wal = `${fileOf(1)}-wal`;
   rmSync(wal, { force: true }); // empty, after a read
