@@ -173,6 +173,16 @@ test.serial(
   },
 );
 
+test.serial('a log whose file cannot be written is not ready before its WAL is large', async (t) => {
+  const script = path.join(import.meta.dirname, 'processes', 'appends-until-refused.ts');
+  // In blocks of 512 bytes (POSIX) or of 1,024 (bash): 24 or 48 MiB, in the database and in the WAL.
+  const limited = ['-c', 'ulimit -f 49152 && exec "$@"', 'sh', process.execPath, script, await newLogFile(t)];
+  const { stdout } = await promisify(execFile)('sh', limited);
+  const { mebibytes, readiness } = JSON.parse(stdout) as Record<'mebibytes' | 'readiness', unknown>;
+  t.regex(String(readiness), /it cannot write: disk I\/O error/);
+  t.true(Number(mebibytes) < 20, `${String(mebibytes)} MiB`);
+});
+
 async function firstEvents(log: EventLog, count: number): Promise<RecordedEvent[]> {
   const seen: RecordedEvent[] = [];
   for await (const message of log.subscribe()) {

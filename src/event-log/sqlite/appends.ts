@@ -4,7 +4,7 @@ import { LruCache } from '../../tools/lru-cache.ts';
 import { LIMIT } from '../../tools/sqlite/limit.ts';
 import { rollback } from '../../tools/sqlite/transaction.ts';
 import type { NewEventRow } from '../new-event-row.ts';
-import { inTransaction, openForWriting } from './connection.ts';
+import { inTransaction, LARGE_WAL_BYTES, openForWriting } from './connection.ts';
 import { type Head, lastEventOf, repairHead, syncHead, writeHead } from './head-file.ts';
 import type { AppendAnswer, AppendRequest } from './log-writer-messages.ts';
 import { VERSION } from './schema.ts';
@@ -82,6 +82,15 @@ export class SqliteAppends {
       files.rmSync(room, { force: true });
     }
     inTransaction(this.#db, () => this.#db.exec(`PRAGMA user_version = ${VERSION}`)); // writes the present value
+  }
+
+  /**
+   * Throws when the file cannot be written, though commits to its WAL succeed. SQLite hides the errors of its own
+   * checkpoints: the WAL would grow without limit, and the next start fail.
+   */
+  assertMoves(): void {
+    const wal = files.statSync(`${this.#file}-wal`);
+    if (wal.size > LARGE_WAL_BYTES) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)'); // waits for no other connection
   }
 
   close(): void {

@@ -11,6 +11,12 @@ import { createSchemaIfEmpty } from './schema.ts';
 const LOCK_TIMEOUT_MS = 5_000;
 
 /**
+ * Size of a WAL to which SQLite shortens it once all of it is in the file. A larger one has pages that are not yet there:
+ * SQLite moves them after a fourth of this.
+ */
+export const LARGE_WAL_BYTES = 16 * 1024 ** 2;
+
+/**
  * Why a resolved append survives a power cut:
  * - WAL with synchronous=FULL syncs the WAL inside every COMMIT, before readers see it; the first sync of a new WAL
  * also syncs the folder, which names the database. `fullfsync` makes macOS mean it.
@@ -26,6 +32,7 @@ export function openForWriting(file: string): DatabaseSync {
     set(db, 'synchronous', 2);
     set(db, 'fullfsync', 1);
     set(db, 'checkpoint_fullfsync', 1);
+    set(db, 'journal_size_limit', LARGE_WAL_BYTES);
     inTransaction(db, () => createSchemaIfEmpty(db));
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return db;

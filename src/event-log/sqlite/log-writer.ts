@@ -31,7 +31,17 @@ export function runLogWriter(
     const answers = answersTo<LogReply>(calls, commit);
     port.send(answers);
     const hasAppended = (reply: LogReply): boolean => reply.some(({ kind }) => kind === 'appended');
-    if (answers.some((answer) => 'reply' in answer && hasAppended(answer.reply))) open?.recordHead();
+    if (answers.some((answer) => 'reply' in answer && hasAppended(answer.reply))) afterCommit();
+  }
+
+  /** The commit has been answered. If the file cannot be written, opening it again for the next call says why. */
+  function afterCommit(): void {
+    try {
+      open?.recordHead();
+      open?.assertMoves();
+    } catch {
+      closeConnection();
+    }
   }
 
   function run(kind: LogRequest['kind']): LogReply {
