@@ -21,6 +21,7 @@ import {
   assertNoOtherCopy,
   assertNoUnfinishedCopy,
   beginCopy,
+  beginCopyIntoNew,
   endCopy,
 } from '../src/service/backends/unfinished-copy.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
@@ -99,6 +100,7 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   );
   await assertNoUnfinishedCopy(from);
   using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
+  await beginCopyIntoNew(to, 'migrate');
   await using target = await opened('--to', openLog({ eventLog: to }));
   await assertNoOtherCopy(to, 'migrate');
   using bars = new ProgressBars();

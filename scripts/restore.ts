@@ -25,7 +25,7 @@ import { storePlace } from '../src/service/backends/engine-places.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { openStore } from '../src/service/backends/open-store.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
-import { beginCopy, endCopy } from '../src/service/backends/unfinished-copy.ts';
+import { beginCopy, beginCopyIntoNew, endCopy } from '../src/service/backends/unfinished-copy.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { exists } from '../src/tools/files/access.ts';
 import { random } from '../src/tools/random.ts';
@@ -74,6 +74,7 @@ await runCommand(HELP, async (args) => {
   await using source = await openBackupLog(folder);
   await using sourceStore = await openBackupStore(folder);
   const total = await eventsToRestore(source, { folder, backup, ...values }, signal);
+  await beginCopyIntoNew(config.eventLog, 'restore');
   await using target = await openLog(config);
   const into = `The target ${storePlace(config.archiveStore)}`;
   await using store = await onTarget(openStore(config), into);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
@@ -58,6 +58,24 @@ test('backup, restore and migrate name the target whose disk is full', async (t)
     t.is(code, 1, command);
     t.true(err.includes(`${target} cannot be written to: ENOSPC. An event names it.`), err);
     t.false(err.includes('The archive store'), err);
+  }
+});
+
+test('no service starts on the empty log that a restore or a migration leaves on a full disk', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const backup = await temporaryFolder(t);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
+  for (const command of ['restore', 'migrate'] as const) {
+    const full = await mountedFolder(t, '20k');
+    if (full === undefined) return t.pass('this user may not mount a file system');
+    const data = path.join(full, 'data');
+    await mkdir(data);
+    const log = path.join(data, 'event-log.sqlite');
+    const places = ['--from', `sqlite:${service.folder}/event-log.sqlite`, '--to', `sqlite:${log}`];
+    const { code, err } = await runScript(data, command, command === 'restore' ? [backup] : places);
+    t.is(code, 1, err);
+    t.is(await readFile(`${log}.copy-unfinished`, 'utf8').catch(String), command, err);
   }
 });
 

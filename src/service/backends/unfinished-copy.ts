@@ -23,6 +23,17 @@ export async function beginCopy(target: EventLogConfig, command: CopyCommand): P
   await marker.write({ command });
 }
 
+/**
+ * Records the same before the log is created. Otherwise a disk may have space for an empty log and not for the record,
+ * and a service would start on the log.
+ * @throws {CopyUnfinished} another command has begun to copy into it
+ */
+export async function beginCopyIntoNew(target: EventLogConfig, command: CopyCommand): Promise<void> {
+  if (target.kind !== 'sqlite' || exists(target.file)) return;
+  await assertNoOtherCopy(target, command);
+  await beginCopy(target, command);
+}
+
 /** Records that a log has everything that was to be copied into it. */
 export async function endCopy(target: EventLogConfig): Promise<void> {
   if ((await unfinishedCopy(target)) === undefined) return;
