@@ -266,7 +266,7 @@ test('a folder with files of other programs is refused, and keeps its access and
     [{ DEPOSIT_DATA_DIR: folder }, /is no data folder: it has other files, such as letters\.txt\./],
     [
       { DEPOSIT_DATA_DIR: data, DEPOSIT_ARCHIVE_STORE: `file:${folder}` },
-      /is no archive store: .* such as data\./,
+      /is no archive store: .* such as (?:compile-cache|data)\./,
     ],
     [{ DEPOSIT_DATA_DIR: data, DEPOSIT_EVENT_LOG: `sqlite:${folder}/letters.txt` }, /letters\.txt/],
   ];
@@ -277,7 +277,7 @@ test('a folder with files of other programs is refused, and keeps its access and
   }
   const restored = await runScript(folder, 'restore', [data, '--latest']);
   t.is(restored.code, 1);
-  t.regex(restored.err, /is no data folder: it has other files, such as data\./);
+  t.regex(restored.err, /is no data folder: it has other files, such as (?:compile-cache|data)\./);
   t.is((await stat(folder)).mode & 0o777, 0o755);
   t.is((await stat(path.join(folder, 'letters.txt'))).mode & 0o777, 0o644);
   const made = (await readdir(folder)).filter((name) => name !== 'compile-cache');
