@@ -48,10 +48,15 @@ export function corrupt(code: FaultCode, what: string): Unreadable {
 
 const MOST = 20;
 
-/** Collects distinct faults in the order they were found; beyond twenty the last one counts the rest. */
+/**
+ * Collects distinct faults in the order they were found. Beyond twenty only the first of each code is listed; one more
+ * counts the rest.
+ */
 export class Faults {
   readonly #texts = new Map<string, ArchiveFault>();
-  #more = 0;
+  readonly #codes = new Set<FaultCode>();
+  /** The faults that are not listed, with the code of the last. */
+  #rest: { readonly code: FaultCode; readonly count: number } | undefined;
 
   get none(): boolean {
     return this.#texts.size === 0;
@@ -59,17 +64,20 @@ export class Faults {
 
   add(code: FaultCode, text: string): void {
     if (this.#texts.has(text)) return;
-    if (this.#texts.size < MOST) this.#texts.set(text, { code, text });
-    else this.#more += 1;
+    if (this.#texts.size < MOST || !this.#codes.has(code)) {
+      this.#texts.set(text, { code, text });
+      this.#codes.add(code);
+    } else this.#rest = { code, count: (this.#rest?.count ?? 0) + 1 };
+  }
+
+  has(code: FaultCode): boolean {
+    return this.#codes.has(code);
   }
 
   toArray(): ArchiveFault[] {
     const faults = [...this.#texts.values()];
-    const last = faults.at(-1);
-    if (this.#more === 0 || last === undefined) return faults;
-    return [
-      ...faults.slice(0, -1),
-      { code: last.code, text: `There are ${this.#more + 1} more of this kind or another.` },
-    ];
+    if (this.#rest === undefined) return faults;
+    const { code, count } = this.#rest;
+    return [...faults, { code, text: `Not listed: ${count} more of these kinds.` }];
   }
 }

@@ -44,7 +44,8 @@ async function inspectBytes(
 }
 
 async function readTar(bytes: ArchiveBytes, format: TarFormat, contents: MemberCollector): Promise<void> {
-  const reader = new TarReader(new TarMembers(contents));
+  const members = new TarMembers(contents);
+  const reader = new TarReader(members);
   let unpacked = 0;
   for await (const piece of tarPieces(bytes, format)) {
     unpacked += piece.length;
@@ -52,6 +53,7 @@ async function readTar(bytes: ArchiveBytes, format: TarFormat, contents: MemberC
     reader.push(piece);
   }
   if (!reader.finish()) contents.warnings.add('NO_END_MARKER', noEndMarker);
+  members.finish();
 }
 
 const noEndMarker =

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
-import { accepted, inspect, membersOf } from './reading.ts';
+import { accepted, membersOf } from './reading.ts';
 
 function unicodePath(name: string | Buffer, path: string, version = 1): Buffer {
   const bytes = Buffer.from(path);
@@ -95,10 +95,20 @@ test('a zip name with a backslash is retained, with a warning', async (t) => {
   }
 });
 
-test('at most twenty warnings about names are listed, and the last one counts the rest', async (t) => {
+test('many names with a backslash cause one warning, which names the first', async (t) => {
+  const specs = Array.from({ length: 25 }, (_, index) => ({ name: `src\\${index}`, data: 'x' }));
+  const { warnings } = await accepted(t, zipOf([...specs, { name: 'a..b', data: 'x' }]));
+  t.deepEqual(
+    warnings.map(({ code }) => code),
+    ['BACKSLASH_IN_NAME', 'DOTS_IN_NAME'],
+  );
+  t.true(warnings[0]?.text.includes('“src\\0”'));
+});
+
+test('twenty warnings about names are listed and the first of each kind; the last one counts the rest', async (t) => {
   const specs = Array.from({ length: 50 }, (_, index) => ({ name: `${index}..é`, flags: 0, data: 'x' }));
-  const inspection = await inspect(zipOf(specs));
-  const warnings = inspection.outcome === 'accepted' ? inspection.warnings : [];
-  t.is(warnings.length, 20);
-  t.regex(warnings[19]?.text ?? '', /81 more/);
+  const { warnings } = await accepted(t, zipOf([...specs, { name: '.git/config', data: 'x' }]));
+  t.is(warnings.length, 22);
+  t.is(warnings[20]?.code, 'GIT_NAME');
+  t.is(warnings[21]?.text, 'Not listed: 80 more of these kinds.');
 });

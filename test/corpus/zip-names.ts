@@ -87,7 +87,7 @@ const hostile = zips([
     'faults-many',
     'fifty members are at fault',
     named(...Array.from({ length: 50 }, (_, index) => `../${index}`)),
-    rejected(/There are \d+ more/),
+    rejected(/Not listed: \d+ more/),
   ],
   ['file-and-directory', 'a file is a directory, too', named('spool', 'spool/thread'), rejected(/conflict/)],
   ['directory-and-file', 'a directory is a file, too', named('spool/thread', 'spool'), rejected(/conflict/)],

@@ -23,6 +23,8 @@ export class TarMembers implements TarSink {
   readonly #contents: MemberCollector;
   /** The first hard link to each target. */
   readonly #links = new Map<string, { readonly member: Member; readonly linkName: string }>();
+  /** The hard link that changed the mode of a file. There are two modes, so that a second change undoes the first. */
+  readonly #modeChanges = new Map<Member, string>();
   #reading: { readonly member: Member; readonly hash: MemberHash } | undefined;
 
   constructor(contents: MemberCollector) {
@@ -60,6 +62,18 @@ export class TarMembers implements TarSink {
     this.#reading = undefined;
   }
 
+  /** Must be called after the last member. */
+  finish(): void {
+    const [change] = this.#modeChanges;
+    if (change === undefined) return;
+    const [{ mode }, path] = change;
+    const kind = mode === '100755' ? 'executable' : 'not executable';
+    const others = this.#modeChanges.size - 1;
+    const more = others === 0 ? '' : ` Not listed: ${others} more like it.`;
+    const text = `The hard link “${sanitizeName(path)}” gives its target another mode, ${kind}: the last one counts here, but most programs retain the first. Pack both with one mode.${more}`;
+    this.#contents.warnings.add('LINK_MODE', text);
+  }
+
   #checkNumbers({ name, isAmbiguous }: TarHeader): void {
     if (!isAmbiguous || !this.#contents.rejectsAmbiguities) return;
     const text = `The mode or the size of the member “${sanitizeName(name)}” begins with a NUL: readers of tar differ in its value. Pack it with another program.`;
@@ -86,7 +100,7 @@ export class TarMembers implements TarSink {
       this.#contents.faults.add('BAD_LINK', text);
       return;
     }
-    if (member.mode !== '120000') this.#setMode(member, mode, { name, linkName });
+    if (member.mode !== '120000') this.#setMode(member, fileMode(mode), path);
     if (path === target) return;
     this.#contents.countBytes(member.length); // each name is a file to programs that do not keep links
     this.#add(path, member);
@@ -95,13 +109,10 @@ export class TarMembers implements TarSink {
   }
 
   /** Sets the mode of a hard link's header. Most readers ignore it, so that a change gets a warning. */
-  #setMode(member: Member, mode: number, { name, linkName }: Pick<TarHeader, 'name' | 'linkName'>): void {
-    const earlier = member.mode;
-    member.mode = fileMode(mode);
-    if (member.mode === earlier) return;
-    const kind = member.mode === '100755' ? 'executable' : 'not executable';
-    const text = `The hard link “${sanitizeName(name)}” gives its target “${sanitizeName(linkName)}” another mode, ${kind}: the last one counts here, but most programs retain the first. Pack both with one mode.`;
-    this.#contents.warnings.add('LINK_MODE', text);
+  #setMode(member: Member, mode: LeafMode, path: string): void {
+    if (member.mode === mode) return;
+    member.mode = mode;
+    if (!this.#modeChanges.delete(member)) this.#modeChanges.set(member, path);
   }
 
   #addSpecial({ name, type }: TarHeader): void {

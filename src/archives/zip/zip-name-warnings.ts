@@ -28,8 +28,9 @@ export function warnAboutName(
     const text = `The name of the member ${shown(name)} holds “..”; it is kept here, but the loader of Software Heritage leaves it out.`;
     warnings.add('DOTS_IN_NAME', text);
   }
-  if (name.includes('\\')) {
-    const text = `The name of the member ${shown(name)} holds a backslash; it is kept here, but some programs make a folder of what is before it.`;
+  // Programs of Windows may write one into each name.
+  if (name.includes('\\') && !warnings.has('BACKSLASH_IN_NAME')) {
+    const text = `The archive has names with a backslash, such as ${shown(name)}; they are kept here, but some programs make a folder of what is before it.`;
     warnings.add('BACKSLASH_IN_NAME', text);
   }
 }
