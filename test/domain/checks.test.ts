@@ -211,6 +211,7 @@ test('dates are parsed as years, months, days or timestamps, and nothing else', 
   t.deepEqual(parseGitDate('2017-10-07T00:59+00:59'), { seconds: 1_507_334_400, offset: '+0059' });
   t.deepEqual(parseGitDate('20171007'), { seconds: 1_507_334_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-10-06T24:00:00'), { seconds: 1_507_334_400, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10-06T24:00:00.000'), { seconds: 1_507_334_400, offset: '+0000' });
   t.deepEqual(parseGitDate('2017-12-31T24:00+14:00'), { seconds: 1_514_714_400, offset: '+1400' });
   for (const text of [
     '',
@@ -226,6 +227,7 @@ test('dates are parsed as years, months, days or timestamps, and nothing else', 
     '20171007T10:00',
     '2017-10-07T24:00:01',
     '2017-10-07T24:00:00.5',
+    '2017-10-07T24:00:00.05',
     '2017-02-30T24:00',
     '-2017',
     '12017-10-07',

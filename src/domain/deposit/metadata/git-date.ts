@@ -1,7 +1,7 @@
 import type { GitDate } from '../events.ts';
 
 const DATE_PATTERN =
-  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:(?<!24:00:00)[.,]\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?(Z|[+-]\d\d:\d\d)?$/i;
+  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]0+|(?<!24:00:00)[.,]\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?(Z|[+-]\d\d:\d\d)?$/i;
 
 /**
  * Parses `YYYY`, `YYYY-MM`, a date (also `YYYYMMDD`) or a date-time to whole seconds. Missing parts default to their
