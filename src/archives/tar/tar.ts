@@ -88,7 +88,8 @@ export class TarReader {
       this.#state = 'ended';
       return;
     }
-    if (!this.#isRecognized && !hasTarChecksum(block)) throw notTar();
+    if (!hasTarChecksum(block))
+      throw this.#isRecognized ? corrupt('CORRUPT', 'a header of the tar has a wrong checksum') : notTar();
     this.#isRecognized = true;
     const header = parseTarHeader(block);
     if (isExtension(header.type)) return this.#beginExtension(header.type, header);
