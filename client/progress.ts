@@ -59,7 +59,7 @@ export class Progress implements Disposable {
 
   #endBars(): void {
     clock.clearTimeout(this.#waiting);
-    this.#bars[Symbol.dispose]();
+    this.#bars.end();
   }
 
   readonly #interrupt = (signal: NodeJS.Signals): never => {

@@ -41,20 +41,18 @@ await runCommand(HELP, async (args) => {
   const reason = `Abandoned: it was left partial for longer than ${age}`;
   const isDryRun = values['dry-run'] ?? false;
   let expired = 0;
-  {
-    using bars = new ProgressBars();
-    for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
-      const command = { type: 'DeleteDeposit', depositId, reason } as const;
-      const isDone =
-        isDryRun ||
-        (await administration.deposit(depositId, command, { atRevision: revision }).catch(unlessChanged));
-      if (isDone) expired += 1;
-      if (values.json) say(jsonLine({ depositId, updatedAt, expired: isDone, dryRun: isDryRun }));
-      else
-        say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
-      bars.at('deposits deleted', expired);
-    }
+  using bars = new ProgressBars();
+  for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
+    const command = { type: 'DeleteDeposit', depositId, reason } as const;
+    const isDone =
+      isDryRun ||
+      (await administration.deposit(depositId, command, { atRevision: revision }).catch(unlessChanged));
+    if (isDone) expired += 1;
+    if (values.json) say(jsonLine({ depositId, updatedAt, expired: isDone, dryRun: isDryRun }));
+    else say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
+    bars.at('deposits deleted', expired);
   }
+  bars.end();
   await untilInEffect(config, log, administration);
   const done = isDryRun ? 'would be' : expired === 1 ? 'was' : 'were';
   if (!values.json) say(`${pluralize(expired, 'deposit')} ${done} deleted.`);

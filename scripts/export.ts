@@ -62,12 +62,11 @@ await runCommand(
     const part = { ...(stream !== undefined && { stream }), ...(from !== undefined && { from }) };
     if (output === undefined) return await toStandardOutput(chunks(records, { part, audit }));
     let exported = 0;
-    {
-      using bars = new ProgressBars();
-      const progress = (events: number): void => bars.at('events exported', (exported = events), total);
-      const signal = stopSignal('Stopped; nothing was exported.');
-      await writeWholeFile(output, chunks(records, { part, audit, progress }), signal);
-    }
+    using bars = new ProgressBars();
+    const progress = (events: number): void => bars.at('events exported', (exported = events), total);
+    const signal = stopSignal('Stopped; nothing was exported.');
+    await writeWholeFile(output, chunks(records, { part, audit, progress }), signal);
+    bars.end();
     say(`Exported ${pluralize(exported, 'event')} into ${output}.`);
   },
   { mayBeBare: true },

@@ -70,7 +70,7 @@ await runCommand(HELP, async (args) => {
   using rebuild = new Rebuild({ log, ...where, projections, progress, signal });
   await rebuild.build();
   const differences = await listed(rebuild.differences(compared), signal);
-  bars[Symbol.dispose]();
+  bars.end();
 
   const { events } = rebuild;
   const seconds = (clock.monotonic() - started) / 1000;

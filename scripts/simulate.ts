@@ -151,7 +151,7 @@ async function runTallied(
     if (values.json) say(JSON.stringify({ seed, hash, steps, events, violations }));
     return !stop.aborted;
   });
-  bars[Symbol.dispose]();
+  bars.end();
   const seconds = (clock.monotonic() - begun) / 1000;
   if (!stop.aborted) await reportBad(simulators, tally, values);
   const { histories, steps, counts, missing, bad, cpuMs } = tally;

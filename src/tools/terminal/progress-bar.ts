@@ -24,10 +24,14 @@ export class ProgressBars implements Disposable {
   }
 
   /** Ends the bar; the next step begins another one. */
-  [Symbol.dispose](): void {
+  end(): void {
     this.#bar?.end();
     this.#bar = undefined;
     this.#what = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
   }
 }
 
