@@ -24,7 +24,8 @@ export class CircuitBreaker {
   #refusals = 0;
   #trips = 0;
   #openUntil = 0;
-  #probeWantedAt = '';
+  /** Whether the next delivery may begin during the pause, as an operator wants. */
+  #isProbeWanted = false;
   #reason = '';
 
   constructor(pauses: BackoffOptions) {
@@ -33,7 +34,7 @@ export class CircuitBreaker {
 
   /** Number of deliveries that may begin now. */
   get permits(): number {
-    if (this.#isOpen) return 0;
+    if (this.#isPaused && !this.#isProbeWanted) return 0;
     return Math.max(0, (this.#trips > 0 ? 1 : MAX_CONCURRENT) - this.#running);
   }
 
@@ -45,6 +46,7 @@ export class CircuitBreaker {
   /** Acquires a permit, if available; {@link release} releases it. */
   tryAcquire(): boolean {
     if (this.permits === 0) return false;
+    this.#isProbeWanted = false;
     this.#running += 1;
     return true;
   }
@@ -82,17 +84,12 @@ export class CircuitBreaker {
     return outcome;
   }
 
-  /**
-   * Allows one probe now for each time (RFC 3339) at which an operator requested one. That time is only compared with
-   * the last one, since it may be from the clock of another machine.
-   */
-  allowProbe(wantedAt: string): void {
-    if (!this.#isOpen || wantedAt === this.#probeWantedAt) return;
-    this.#probeWantedAt = wantedAt;
-    this.#openUntil = 0;
+  /** Allows one probe during the pause, at once or after a probe that is in progress. */
+  allowProbe(): void {
+    this.#isProbeWanted = this.#trips > 0;
   }
 
-  get #isOpen(): boolean {
+  get #isPaused(): boolean {
     return clock.monotonic() < this.#openUntil;
   }
 
@@ -100,12 +97,13 @@ export class CircuitBreaker {
     this.#refusals = 0;
     this.#trips = 0;
     this.#openUntil = 0;
+    this.#isProbeWanted = false;
   }
 
   #failed({ reason, isUnreachable, retryAfter }: Failure): void {
     this.#refusals += 1;
     // A concurrent delivery may have opened it.
-    if (this.#isOpen || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#trips === 0)) return;
+    if (this.#isPaused || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#trips === 0)) return;
     this.#trips += 1;
     this.#reason = reason;
     this.#openUntil = clock.monotonic() + Math.max(backoffDelay(this.#trips, this.#pauses), retryAfter);

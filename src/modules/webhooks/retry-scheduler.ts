@@ -1,7 +1,7 @@
 import type { UndeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import { notifications } from '../../domain/aggregates.ts';
 import { pluralize } from '../../domain/description.ts';
-import type { Position } from '../../event-log/event-log.ts';
+import type { Position, RecordedEvent } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import { isTransient } from '../../tools/concurrency/transient-faults.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../../tools/logger.ts';
 import { RepeatedFaults } from '../../tools/repeated-faults.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
-import { type CircuitBreaker, MAX_PAUSE_MS } from './circuit-breaker.ts';
+import { MAX_PAUSE_MS } from './circuit-breaker.ts';
 import type { PendingNotifications } from './pending-notifications.ts';
 import { RestingDeposits } from './resting-deposits.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -68,7 +68,7 @@ export class RetryScheduler {
   constructor(options: RetrySchedulerOptions) {
     this.#options = options;
     this.#stopListening = options.projector.listen((events) => {
-      for (const { stream } of events) if (stream.startsWith(notifications.prefix)) this.#wake(stream);
+      for (const event of events) if (event.stream.startsWith(notifications.prefix)) this.#wake(event);
     });
   }
 
@@ -128,10 +128,12 @@ export class RetryScheduler {
     }
   }
 
-  /** Looks at a client again: the notifications of one of its deposits have changed. */
-  #wake(stream: string): void {
+  /** Looks at a client again: the notifications of one of its deposits have changed, or an operator requeued them. */
+  #wake({ stream, type }: RecordedEvent): void {
     const changed = this.#options.undelivered.get(stream.slice(notifications.prefix.length));
-    if (changed) this.#resting.delete(changed.client);
+    if (!changed) return;
+    this.#resting.delete(changed.client);
+    if (type === 'NotificationsRequeued') this.#options.sender.allowProbe(changed.client);
   }
 
   #isResting(client: string): boolean {
@@ -162,7 +164,6 @@ export class RetryScheduler {
       return;
     }
     const breaker = sender.breakerOf(webhook);
-    if (breaker.permits === 0) this.#reopenIfWanted(client, breaker);
     if (breaker.permits === 0) this.#rest(client, Infinity);
     for (const depositId of this.#due(
       client,
@@ -205,16 +206,6 @@ export class RetryScheduler {
     if (!this.#options.queries.isCurrent()) return;
     const hadPermits = this.#permitsOf(client) > 0;
     this.#resting.set(client, { until: Math.min(until, clock.now() + MAX_REST_MS), hadPermits });
-  }
-
-  #reopenIfWanted(client: string, breaker: CircuitBreaker): void {
-    const [last] = this.#options.undelivered.find({
-      equal: { waitingFor: client },
-      orderBy: 'requeuedAt',
-      descending: true,
-      limit: 1,
-    });
-    if (last?.requeuedAt) breaker.allowProbe(last.requeuedAt);
   }
 
   /** Tracks a delivery. The deposit is not scheduled again before the view shows the outcome. */

@@ -54,6 +54,11 @@ export class WebhookSender {
     return breaker;
   }
 
+  /** Allows one probe of the client's receiver, if it is paused. */
+  allowProbe(client: string): void {
+    this.#breakers.get(client)?.breaker.allowProbe();
+  }
+
   /** Delivers with an acquired permit of the circuit breaker. @throws only when `signal` aborts */
   async deliver(
     webhook: ClientWebhook,

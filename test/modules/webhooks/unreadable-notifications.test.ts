@@ -60,7 +60,7 @@ for (const [name, error, asked] of [
       if (depositId === 1) throw error;
       return { count: 1 };
     };
-    const sender = { breakerOf: () => ({ permits: 0, allowProbe: () => undefined }) };
+    const sender = { breakerOf: () => ({ permits: 0 }) };
     scheduled(t, new Set([1, 2]), { deliveries: { giveUp }, sender, giveUpAfter: 10 });
     await until(async () => given.length >= 2);
     t.deepEqual(given.slice(0, 2), asked);

@@ -2,6 +2,7 @@ import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { notifications } from '../../../src/domain/aggregates.ts';
 import { final, partial } from '../../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../../testing/http/test-client.ts';
 import { runScript } from '../../../testing/processes/run-script.ts';
@@ -397,5 +398,35 @@ test.serial(
     await until(async () => receiver.statusesOf(id).length === 1);
     await until(async () => (await undelivered(alice, 'software')).deposits.length === 0);
     t.is((await client('--retry', String(id))).code, 1);
+  },
+);
+
+test.serial(
+  'each retry that an operator requests probes a paused receiver once, whatever clock it comes from, and none later',
+  async (t) => {
+    const { service, keyFile } = await notifiedService({ firstPause: 600_000, longestPause: 600_000 });
+    await using _ = service;
+    const receiver = await WebhookReceiver.start();
+    const alice = await service.register('alice', { collections: ['software'] });
+    await notify(service, 'alice', receiver, keyFile);
+    await receiver.down();
+    const ids = [await deposit(alice, 'software', partial), await deposit(alice, 'software', partial)];
+    await until(async () => (await undelivered(alice, 'software')).deposits.length === 2);
+    const tries = async (): Promise<number> => {
+      const streams = ids.map((id) =>
+        Array.fromAsync(service.service.log.readStream(`${notifications.prefix}${id}`)),
+      );
+      return (await Promise.all(streams)).flat().filter(({ type }) => type === 'DeliveryFailed').length;
+    };
+    t.is(await tries(), 0, 'the receiver is paused');
+    for (const [index, now] of ['2999-01-01T00:00:00.000Z', new Date().toISOString()].entries()) {
+      await service.administration.notifications({ type: 'Requeue', depositId: ids[index] ?? 0, now });
+      await until(async () => (await tries()) === index + 1);
+    }
+    await service.stop();
+    await service.startAgain();
+    await until(async () => (await tries()) > 2);
+    await setTimeout(2000);
+    t.true((await tries()) <= 4, 'both were tried before the receiver was paused again');
   },
 );
