@@ -95,6 +95,24 @@ test('a page neither reads nor acts in the session of another person who signed 
   tab.forgive(/status of 409/);
 });
 
+test('a proof and a download of a page are refused in the session of another person who signed in elsewhere', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = await depositOf(alice, { title: 'Whitebeam', status: 'done' });
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.goto(`/console/deposits/${id}?tab=files`);
+  await page.getByRole('link', { name: 'Download as tar' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(await linkFor(service, 'operator', undefined, 'olaf'));
+  await other.getByRole('button', { name: 'olaf operator' }).waitFor();
+  t.is(await refusalOf(page, 'a[href*="/bytes?"]', 'href'), 409);
+  await page.getByRole('link', { name: 'Proof' }).click();
+  await page.getByRole('button', { name: `Prove deposit ${id}` }).click();
+  await page.getByText('The proof was not finished.').waitFor();
+  await page.getByText(/^The service answered 409 for /).waitFor();
+  tab.forgive(/status of 409/);
+});
+
 /** Resolves to the status of the answer at the address in an attribute, in the session of the browser. */
 async function refusalOf(page: Page, selector: string, attribute: string): Promise<number> {
   const address = await page.locator(selector).getAttribute(attribute);

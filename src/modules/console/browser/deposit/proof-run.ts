@@ -7,6 +7,8 @@ import { openWorker } from '../parts/console-worker.ts';
 /** A request to prove a deposit with these keys. */
 export type ProofRequest = Pick<Evidence, 'deposit' | 'service' | 'savedAt'> & {
   readonly keys: readonly string[];
+  /** Whom the page shows. */
+  readonly viewer: string;
 };
 
 /** The progress of a proof. */

@@ -5,9 +5,9 @@ import { sha256 } from '../../proof/digests.ts';
 import type { Evidence } from '../../proof/evidence.ts';
 import type { ProofStep } from '../../proof/prove.ts';
 import { NOT_PROVEN, OUTCOMES, STEP_TITLES, verdictOf } from '../../proof/steps.ts';
-import type { Boot } from '../../protocol/boot.ts';
+import { type Boot, viewerText } from '../../protocol/boot.ts';
 import { html } from '../../protocol/html.ts';
-import { getBytes } from '../api.ts';
+import { getBytes, ofViewer } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Copyable } from '../parts/copy.ts';
 import { valueOf } from '../parts/fields.ts';
@@ -35,7 +35,8 @@ export function ProofTab({ summary, boot }: Props): VNode {
     event.preventDefault();
     if (isRunning) return;
     const savedAt = new Date().toISOString();
-    setRequest({ deposit: depositId, service: boot.service.url, savedAt, keys: publicKeysIn(pem) });
+    const about = { deposit: depositId, service: boot.service.url, savedAt };
+    setRequest({ ...about, keys: publicKeysIn(pem), viewer: viewerText(boot.viewer) });
   };
   const isRunning = request !== undefined && !run.evidence && run.failed === undefined;
   return html`<section class="proof" aria-label="Proof">
@@ -116,7 +117,7 @@ function Saving({ evidence }: { readonly evidence: Evidence }): VNode {
   return html`<div class="saving">
     <p class="actions">
       <button type="button" onClick=${save}>Save the evidence</button>
-      <a class="button" href="/console/api/verifier" download="deposit-verifier.html">Save the verifier</a>
+      <a class="button" href=${ofViewer('/console/api/verifier')} download="deposit-verifier.html">Save the verifier</a>
     </p>
     <p>SHA-256 of the verifier, to be compared with docs/auditing.md: <code class="digest">${digest ?? problem ?? '…'}</code></p>
   </div>`;

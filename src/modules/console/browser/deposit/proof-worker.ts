@@ -5,9 +5,9 @@ import type { ProofRequest, ProofRun } from './proof-run.ts';
 
 addEventListener('message', ({ data }: MessageEvent<ProofRequest>) => void proveDeposit(data));
 
-async function proveDeposit({ keys, ...about }: ProofRequest): Promise<void> {
+async function proveDeposit({ keys, viewer, ...about }: ProofRequest): Promise<void> {
   try {
-    const evidence = await collectEvidence(serviceSource, about, (progress) => report({ progress }));
+    const evidence = await collectEvidence(serviceSource(viewer), about, (progress) => report({ progress }));
     const steps: ProofStep[] = [];
     for await (const step of prove(evidence, keys)) {
       steps.push(step);

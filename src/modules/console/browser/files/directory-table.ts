@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
+import { ofViewer } from '../api.ts';
 import { Copyable } from '../parts/copy.ts';
 import { DataTable, type TableColumn } from '../parts/data-table.ts';
 import { Name } from '../parts/shown.ts';
@@ -91,7 +92,7 @@ export function NodeHead({ node, depositId, context, mayRead }: NodeProps): VNod
     </dl>
     ${
       mayRead &&
-      html`<p><a class="button" href=${bytesUrl(depositId, node)} download>
+      html`<p><a class="button" href=${ofViewer(bytesUrl(depositId, node))} download>
         Download ${isDirectory ? 'as tar' : 'the file'}
       </a></p>`
     }
