@@ -270,7 +270,11 @@ test('a page that shows another viewer than the session can neither read nor act
   }
   for (const path of ['/console/api/live', '/console/api/deposits', '/console/api/jobs']) {
     t.is((await session.get(path, { 'X-Console-Viewer': 'client:alice' })).status, 409, path);
-    t.is((await session.get(`${path}?viewer=client:alice`)).status, 409, `a link: ${path}`);
+    const link = await session.get(`${path}?viewer=client:alice`);
+    t.is(link.status, 409, `a link: ${path}`);
+    const message =
+      'This link is for another person or client, and operator has signed in. Open the page in the console and follow the link there.';
+    t.like(await link.json(), { error: { code: 'OTHER_VIEWER', message } });
   }
   t.is((await session.get('/console/api/deposits?viewer=person:operator')).status, 200);
   const form = { Origin: new URL(service.url).origin, 'Content-Type': 'application/x-www-form-urlencoded' };

@@ -29,9 +29,13 @@ export function assertFromConsole({ req }: ServiceContext, { isForm }: Pick<Rout
  * All tabs of a browser have one session: a page may be open since before another person signed in.
  */
 export function assertOfViewer({ req, URL }: ServiceContext, viewer: Viewer): void {
-  const shown = req.headers['x-console-viewer'] ?? URL.searchParams.get('viewer') ?? undefined;
+  const header = req.headers['x-console-viewer'];
+  const shown = header ?? URL.searchParams.get('viewer') ?? undefined;
   if (shown === undefined || shown === viewerText(viewer)) return;
-  const text = `This page is not of your session: ${viewer.name} has signed in in this browser since. Load it again.`;
+  const text =
+    header === undefined // the address may be from another browser
+      ? `This link is for another person or client, and ${viewer.name} has signed in. Open the page in the console and follow the link there.`
+      : `This page is not of your session: ${viewer.name} has signed in in this browser since. Load it again.`;
   throw new ConsoleRefusal(409, 'OTHER_VIEWER', text);
 }
 
