@@ -1,7 +1,7 @@
-import { Writable } from 'node:stream';
 import { type DestinationStream, pino } from 'pino';
 import { clock } from './clock.ts';
 import { files } from './files.ts';
+import { printable } from './terminal/printable.ts';
 
 /** The logger that the modules need: a constant message, values as fields. */
 export interface Logger {
@@ -11,8 +11,14 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Creates a logger that writes JSON lines, to standard output by default. */
-export function createLogger(level: string, destination: DestinationStream = new StandardOutput()): Logger {
+/**
+ * Creates a logger that writes JSON lines, to standard output by default. Names of clients and texts of engines are
+ * fields, so what a terminal would execute or hide is escaped, as JSON allows.
+ */
+export function createLogger(level: string, output: DestinationStream = new StandardOutput()): Logger {
+  const destination = {
+    write: (line: string) => output.write(NOT_PLAIN.test(line) ? printable(line) : line),
+  };
   const options = {
     level,
     base: null,
@@ -31,18 +37,25 @@ export function createLogger(level: string, destination: DestinationStream = new
 
 /** Creates a stream that writes log lines for a person at a terminal: time, level, message, and fields in one line. */
 export async function terminalStream(): Promise<DestinationStream> {
-  const { default: pretty } = await import('pino-pretty');
+  const { prettyFactory } = await import('pino-pretty');
+  const prettify = prettyFactory({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
   const output = new StandardOutput();
-  const destination = new Writable({
-    write(text, _encoding, done) {
-      output.write(String(text));
-      done();
-    },
-  });
-  return pretty({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l', destination });
+  return { write: (line) => output.write(printableAroundColours(prettify(line))) };
+}
+
+/** The values of the line were parsed, so they must be escaped again. */
+function printableAroundColours(line: string): string {
+  const parts = line.split(COLOUR);
+  return parts.map((part, index) => (index % 2 === 0 ? printable(part) : part)).join('');
 }
 
 export const silentLogger: Logger = pino({ level: 'silent' });
+
+/** A fast test: nearly all lines are ASCII, and JSON escapes the controls before these. */
+const NOT_PLAIN = /[\x7f-\uffff]/;
+/** A sequence with which pino-pretty changes the colour of text. */
+// oxlint-disable-next-line no-control-regex
+const COLOUR = /(\u001b\[[39]\dm)/;
 
 /** Messages of nearly all lines. Their fields are the same few, none of them secret: they are not searched. */
 const FREQUENT: ReadonlySet<string> = new Set(['event', 'request']);

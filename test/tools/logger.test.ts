@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
 import test from 'ava';
 import { clock } from '../../src/tools/clock.ts';
 
@@ -57,3 +58,27 @@ test('lines that are not read use little memory', async (t) => {
   t.true(lines.length > 100, 'what waits is still written');
   t.notThrows(() => lines.map((line) => JSON.parse(line) as object));
 });
+
+const ODD_TEXT = 'a\u009b31m\u202eb\u2028c\u007fd\u001b[8me';
+const ODD_LINES = `
+  const { createLogger, terminalStream } = await import(process.argv[1]);
+  const logger = createLogger('info', process.argv[3] === 'terminal' ? await terminalStream() : undefined);
+  logger.info({ client: process.argv[2] }, 'login failed');
+  logger.error({ err: new Error(process.argv[2]) }, 'fault');
+`;
+
+for (const reader of ['program', 'terminal'] as const)
+  test(`a line for a ${reader} has no character that a terminal executes or hides`, async (t) => {
+    const logger = new URL('../../src/tools/logger.ts', import.meta.url).href;
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module', '--eval', ODD_LINES, logger, ODD_TEXT, reader],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const written = await text(child.stdout);
+    const withoutColours = stripVTControlCharacters(written);
+    t.regex(reader === 'terminal' ? withoutColours : written, /^[\x20-\x7e\n]+$/);
+    t.regex(written, /\\u202eb/);
+    if (reader === 'terminal') t.true(written.includes('\u001b[32mINFO'), 'the colours remain');
+    else t.is((JSON.parse(written.split('\n')[0] ?? '') as { client: string }).client, ODD_TEXT);
+  });
