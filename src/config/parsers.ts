@@ -82,9 +82,18 @@ export function optionalName(text: string): string | null {
 /** Returns the content of a file without its line break; an empty text for no file. */
 export function secretIn(file: string): string {
   if (file === '') return '';
-  const secret = files.readFileSync(file, 'utf8').trim();
+  const secret = contentOf(file).trim();
   if (secret === '') throw new Error('the file is empty'); // otherwise the default would silently apply
   return secret;
+}
+
+function contentOf(file: string): string {
+  try {
+    return files.readFileSync(file, 'utf8');
+  } catch (error) {
+    // The error does not name the file, since what was given may be the secret itself.
+    throw Object.assign(error as Error, { path: 'the file' });
+  }
 }
 
 export function eventLog(text: string): EventLogConfig | null {

@@ -41,8 +41,11 @@ export function readConfig(
       // TypeScript loses the type of the setting in the table
       return parse(text) as ReturnType<(typeof SETTINGS)[Name]['parse']>;
     } catch (error) {
+      const fsError = describeFsError(error); // it names the file
       problems.push(
-        `${name}=${withoutCredentials(text)}: ${describeFsError(error) ?? (error as Error).message}`,
+        fsError === undefined
+          ? `${name}=${withoutCredentials(text)}: ${(error as Error).message}`
+          : `${name}: ${fsError}`,
       );
       return undefined as never; // never used: the problems are thrown below
     }
@@ -184,8 +187,8 @@ function archiveLimits(read: Read): ArchiveLimits {
 
 /**
  * Removes credentials from a setting: problems are printed, and the URL of a backend may contain a password with any
- * character.
+ * character, or keys as parameters.
  */
 function withoutCredentials(text: string): string {
-  return text.replace(/^([a-z0-9+]+:(?:\/\/)?)?.*:.*@/i, '$1…@');
+  return text.replace(/^(s3:[^?]*\?).*/is, '$1…').replace(/^([a-z0-9+]+:(?:\/\/)?)?.*:.*@/i, '$1…@');
 }

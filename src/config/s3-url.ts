@@ -32,8 +32,12 @@ export function parseS3Url(text: string): S3Place {
     throw new Error(
       'its prefix must not have a segment named incoming: below it other services of the bucket remove objects',
     );
-  const unknown = url.searchParams.keys().find((name) => name !== 'tls' && name !== 'region');
-  if (unknown !== undefined) throw new Error(`accepts tls and region after the ?, not ${unknown}`);
+  const unknown = url.searchParams.entries().find(([name]) => name !== 'tls' && name !== 'region');
+  if (unknown !== undefined) {
+    const [name, value] = unknown;
+    // A name without a value is not shown, since it may be a key.
+    throw new Error(`accepts tls and region after the ?, not ${value === '' ? 'other names' : name}`);
+  }
   if (url.username || url.password)
     throw new Error('must not contain keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
   const port = Number(url.port) || (tls === 'true' ? 443 : 80);

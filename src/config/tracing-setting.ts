@@ -15,7 +15,9 @@ export function readTracing(env: NodeJS.ProcessEnv): TracingSetting {
       : [`OTEL_TRACES_EXPORTER=${exporter}: must be otlp or none`]),
     ...(endpoint === '' || URL.canParse(endpoint)
       ? []
-      : [`${endpoint}, the address for traces, is not a URL`]),
+      : [
+          'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT: the address for traces is not a URL',
+        ]),
     ...(protocol === 'grpc' ? [GRPC] : []),
   ];
   return { tracing: true, problems };

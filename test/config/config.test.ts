@@ -119,8 +119,7 @@ test('addresses other than loopback need TLS or a proxy that terminates it', (t)
     message: /DEPOSIT_TLS_KEY is not: TLS needs both/,
   });
   t.throws(() => readServiceConfig({ DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key }), {
-    message:
-      /\n- DEPOSIT_TLS_CERT=\/nowhere: \/nowhere cannot be read: no such file or directory \(ENOENT\)\.$/m,
+    message: /\n- DEPOSIT_TLS_CERT: \/nowhere cannot be read: no such file or directory \(ENOENT\)\.$/m,
   });
 });
 
@@ -303,6 +302,23 @@ test('the error for an invalid address of an engine contains no password', (t) =
     const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
     t.notRegex(error?.message ?? '', /hun|ter2|odd/);
     t.regex(error?.message ?? '', /=([a-z0-9]+:\/\/)?…@host/);
+  }
+});
+
+test('a setting with a secret in the wrong place is reported without it', (t) => {
+  const opened = /_FILE: the file cannot be opened: .*ENOENT/;
+  const asked = /=s3:\/\/host\/bucket\?…: accepts tls and region after the \?, not/;
+  for (const [env, message] of [
+    [{ DEPOSIT_EVENT_LOG_FILE: 'esdb://admin:hunter2@host:2113' }, opened],
+    [{ DEPOSIT_S3_ACCESS_KEY_FILE: 'hunter2' }, opened],
+    [{ DEPOSIT_S3_SECRET_KEY_FILE: 'hunter2' }, opened],
+    [{ DEPOSIT_ARCHIVE_STORE: 's3://host/bucket?secret=hunter2' }, asked],
+    [{ DEPOSIT_ARCHIVE_STORE: 's3://host/bucket?hunter2' }, asked],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'ht!tp://admin:hunter2@host' }, /_ENDPOINT: .* not a URL/],
+  ] as const) {
+    const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
+    t.notRegex(error?.message ?? '', /hunter2/);
+    t.regex(error?.message ?? '', message);
   }
 });
 

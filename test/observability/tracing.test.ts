@@ -191,7 +191,7 @@ test('tracing is enabled by the standard variables, and invalid ones are reporte
   for (const [wrong, message] of [
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /OTEL_TRACES_EXPORTER=zipkin: must be otlp or none/],
     [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /=grpc: traces are sent over HTTP/],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /collector, the address for traces, is not a URL/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /_ENDPOINT: the address for traces is not a URL/],
   ] as const) {
     t.throws(() => readConfig(wrong), { message });
   }
