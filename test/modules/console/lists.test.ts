@@ -118,6 +118,10 @@ test.serial('the list is exported as CSV and NDJSON, and no field is a formula',
   await depositOf(alice, { title: 'Semicolon;=1+1; @x;y', collection: 'papers', status: 'partial' });
   const other = await (await auditor.get('/console/api/deposits/export/csv?q=semicolon')).text();
   t.regex(other, /\r\n\d+,"Semicolon;'=1\+1; '@x;y",alice/, 'for spreadsheets with this separator');
+  const title = 'Guarded;"=1; ""@x;\uff1d1';
+  await depositOf(alice, { title, collection: 'papers', status: 'partial' });
+  const guarded = await (await auditor.get('/console/api/deposits/export/csv?q=guarded')).text();
+  t.regex(guarded, /\r\n\d+,"Guarded;""'=1; """"'@x;'\uff1d1",alice/, 'after quotes, and wide signs');
   const ndjson = await (await auditor.get('/console/api/deposits/export/ndjson?collection=papers')).text();
   const lines = ndjson.trim().split('\n');
   t.true(lines.length > 50);

@@ -83,8 +83,12 @@ export function depositExportRoutes({ depositsOf }: ConsoleParts): readonly Rout
   }
 }
 
-/** Where a cell begins with what a spreadsheet reads as a formula; in many languages it takes `;` for the separator. */
-const FORMULA = /(?<=^|[;\t\r\n]\s*)(?=[=+\-@\t\r])/g;
+/**
+ * Where a cell begins with what a spreadsheet reads as a formula. In many languages it takes `;` for the separator, and
+ * quotes after it for those of the cell. Wide signs count, too. The time is linear, since it looks back only from a sign,
+ * and as little as needed.
+ */
+const FORMULA = /(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])(?<=^|[;\t\r\n][\s"]*?)/g;
 
 /** Returns a field of CSV. A text that a spreadsheet would read as a formula gets an apostrophe before it. */
 function csvValue(value: string | number | null | readonly string[]): string {
