@@ -392,6 +392,19 @@ test('a web page is not accepted as a response', async (t) => {
   t.true(keysOf(server).includes(keyOf(sha256)));
 });
 
+test('a list that is longer than any of an S3 store is not read to its end', async (t) => {
+  const { store, proxy } = await openBehindProxy(t);
+  const blank = ' '.repeat(17 * 1024 ** 2);
+  const xml = `<ListBucketResult>${blank}<IsTruncated>false</IsTruncated></ListBucketResult>`;
+  proxy.inject({ kind: 'xml', xml }, /list-type/);
+  await t.throwsAsync(listOf(store), {
+    instanceOf: ObjectStoreUnavailable,
+    message: /not that of an S3 store/,
+  });
+  proxy.inject({ kind: 'xml', xml: xml.replace(blank, blank.slice(2 * 1024 ** 2)) }, /list-type/);
+  t.deepEqual(await listOf(store), []);
+});
+
 test('an ETag that does not match the bytes is reported', async (t) => {
   const { store, proxy } = await openBehindProxy(t, { server: await serverIn(t, { ignoresDigests: true }) });
   for (const [request, length] of [

@@ -27,6 +27,12 @@ type OnResponse = (response: IncomingMessage) => void;
 /** Maximum number of bytes of an answer that are read to find its error code. */
 const ERROR_BYTES = 64 * 1024;
 
+/**
+ * Maximum number of bytes of an answer that is no object. A list of 1,000 keys may have 5 MB: each has up to 1,024 bytes,
+ * percent-encoded, a version of 1,024, and some 600 more.
+ */
+const MAX_ANSWER_BYTES = 16 * 1024 ** 2;
+
 /** Sends the requests of minio within time limits, and rejects answers that minio would accept by mistake. */
 export class TimedTransport {
   readonly #timeouts: Timeouts;
@@ -46,6 +52,7 @@ export class TimedTransport {
     const release = this.#limit(request, options);
     request.once('response', (response) => {
       if (isObjectBody(options, response)) release();
+      else limitLength(response);
       if (isWellFormedResponse(response, options)) onResponse(response);
       else void faultIn(response).then((fault) => request.emit('error', fault));
     });
@@ -96,6 +103,20 @@ export class TimedTransport {
 /** Whether the answer is the body of an object; its reader sets the pace. */
 function isObjectBody({ method, path }: RequestOptions, { statusCode }: IncomingMessage): boolean {
   return method === 'GET' && !path?.includes('?') && (statusCode === 200 || statusCode === 206);
+}
+
+/** Ends an answer that is too long: minio collects answers in memory. Counting begins when minio reads. */
+function limitLength(response: IncomingMessage): void {
+  let length = 0;
+  const count = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) response.destroy(notS3(`more than ${MAX_ANSWER_BYTES} bytes`));
+  };
+  response.on('newListener', function onListener(event) {
+    if (event !== 'data') return;
+    response.off('newListener', onListener);
+    response.on('data', count);
+  });
 }
 
 /** Whether the store answers the request only after long work: copying an object, or completing one from its parts. */
