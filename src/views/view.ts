@@ -44,6 +44,7 @@ export const SHORTEST_TEXT = 3;
 export type ViewQuery = {
   /** One of the indexes of the projection, to override the choice of the store. */
   readonly index?: readonly string[];
+  /** Values by the field, or by `key` for the key, which is text. */
   readonly equal?: Readonly<Record<string, string | number>>;
   /** A field and the values of which it has one. */
   readonly among?: { readonly field: string; readonly values: readonly string[] };

@@ -8,6 +8,7 @@ import { depositsOfView } from '../../src/operations/deposits/deposits-of-view.t
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
+import type { ViewQuery } from '../../src/views/view.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript as run } from '../../testing/processes/run-script.ts';
@@ -109,24 +110,43 @@ test('a list of deposits has each once, whatever changes in the views meanwhile'
   const folder = await temporaryFolder(t);
   const written = openViewFile(path.join(folder, 'views.1.sqlite'), 'here', [{ name: 'v', version: 1 }]);
   t.teardown(() => written[Symbol.dispose]());
+  let status = 'done';
   const write = (...ids: readonly number[]) => {
-    const views = ids.map((depositId) => [String(depositId), { depositId }] as const);
+    const views = ids.map((depositId) => [String(depositId), { depositId, status }] as const);
     written.memory.take(new Map([['v', new Map(views)]]), eventAt(String(ids[0])));
     written.save();
   };
   const ids = Array.from({ length: 1200 }, (_, index) => index + 1);
+  const table = written.table('v');
+  let looked = 0;
+  const view = {
+    find: (query: ViewQuery) => {
+      if (query.equal?.['key'] === undefined) looked += 1;
+      return table.find(query);
+    },
+    numbers: (field: string, query: ViewQuery) => {
+      looked += 1;
+      return table.numbers(field, query);
+    },
+  };
   const listed = (limit: number) => {
     const found: number[] = [];
-    for (const { depositId } of depositsOfView(written.table('v'), {}, limit)) {
+    for (const { depositId } of depositsOfView(view, {}, limit)) {
       if (found.push(depositId) === 1) write(2000, 2001, 2002);
     }
     return found;
   };
   write(...ids);
   t.deepEqual(listed(Infinity), ids.toReversed());
+  t.is(looked, 1, 'the whole view is read once, however many deposits there are');
   const all = [2002, 2001, 2000, ...ids.toReversed()];
   t.deepEqual(listed(503), all.slice(0, 503));
   t.deepEqual(listed(500), all.slice(0, 500));
+  const done = depositsOfView(view, { equal: { status: 'done' } });
+  t.is(done.next().value?.depositId, 2002);
+  status = 'failed';
+  write(2001, 2000);
+  t.is(done.next().value?.depositId, 1200, 'not those that are selected no longer');
 });
 
 test('no snapshot of the view is held open while abandoned deposits are deleted', async (t) => {

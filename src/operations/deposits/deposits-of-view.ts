@@ -1,26 +1,18 @@
-import type { View as Rows, ViewQuery } from '../../views/view.ts';
-
-const PAGE = 500;
+import type { StoredView } from '../../service/backends/open-view.ts';
+import type { ViewQuery } from '../../views/view.ts';
 
 /**
- * Yields the rows of the selected deposits, the newest first, in pages. Each page begins below the last id of the
- * previous one, since offsets would shift when a service writes to the view.
+ * Yields the rows of the selected deposits, the newest first. Their ids are read at once, since no index of all views has
+ * them in this order; then each row, unless a service has changed it so that it is selected no longer.
  */
 export function* depositsOfView<View extends { readonly depositId: number }>(
-  view: Pick<Rows<unknown>, 'find'>,
+  view: Pick<StoredView, 'find' | 'numbers'>,
   query: Pick<ViewQuery, 'equal' | 'from'>,
   limit = Infinity,
 ): Generator<View> {
-  let [below, left] = [Number.MAX_SAFE_INTEGER, limit];
-  for (;;) {
-    const size = Math.min(PAGE, left);
-    const upTo = { field: 'depositId', value: below - 1 };
-    const order = { orderBy: 'depositId', descending: true, limit: size };
-    const page = view.find({ ...query, upTo, ...order }) as View[]; // the view has these rows
-    yield* page;
-    const last = page.at(-1);
-    left -= page.length;
-    if (!last || page.length < size || left === 0) return;
-    below = last.depositId;
+  const order = { orderBy: 'depositId', descending: true, limit: Math.min(limit, Number.MAX_SAFE_INTEGER) };
+  for (const depositId of view.numbers('depositId', { ...query, ...order })) {
+    const equal = { ...query.equal, key: String(depositId) };
+    yield* view.find({ ...query, equal, limit: 1 }) as View[]; // the view has these rows
   }
 }

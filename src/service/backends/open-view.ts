@@ -62,6 +62,7 @@ function storedView(file: ViewFile, name: string) {
         ? file.read(other.name, (table) => table.get(key) !== undefined)
         : undefined,
     find: (query: ViewQuery) => file.read(name, (table) => table.find(query)),
+    numbers: (field: string, query: ViewQuery) => file.read(name, (table) => table.numbers(field, query)),
     count: (query: CountQuery) => file.read(name, (table) => table.count(query)),
     counts: (equal?: Readonly<Record<string, string>>) => file.read(name, (table) => table.counts(equal)),
     /** Starts a read transaction: until it is disposed of, all reads see one state. */

@@ -71,6 +71,7 @@ export function ordering(view: QueriedView, field: string, query: Lookup): strin
 }
 
 function valueOf({ columns }: QueriedView, field: string): string {
+  if (field === 'key') return 'key';
   return columns.has(field) ? quoted(field) : expression(field);
 }
 

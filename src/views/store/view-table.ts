@@ -63,16 +63,21 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     for (const { key, view } of inPages((after) => this.page(after))) yield [key, view];
   }
 
-  find({ orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
+  find(query: ViewQuery): unknown[] {
+    return this.#select('view', query).map((view) => JSON.parse(view as string));
+  }
+
+  /** Returns the numbers that matching values have in a field, far faster than the values. */
+  numbers(field: string, query: ViewQuery): number[] {
+    return this.#select(ordering(this.#queried, field, query), query).map(Number);
+  }
+
+  #select(column: string, { orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
     const { sql, values } = selection(this.#queried, asked);
     const by = orderBy && ordering(this.#queried, orderBy, asked);
     const order = by ? `ORDER BY ${by} ${descending ? 'DESC' : 'ASC'}` : '';
-    const rows = this.#statement(`SELECT view FROM ${sql} ${order} ${LIMIT} OFFSET ?`).all(
-      ...values,
-      limit,
-      offset,
-    );
-    return rows.map((row) => JSON.parse(row['view'] as string));
+    const found = this.#statement(`SELECT ${column} AS found FROM ${sql} ${order} ${LIMIT} OFFSET ?`);
+    return Array.from(found.iterate(...values, limit, offset), (row) => row['found']);
   }
 
   candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
