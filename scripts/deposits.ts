@@ -6,7 +6,7 @@ import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { beginningOf, limitOf, readOptions } from '../src/operations/command/arguments.ts';
 import { runCommand, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine, say, warn } from '../src/operations/command/output.ts';
+import { jsonLine, sayInTurn, warn } from '../src/operations/command/output.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
 import { openView } from '../src/service/backends/open-view.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
@@ -61,7 +61,7 @@ await runCommand(
         warn(`Stopped after ${pluralize(limit, 'deposit')}; --limit shows more.`);
         break;
       }
-      say(values.json ? jsonLine(deposit) : line(deposit));
+      await sayInTurn(values.json ? jsonLine(deposit) : line(deposit));
       shown += 1;
     }
     if (shown > 0) return;

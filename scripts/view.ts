@@ -2,7 +2,7 @@ import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { onlyPositional, readArguments } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine, say, warn } from '../src/operations/command/output.ts';
+import { jsonLine, sayInTurn, warn } from '../src/operations/command/output.ts';
 import { openView } from '../src/service/backends/open-view.ts';
 
 const names = everyView.map(({ name }) => name);
@@ -34,7 +34,7 @@ await runCommand(
     const entries = key === undefined ? view.entries() : view.entryOf(key);
     let count = 0;
     for (const [each, value] of entries) {
-      say(jsonLine({ key: each, value }));
+      await sayInTurn(jsonLine({ key: each, value }));
       count += 1;
     }
     if (key !== undefined && count === 0) throw refused('NO_ENTRY', `The view ${name} has no entry ${key}.`);

@@ -6,8 +6,10 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { depositStatus } from '../../projections/deposit-status.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { duration } from '../../src/operations/command/arguments.ts';
@@ -15,9 +17,11 @@ import { UsageError } from '../../src/operations/command/command.ts';
 import { isInside } from '../../src/operations/command/is-inside.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
+import { openViewFile } from '../../src/views/store/open-view-file.ts';
+import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';
-import { outcomeOf, runScript } from '../../testing/processes/run-script.ts';
+import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -116,6 +120,38 @@ test('a command whose output is closed finishes its changes; one that only print
       (await Array.fromAsync(service.service.log.readStream(`deposit-${id}`))).at(-1)?.type,
       'DepositDeleted',
     );
+});
+
+test('a command that lists many ends once its reader has gone, and waits for a slow one', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(path.join(folder, 'views'));
+  using views = openViewFile(path.join(folder, 'views/views.1.sqlite'), 'here', [depositStatus]);
+  const rows = Array.from({ length: 3000 }, (_, at) => {
+    const row = {
+      depositId: at,
+      status: 'done',
+      statusDetail: '',
+      updatedAt: '',
+      client: 'a',
+      collection: 'c',
+    };
+    return [String(at), { ...row, title: 'x'.repeat(500) }] as const;
+  });
+  views.memory.take(new Map([['deposit-status', new Map(rows)]]), eventAt('1'));
+  views.addLookups();
+  for (const [command, ...args] of [
+    ['deposits', '--limit', '2999'],
+    ['deposits', '--limit', '2999', '--json'],
+    ['view', 'deposit-status'],
+  ] as const) {
+    const child = startScript(folder, command, args);
+    const ended = once(child, 'close');
+    await once(child.stdout!, 'readable');
+    await setTimeout(500);
+    child.stdout!.destroy();
+    const err = (await buffer(child.stderr!)).toString();
+    t.deepEqual([await ended, err], [[0, null], ''], `${command} has not come to its end`);
+  }
 });
 
 test('a command whose exit code is a verdict ends with it although its output is closed', async (t) => {

@@ -1,8 +1,25 @@
+import { once } from 'node:events';
+import { clock } from '../../tools/clock.ts';
 import { printable } from '../../tools/terminal/printable.ts';
 
 /** Prints text, without characters by which the text of a client could pass for something else. */
 export function say(text: string): void {
   process.stdout.write(`${printable(text)}\n`);
+}
+
+/** Texts that are printed before other events have their turn. */
+const AT_ONCE = 100;
+let printed = 0;
+
+/**
+ * Prints one of many texts. Resolves when the next may follow: the reader may be slower, or have gone, which only another
+ * turn of the event loop reports.
+ */
+export async function sayInTurn(text: string): Promise<void> {
+  say(text);
+  printed += 1;
+  if (printed % AT_ONCE === 0) await clock.nextTurn();
+  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
 }
 
 /** Prints a message on standard error, apart from the output that programs read. */
