@@ -26,9 +26,11 @@ export interface View<Type> {
   /**
    * Returns the key of the candidate at this place, from 0, in the order of the keys. Candidates are the values that
    * have the texts, labels and ids of the query and are `before` its key, whatever its other conditions: those cost
-   * most, so that callers examine a number of candidates at a time. Returns `undefined` if there are fewer.
+   * most, so that callers examine a number of candidates at a time. Without texts, labels and ids, candidates are those
+   * that fit the conditions on the fields of `index`; returns the field by which the query orders. Returns `undefined`
+   * if there are fewer.
    */
-  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined;
+  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | string | undefined;
   /** Counts matching values, up to a limit. Fast only if an index covers every field of the query. */
   count(query: CountQuery): number;
   /**

@@ -45,14 +45,36 @@ export function selection(queried: QueriedView, query: Conditions): Sql {
   };
 }
 
-/** Returns the query for the key of the candidate at a place, and its parameters. @see View.candidateAt */
-export function candidateQuery(view: string, { before, descending, ...query }: Conditions): Sql | undefined {
-  const lookup = lookupOf(view, query);
-  if (!lookup) return undefined;
+/** Returns the query for the candidate at a place, and its parameters. @see View.candidateAt */
+export function candidateQuery(queried: QueriedView, query: Conditions): Sql | undefined {
+  const { before, descending } = query;
+  const lookup = lookupOf(queried.name, query);
+  if (!lookup) return candidateOfIndex(queried, query);
   const bound = before?.field === 'key' ? ` AND ${lookup.id} < ${parameter('key', lookup)}` : '';
   return {
     sql: `SELECT ${lookup.id} AS id FROM ${lookup.table} WHERE ${lookup.sql}${bound} ORDER BY ${lookup.id} ${descending ? 'DESC' : 'ASC'} LIMIT 1 OFFSET ?`,
     values: [...lookup.values, ...(before && bound !== '' ? [before.value] : [])],
+  };
+}
+
+function candidateOfIndex(
+  queried: QueriedView,
+  { index, equal = {}, orderBy, descending, ...bounds }: Conditions,
+): Sql | undefined {
+  if (!index || orderBy === undefined) return undefined;
+  const { from, upTo, before } = bounds;
+  const isIn = (bound: ViewQuery['from']) => bound && index.includes(bound.field);
+  const { sql, values } = selection(queried, {
+    index,
+    equal: Object.fromEntries(Object.entries(equal).filter(([field]) => index.includes(field))),
+    ...(from && isIn(from) && { from }),
+    ...(upTo && isIn(upTo) && { upTo }),
+    ...(before && isIn(before) && { before }),
+  });
+  const value = ordering(queried, orderBy, {});
+  return {
+    sql: `SELECT ${value} AS id FROM ${sql} ORDER BY ${value} ${descending ? 'DESC' : 'ASC'} LIMIT 1 OFFSET ?`,
+    values,
   };
 }
 

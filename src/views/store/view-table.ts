@@ -80,10 +80,10 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     return Array.from(found.iterate(...values, limit, offset), (row) => row['found']);
   }
 
-  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
-    const { sql, values } = candidateQuery(this.#name, query) ?? {};
+  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | string | undefined {
+    const { sql, values } = candidateQuery(this.#queried, query) ?? {};
     const row = sql === undefined ? undefined : this.#statement(sql).get(...(values ?? []), place);
-    return row && Number(row['id']);
+    return row && (row['id'] as number | string); // keys are numbers, fields either
   }
 
   count({ limit, ...asked }: CountQuery): number {

@@ -13,6 +13,8 @@ import {
   isByChange,
 } from '../../../src/modules/console/protocol/deposit-list.ts';
 import type { SearchResult } from '../../../src/modules/console/protocol/search-result.ts';
+import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
+import { runInWorld } from '../../../src/tools/outside-world.ts';
 import type { View } from '../../../src/views/view.ts';
 import { tarOf, zipOf } from '../../../testing/archives/archive-builders.ts';
 import { depositOf } from '../../../testing/browser/console-deposits.ts';
@@ -29,6 +31,7 @@ import {
   partial,
 } from '../../../testing/http/deposit-bodies.ts';
 import { seeded } from '../../../testing/processes/seeded-random.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { openOneView } from '../../../testing/service/one-view.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
@@ -146,6 +149,7 @@ test('the pages of any search match the complete list, for any batch size', asyn
       ...(random() < 0.3 && { client: oneOf(['ada', 'bob']) }),
       ...(random() < 0.4 && { actor: oneOf(['rosa', 'ada']) }),
       ...(random() < 0.3 && { since: '2026-01-01T00:20:00Z' }),
+      ...(random() < 0.3 && { until: '2026-01-01T00:30:00Z' }),
     };
     const scope = oneOf(scopes);
     const deposits = new VisibleDeposits(view, { scope });
@@ -174,6 +178,39 @@ test('the pages of any search match the complete list, for any batch size', asyn
     t.is((await idsOf(deposits, selection, 10)).length, Math.min(11, expected.length));
   }
   await rm(folder, { recursive: true });
+});
+
+test('a list by times ends after a time, and the next page continues there', async (t) => {
+  const folder = await temporaryFolder(t);
+  using file = openOneView(path.join(folder, 'views.1.sqlite'), depositSearch);
+  file.file.addLookups();
+  const random = seeded(7);
+  const rows = Array.from({ length: 2500 }, (_, index) =>
+    rowOf(index + 1, (values) => values[Math.floor(random() * values.length)] as never),
+  );
+  file.take(new Map(rows.map((row) => [String(row.depositId), row])), eventAt('1'));
+  const filter = { collection: 'one', since: '2026-01-01T00:05:00Z', until: '2026-01-01T00:35:00Z' };
+  const wanted = rows.filter((row) => fits(row, filter)).map(({ depositId }) => depositId);
+  let elapsed = 0;
+  const slow = { ...CLOCK_OF_NODE, monotonic: () => (elapsed += 1000) };
+  await runInWorld({ clock: slow }, async () => {
+    for (const scope of [null, { client: 'ada', collections: ['one', 'two'] }]) {
+      const deposits = new VisibleDeposits(file as unknown as View<DepositSearchView>, { scope });
+      const found: number[] = [];
+      let [next, pages]: [Cursor | null, number] = [null, 0];
+      do {
+        const page = pageOf(deposits, selectionOf(filter), next ?? undefined, 500);
+        found.push(...page.rows.map(({ depositId }) => depositId));
+        if (page.next !== null) t.is(page.searchedTo, page.next);
+        [next, pages] = [page.next, pages + 1];
+      } while (next !== null);
+      const visible = wanted.filter((id) => deposits.includes(rows[id - 1]!));
+      t.deepEqual(found, visible.toReversed());
+      t.is(pages, scope ? 2 : 4, 'pages of 500 candidates each');
+      const few = pageOf(deposits, selectionOf({ ...filter, origin: 'https://a.example/' }), undefined, 50);
+      t.deepEqual(few, { rows: [], next: null, searchedTo: null }, 'few are looked at as a whole');
+    }
+  });
 });
 
 test('a word is found in any case, whether few or many deposits have the status', async (t) => {
@@ -221,7 +258,8 @@ function fits(row: DepositSearchView, filter: Filter): boolean {
     (filter.collection ?? row.collection) === row.collection &&
     (filter.client ?? row.client) === row.client &&
     (filter.actor === undefined || row.labels.includes(`actor:${filter.actor}`)) &&
-    (filter.since === undefined || row.updatedAt >= new Date(filter.since).toISOString())
+    (filter.since === undefined || row.updatedAt >= new Date(filter.since).toISOString()) &&
+    (filter.until === undefined || row.updatedAt <= new Date(filter.until).toISOString())
   );
 }
 

@@ -1,5 +1,6 @@
-import type { DepositSearchView } from '../../../../projections/deposit-search.ts';
+import { type DepositSearchView, depositSearch } from '../../../../projections/deposit-search.ts';
 import { clock } from '../../../tools/clock.ts';
+import type { ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositPage } from '../protocol/deposit-list.ts';
 import { rowOf, type Selection } from './deposit-query.ts';
 import type { VisibleDeposits } from './visible-deposits.ts';
@@ -12,20 +13,22 @@ type Asked = {
   readonly limit: number;
 };
 
+type Conditions = Selection & Pick<ViewQuery, 'before' | 'lowestKey'>;
+
 type Page = Pick<DepositPage, 'next' | 'searchedTo'> & { readonly found: readonly DepositSearchView[] };
 
 /** Numbers of candidates that are examined at once: few at first, since most searches fill a page with them. */
 const [FIRST_CANDIDATES, MAX_CANDIDATES] = [500, 4000];
 /** Milliseconds after which a search stops, between two numbers of candidates. */
 const MAX_SEARCH_MS = 40;
-/** Deposits of a status that are read without the index of texts, which does not know the status. */
+/** Deposits that are all read: those of a status without the index of texts, which does not know the status. */
 const FEW = 500;
 /** Ids that are read at once, between other requests. */
 const IDS_AT_ONCE = 500;
 
 /**
  * Returns the deposits of a page: the newest first, or those changed last for a selection by times alone. A search by texts,
- * labels and ids ends after a time, with what it has found until then.
+ * labels and ids, or by times, ends after a time, with what it has found until then.
  */
 export function pageOf(
   deposits: VisibleDeposits,
@@ -64,33 +67,68 @@ function isSearch({ contains, labels, ids }: Selection): boolean {
   return [contains, labels, ids].some((condition) => condition !== undefined);
 }
 
-function listed({ deposits, selection, cursor, limit }: Asked): Page {
-  const orderBy = selection.from || selection.upTo ? 'changed' : 'depositId';
+function listed(asked: Asked): Page {
+  const { deposits, selection, cursor, limit } = asked;
+  const isByTime = selection.from !== undefined || selection.upTo !== undefined;
+  const index = isByTime ? indexOfFew(deposits, selection) : undefined;
+  if (isByTime && !index) return inSteps(asked, 'changed');
+  const orderBy = isByTime ? 'changed' : 'depositId';
   const before = cursor === undefined ? {} : { before: { field: orderBy, value: cursor } };
   const order = { orderBy, descending: true, limit: limit + 1 };
-  return pageOfFound(deposits.find({ ...selection, ...before, ...order }), limit, orderBy);
+  return pageOfFound(
+    deposits.find({ ...selection, ...(index && { index }), ...before, ...order }),
+    limit,
+    orderBy,
+  );
+}
+
+/** Returns an index by which few deposits have the values of a selection: they are faster to sort than to look for. */
+function indexOfFew(deposits: VisibleDeposits, selection: Selection): readonly string[] | undefined {
+  const { equal = {} } = selection;
+  return depositSearch.indexes?.find(
+    (index) =>
+      index.length > 1 &&
+      index.every((field) => field === 'depositId' || field in equal) &&
+      deposits.candidateAt({ ...selection, index, orderBy: 'depositId' }, FEW) === undefined,
+  );
 }
 
 function searched(asked: Asked): Page {
-  const { deposits, selection, cursor, limit } = asked;
-  if (isOfFew(deposits, selection)) return searchedInFew(asked);
+  return isOfFew(asked.deposits, asked.selection) ? searchedInFew(asked) : inSteps(asked, 'key');
+}
+
+/** Examines a number of candidates at a time, until the page is full or the search takes too long. */
+function inSteps({ deposits, selection, cursor, limit }: Asked, orderBy: 'key' | 'changed'): Page {
   const found: DepositSearchView[] = [];
   const end = clock.monotonic() + MAX_SEARCH_MS;
+  const index = orderBy === 'changed' && { index: deposits.indexOfChanges(selection) };
   let [before, candidates] = [cursor, FIRST_CANDIDATES];
   for (;;) {
-    const query = {
-      ...selection,
-      ...(before !== undefined && { before: { field: 'key', value: before } }),
-      orderBy: 'key',
-      descending: true,
-    };
+    const query = { ...startingBefore(selection, orderBy, before), ...index, orderBy, descending: true };
     const last = deposits.candidateAt(query, candidates - 1);
-    const within = last === undefined ? {} : { lowestKey: last };
+    const within = last === undefined ? {} : downTo(last);
     found.push(...deposits.find({ ...query, ...within, limit: limit + 1 - found.length }));
-    if (found.length > limit || last === undefined) return pageOfFound(found, limit, 'depositId');
+    if (found.length > limit || last === undefined)
+      return pageOfFound(found, limit, orderBy === 'key' ? 'depositId' : orderBy);
     if (clock.monotonic() > end) return { found, next: last, searchedTo: last };
     [before, candidates] = [last, Math.min(candidates * 2, MAX_CANDIDATES)];
   }
+}
+
+/** Returns the selection before a value. SQLite uses one upper bound of an index: the lower one replaces the other. */
+function startingBefore(
+  selection: Selection,
+  field: 'key' | 'changed',
+  before: Cursor | undefined,
+): Conditions {
+  const { upTo, ...others } = selection;
+  if (before === undefined || (field === 'changed' && upTo && upTo.value < before)) return selection;
+  return { ...(field === 'key' ? selection : others), before: { field, value: before } };
+}
+
+/** Returns the lower bound of a step. That of a time replaces the bound of the selection, as above. */
+function downTo(last: Cursor): Conditions {
+  return typeof last === 'number' ? { lowestKey: last } : { from: { field: 'changed', value: last } };
 }
 
 /** Reads all deposits that the fields select, and examines their texts. */

@@ -56,9 +56,14 @@ export class VisibleDeposits {
     return merged(parts, query).slice(0, query.limit);
   }
 
+  /** Returns the index that has what the viewer sees in the order of the changes. */
+  indexOfChanges({ equal = {} }: Pick<ViewQuery, 'equal'>): readonly string[] {
+    return this.#scope || 'client' in equal ? ['client', 'changed'] : ['changed'];
+  }
+
   /** @see View.candidateAt */
-  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | undefined {
-    const [only] = this.#queries(query); // candidates have texts, labels or ids, so it is one query
+  candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | string | undefined {
+    const [only] = this.#queries(query); // candidates have texts, labels, ids or times, so it is one query
     return only && this.#view.candidateAt(only, place);
   }
 

@@ -65,8 +65,8 @@ export type DepositPage = {
   readonly rows: readonly DepositRow[];
   /** Value of `before` for the next page; `null` on the last one. */
   readonly next: Cursor | null;
-  /** Id down to which a search has looked that stopped before the page was full; `next` continues there. */
-  readonly searchedTo: number | null;
+  /** How far a search has looked that stopped before the page was full; `next` continues there. */
+  readonly searchedTo: Cursor | null;
   /** Numbers of deposits by status, for the same client and collection; `null` where other filters apply. */
   readonly counts: Readonly<Record<string, number>> | null;
 };

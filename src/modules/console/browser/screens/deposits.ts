@@ -16,6 +16,7 @@ import { ActDialog, type Selected } from '../parts/act-dialog.ts';
 import { Pending, Problem } from '../parts/pending.ts';
 import { STATUSES, StatusMark } from '../parts/status.ts';
 import { Tabs } from '../parts/tabs.ts';
+import { Time } from '../parts/time.ts';
 import { withQuery } from '../router.ts';
 import { numberText } from '../texts/count.ts';
 import { useThrottled } from '../throttled.ts';
@@ -67,7 +68,7 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
     <${Pending} of=${loaded} />
     ${data && rows.length === 0 && data.searchedTo === null && html`<${NoRows} isFirst=${before === null} isFiltered=${matching !== ''} />`}
     ${rows.length > 0 && html`<${DepositTable} columns=${columns} rows=${rows} selected=${mayAct ? selected : undefined} onSelect=${setChosen} />`}
-    ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits from ${data.searchedTo} on. Older ones may match.</p>`}
+    ${data && data.searchedTo !== null && html`<p class="quiet" role="status">The search took long: it looked at the deposits ${typeof data.searchedTo === 'number' ? `from ${data.searchedTo} on` : html`changed since <${Time} at=${data.searchedTo.split(' ', 1)[0]} />`}. Older ones may match.</p>`}
     <p class="actions">
       ${before !== null && html`<a class="button" href=${`${withQuery({ before: null })}#content`}>Newest deposits</a>`}
       ${data && data.next !== null && html`<a class="button" href=${`${withQuery({ before: String(data.next) })}#content`}>Older deposits</a>`}
