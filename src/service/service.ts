@@ -193,6 +193,6 @@ function observeService(
   observeSnapshots(metrics, projector, snapshots);
   observeNode(metrics, config, readiness, server);
   observeViews(metrics, log, projector);
-  if (clients) observeClients(metrics, clients);
+  if (clients) observeClients(metrics, clients, projector);
   if (reactors) observeReactors(metrics, parking, reactors);
 }

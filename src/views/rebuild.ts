@@ -133,8 +133,11 @@ export class Rebuild implements Disposable {
       const { name } = projection;
       if (names && !names.includes(name)) continue;
       const other = otherVersion(inUse, projection);
-      if (other === undefined) yield* differencesBetween(inUse, this.#built, name);
-      else if (this.#isServed(name)) yield { view: name, key: `it ${other.why}; ${SERVED}`, kind: 'damaged' };
+      if (other === undefined) {
+        const note = yield* differencesBetween(inUse, this.#built, name);
+        if (note !== undefined) this.#notCompared.push(note);
+      } else if (this.#isServed(name))
+        yield { view: name, key: `it ${other.why}; ${SERVED}`, kind: 'damaged' };
       else if (other.isNewer) yield { view: name, key: `it ${other.why}; ${NEWER}`, kind: 'damaged' };
       else
         this.#notCompared.push(

@@ -2,8 +2,12 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
+import { readConfig } from '../../src/config/read-config.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { EventLogParking } from '../../src/reactors/parking.ts';
+import { startService } from '../../src/service/service.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -18,6 +22,7 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { deposit, notifiedService, notify } from '../../testing/service/notified-service.ts';
@@ -315,6 +320,19 @@ test('a node without the role http exports the lag of its views', async (t) => {
   t.is(exposition.value('deposit_view_lag_events', { view: 'deposit-status' }), 0);
   t.is(exposition.value('deposit_view_lag_seconds', { view: 'deposit-status' }), 0);
   t.is(exposition.value('deposit_views_rebuilding'), 0);
+});
+
+test('deposits have no count while the views are filled', async (t) => {
+  await using double = await EventStoreDbDouble.start();
+  double.faults.set('subscribe', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+  const folder = await temporaryFolder(t);
+  const settings = { DEPOSIT_DATA_DIR: folder, DEPOSIT_PORT: '0', DEPOSIT_OPERATOR_PORT: '0' };
+  const config = readConfig({ ...settings, DEPOSIT_EVENT_LOG: double.connectionString });
+  await using service = await startService(config, { logger: silentLogger });
+  service.ready.catch(() => undefined); // it never is
+  const exposition = await Exposition.of(folder);
+  t.is(exposition.value('deposit_deposits', { status: 'done' }), undefined);
+  t.is(exposition.value('deposit_oldest_deposit_age_seconds', { status: 'loading' }), undefined);
 });
 
 test('every metric has a help text, a unit if needed, and labels with few values, no names or ids', async (t) => {

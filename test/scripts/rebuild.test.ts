@@ -6,9 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { everyView } from '../../projections/every-view.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { openLog } from '../../src/service/backends/open-log.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
 import { lockDataFolder } from '../../src/service/operator-port/data-directory-lock.ts';
 import { lockFile } from '../../src/tools/files/lock-file.ts';
+import { applyEvents } from '../../src/views/apply-events.ts';
 import type { AnyProjection } from '../../src/views/projection.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
@@ -141,6 +144,32 @@ test('a corrupted lock is reported with its remedy', async (t) => {
     message:
       /service\.lock cannot be locked: file is not a database\. Remove it when nothing runs on the folder: /,
   });
+});
+
+test('views that a stopped start has filled in part are compared without counts, and status counts none', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await depositsOf(t, alice, 2);
+  for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  const config = readConfig({ DEPOSIT_DATA_DIR: service.folder });
+  await service.stop();
+  rmSync(path.join(service.folder, 'views'), { recursive: true });
+  mkdirSync(path.join(service.folder, 'views'));
+  await using log = await openLog(config);
+  const filled = openViewFile(path.join(service.folder, 'views', 'views.1.sqlite'), 'sqlite', everyView);
+  applyEvents(filled, everyView, await Array.fromAsync(log.readAll({})));
+  filled[Symbol.dispose]();
+
+  const checked = await runScript(service.folder, 'rebuild', ['--all', '--check']);
+  t.is(checked.code, 0, checked.out + checked.err);
+  t.regex(
+    checked.out,
+    /^The counts of the view deposit-status were not compared: a service adds them once its views are filled\.$/m,
+  );
+  const { out } = await runScript(service.folder, 'status', ['--json']);
+  t.like(JSON.parse(out), { deposits: null, notifications: null });
+  t.regex((await runScript(service.folder, 'status', [])).out, /^Deposits: not counted yet\. /m);
+  await service.startAgain();
 });
 
 test('views built by a newer release are refused by the older service, all or none, and remain', async (t) => {

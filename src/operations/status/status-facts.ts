@@ -154,12 +154,13 @@ function deliveryFacts(delivery: GroupStatus | null | undefined) {
   return { position: delivery?.position ?? null, ...lagOf(delivery?.waiting, delivery?.oldest) };
 }
 
-/** Returns `null` on a node without views, or with a corrupt one. */
+/** Returns `null` on a node without views, while they are filled for the first time, or with a corrupt one. */
 function depositFacts(views: StoredViews, stuckAfter: number) {
   return views.read(depositStatus.name, (view) => depositsIn(view, stuckAfter)) ?? null;
 }
 
 function depositsIn(view: StoredView, stuckAfter: number) {
+  if (!view.isCounted()) return null;
   const stuck = countStuck(view, new Date(clock.now() - stuckAfter).toISOString());
   const oldest = UNFINISHED.flatMap((status) => {
     const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
@@ -183,7 +184,7 @@ function notificationFacts(views: StoredViews, state?: NodeState) {
     const { waiting, taken, failed, tooOld, keyProblem } = state.notifications;
     return { waiting, taken, failed, tooOld, keyProblem };
   }
-  const counts = views.read(undeliveredNotifications.name, (view) => view.counts());
+  const counts = views.read(undeliveredNotifications.name, (view) => view.isCounted() && view.counts());
   if (!counts) return null;
   let waiting = 0;
   for (const [client, count] of counts) if (client !== '') waiting += count;

@@ -73,9 +73,11 @@ function parkedLine({ parked }: Status): string {
   return `Parked events: ${parked.length}${parked.length > 0 ? ' ("deposit-service parked list" shows them)' : ''}`;
 }
 
-function depositLines({ deposits, damagedViews, log }: Status): string[] {
+function depositLines({ deposits, damagedViews, log, views }: Status): string[] {
   if (!deposits && damagedViews.length > 0) return ['Deposits: unknown while a view is corrupt'];
-  if (!deposits && log.engine === 'sqlite')
+  const isBegun = ({ name, position: of }: Status['views'][number]) =>
+    name === 'deposit-status' && of !== null;
+  if (!deposits && (log.engine === 'sqlite' || views.some(isBegun)))
     return ['Deposits: not counted yet. The service builds the views when it starts.'];
   if (!deposits)
     return ['This node stores no views: ask a node that serves clients for the number of deposits.'];

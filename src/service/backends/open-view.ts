@@ -64,6 +64,8 @@ function storedView(file: ViewFile, name: string) {
     find: (query: ViewQuery) => file.read(name, (table) => table.find(query)),
     numbers: (field: string, query: ViewQuery) => file.read(name, (table) => table.numbers(field, query)),
     count: (query: CountQuery) => file.read(name, (table) => table.count(query)),
+    /** Whether {@link counts} are there: the service adds them once its views are filled. */
+    isCounted: () => file.read(name, (table) => table.isCounted),
     counts: (equal?: Readonly<Record<string, string>>) => file.read(name, (table) => table.counts(equal)),
     /** Starts a read transaction: until it is disposed of, all reads see one state. */
     snapshot: () => file.snapshot(),

@@ -1,6 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { STATUSES, UNFINISHED } from '../../domain/deposit/status-detail.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
+import type { Projector } from '../../views/projector.ts';
 import type { View } from '../../views/view.ts';
 import type { serveClients } from '../serve-clients.ts';
 
@@ -8,8 +9,9 @@ import type { serveClients } from '../serve-clients.ts';
 export function observeClients(
   metrics: Metrics,
   { statuses, options: { credentials } }: Awaited<ReturnType<typeof serveClients>>,
+  projector: Pick<Projector, 'isCurrent'>,
 ): void {
-  observeDeposits(metrics, statuses);
+  observeDeposits(metrics, statuses, projector);
   const waiting = metrics.gauge(
     'password_checks_waiting',
     'Passwords that wait to be verified; more than 32 are refused',
@@ -26,7 +28,11 @@ export function observeClients(
 }
 
 /** Observes the number of deposits in each state, and the age of the oldest. */
-function observeDeposits(metrics: Metrics, statuses: View<DepositStatusView>): void {
+function observeDeposits(
+  metrics: Metrics,
+  statuses: View<DepositStatusView>,
+  projector: Pick<Projector, 'isCurrent'>,
+): void {
   const deposits = metrics.gauge('deposits', 'Deposits by their state, as the views of this node show it', [
     'status',
   ]);
@@ -37,6 +43,8 @@ function observeDeposits(metrics: Metrics, statuses: View<DepositStatusView>): v
   );
   metrics.onScrape('deposits', () => {
     const counts = statuses.counts();
+    for (const gauge of [deposits, oldest]) gauge.reset();
+    if (counts.size === 0 && !projector.isCurrent) return; // the views are being filled, and counted afterwards
     for (const status of STATUSES) deposits.set({ status }, counts.get(status) ?? 0);
     for (const status of UNFINISHED) {
       const [first] = statuses.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 });

@@ -105,11 +105,15 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     return new Map(rows.map((row) => [String(row['value']), Number(row['count'])]));
   }
 
+  /** Whether the file has counters of the view: they are added once it is filled. */
+  get isCounted(): boolean {
+    return this.#counters.length > 0;
+  }
+
   /** Returns the counters as they are stored, each with all of its values. */
   countRows(): readonly unknown[] {
-    const counters = this.#counters;
-    if (counters.length === 0) return [];
-    const order = counters.map(quoted).join();
+    if (!this.isCounted) return [];
+    const order = this.#counters.map(quoted).join();
     return this.#statement(`SELECT * FROM ${countsOf(this.#name)} WHERE count <> 0 ORDER BY ${order}`).all();
   }
 
