@@ -1,15 +1,21 @@
 import type { Position } from './event-log.ts';
 
 /**
- * Estimates the count at `head` from the count `done` up to `position`. For progress messages only; `undefined` within
- * the first hundredth of a log. The tokens of every engine begin with a hexadecimal number that grows with the log.
+ * Estimates the count at `head` from the count `done` up to `position`, both counted after `from`. For progress messages
+ * only; `undefined` within the first hundredth. The tokens of every engine begin with a hexadecimal number that grows with
+ * the log.
  */
 export function estimateTotal(
   done: number,
   position: Position | undefined,
   head: Position | undefined,
+  from?: Position,
 ): number | undefined {
-  const part = position === undefined || head === undefined ? 0 : numberIn(position) / numberIn(head);
+  const begin = from === undefined ? 0 : numberIn(from);
+  const part =
+    position === undefined || head === undefined
+      ? 0
+      : (numberIn(position) - begin) / (numberIn(head) - begin);
   return part > 0.01 ? Math.round(done / Math.min(1, part)) : undefined;
 }
 

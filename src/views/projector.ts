@@ -5,6 +5,7 @@ import {
   type RecordedEvent,
   type SeenEvent,
 } from '../event-log/event-log.ts';
+import { estimateTotal } from '../event-log/progress-estimate.ts';
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
@@ -16,10 +17,8 @@ import { FlushScheduler } from './store/flush-scheduler.ts';
 import type { SqliteViewStore } from './store/sqlite-view-store.ts';
 import type { Reached, ReachedByQueries, View } from './view.ts';
 
-export type ProjectorProgress = (done: {
-  readonly events: number;
-  readonly position: Position | undefined;
-}) => void;
+/** @param total an estimate of the events that there are to apply, those already applied included */
+export type ProjectorProgress = (events: number, total: number | undefined) => void;
 
 /** `files`: those that this node had; `log`: all events were read. */
 type BegunFrom = 'files' | 'snapshot' | 'log';
@@ -56,7 +55,7 @@ export class Projector {
   readonly #useSnapshot: UseSnapshot;
   #begunFrom: BegunFrom | undefined;
   #switches = 0;
-  #running: Promise<void> | undefined;
+  #running: Promise<unknown> | undefined;
   #failed: (error: unknown) => void = () => undefined;
 
   /** @param useSnapshot replaces empty views by a snapshot, if one fits, and resolves to whether it has */
@@ -90,9 +89,9 @@ export class Projector {
     this.#failed = failed;
     const begun = this.#begin();
     this.#running = begun.catch(() => undefined); // reported by the next line
-    await begun;
+    const head = await begun;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#running = this.#follow(resolve, progress).catch((error: unknown) => {
+    this.#running = this.#follow(resolve, progress, head).catch((error: unknown) => {
       reject(error);
       failed(error);
     });
@@ -199,16 +198,22 @@ export class Projector {
     await this.#saver.end();
   }
 
-  async #begin(): Promise<void> {
-    await resetForeign(this.#log, this.#store.file);
+  /** Resolves to the head of the log. */
+  async #begin(): Promise<Position | undefined> {
+    const head = await resetForeign(this.#log, this.#store.file);
     const isNew = this.#store.file.lastSeen === undefined;
     const usesSnapshot = isNew && (await this.#useSnapshot([...this.#projections], this.#stop.signal));
     const source = usesSnapshot ? 'snapshot' : 'log';
     this.#begunFrom = isNew ? source : 'files';
     this.#store.file.dropOthers();
+    return head;
   }
 
-  async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
+  async #follow(
+    caughtUp: () => void,
+    progress: ProjectorProgress,
+    head: Position | undefined,
+  ): Promise<void> {
     let [events, live] = [0, false];
     const onLastError = (reason: string | undefined) => void (this.#logError = reason);
     const after = this.#store.file.lastSeen?.position;
@@ -218,7 +223,7 @@ export class Projector {
       if (message.kind === 'events') {
         await this.#apply(message.events);
         events += message.events.length;
-        if (!live) progress({ events, position: this.position });
+        if (!live) progress(events, estimateTotal(events, this.position, head, after));
       } else {
         this.#moveTo(message.position);
         if (!live && !(await this.#saver.addLookups())) return;

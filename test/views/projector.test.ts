@@ -6,6 +6,7 @@ import { depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
+import { estimateTotal } from '../../src/event-log/progress-estimate.ts';
 import { copyLog } from '../../src/operations/copy/log-copy.ts';
 import type { Call } from '../../src/tools/concurrency/worker-client.ts';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
@@ -34,7 +35,7 @@ async function following(
   let applied = 0;
   await projector.start(
     () => undefined,
-    ({ events }) => {
+    (events) => {
       applied = events;
     },
   );
@@ -42,6 +43,14 @@ async function following(
   await projector.stop();
   return applied;
 }
+
+test('the estimate of the events of a start leaves out those that an earlier start has applied', (t) => {
+  const [from, position, head] = ['0000000000000014', '000000000000001e', '0000000000000028'];
+  t.is(estimateTotal(10, position, head, from), 20);
+  t.is(estimateTotal(30, position, head), 40);
+  t.is(estimateTotal(0, from, head, from), undefined);
+  t.is(estimateTotal(0, head, head, head), undefined);
+});
 
 async function depositOf(log: EventLog, depositId: number): Promise<void> {
   await executeDeposit(log, depositId, createDeposit({ depositId }));

@@ -79,7 +79,7 @@ export async function nodeOf(
   let applied = 0;
   await projector.start(
     (error) => t.fail(String(error)),
-    ({ events }) => {
+    (events) => {
       applied = events;
     },
   );

@@ -6,6 +6,7 @@ import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
 import { createLogger, type Logger, terminalStream } from '../../tools/logger.ts';
+import { ProgressBars } from '../../tools/terminal/progress-bar.ts';
 import type { ProjectorProgress } from '../../views/projector.ts';
 import { type Service, startService } from '../service.ts';
 import { onUncaughtException } from './on-uncaught-exception.ts';
@@ -60,8 +61,6 @@ const TRANSIENT_ERRORS = new Set([
 /** A signal within this time after the first one counts as the same request to stop. */
 const SIGNAL_DEBOUNCE_MS = 1000;
 
-const PROGRESS_INTERVAL_MS = 2000;
-
 /** Runs the service until it is asked to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
   process.stderr.on('error', () => undefined); // its reader has gone: what is for people cannot be reported anywhere
@@ -110,7 +109,9 @@ function isKnown(code = ''): boolean {
 async function serve(config: Config, logger: Logger): Promise<number> {
   const uncaught = onUncaughtException(logger);
   const stopped = stopAsked(logger);
-  const progress = lineProgress('rebuilding views');
+  using bars = new ProgressBars();
+  const progress: ProjectorProgress = (events, total) =>
+    bars.at('events applied to the views', events, total);
   await using _tracing = config.tracing
     ? (await import('../../observability/start-tracing.ts')).startTracing(logger, packageInfo())
     : undefined; // disposed of after the service, to send its last spans
@@ -121,6 +122,7 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   );
   if (!service) return 0;
   const outcome = await Promise.race([stopped, service.ready, service.failed, uncaught]);
+  bars[Symbol.dispose]();
   if (outcome !== 'stopped') await announceReady(service, config, logger);
   try {
     await Promise.race([stopped, service.failed, uncaught]);
@@ -153,18 +155,6 @@ function stopAsked(logger: Logger): Promise<'stopped'> {
     process.on(signal, stop);
   }
   return promise;
-}
-
-/**
- * Reports the progress of a rebuild on standard error, at most one line every two seconds; no line for a short rebuild.
- */
-function lineProgress(what: string): ProjectorProgress {
-  let last = clock.monotonic();
-  return ({ events }) => {
-    if (clock.monotonic() - last < PROGRESS_INTERVAL_MS) return;
-    last = clock.monotonic();
-    process.stderr.write(`${events} ${what}\n`);
-  };
 }
 
 /** Returns the log fields of the start. Engines are named by their kind, since their addresses may hold passwords. */
