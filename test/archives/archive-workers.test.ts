@@ -331,7 +331,18 @@ test('a worker that runs out of memory refuses its archive, and the next one is 
     workers.inspect(demoSource, demoSha256, limits),
   ]);
   t.like(crashed, { outcome: 'refused', faults: [{ code: 'CHECK_ABORTED' }] });
+  t.regex(JSON.stringify(crashed), /it took more than \d+ seconds \(the limit\), or more memory than/);
   t.is(next.outcome, 'accepted');
+});
+
+test('a worker that ends with an error refuses its archive for this reason, not for its time or memory', async (t) => {
+  await using workers = new ArchiveWorkers();
+  const merged = await workers.merge([{ sha256: demoSha256, listing: Buffer.from('no listing') }]);
+  t.is(merged.outcome, 'refused');
+  t.regex(
+    JSON.stringify(merged),
+    /"CHECK_ABORTED","text":"The check of the archive was aborted by an error: The last line of a listing has no end\."/,
+  );
 });
 
 test('archives are read in order of arrival', async (t) => {

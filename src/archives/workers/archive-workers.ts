@@ -14,6 +14,7 @@ import {
   type Merged,
   trustInspection,
 } from '../archive-reader.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import type { TreeEntry } from '../tree/tree-entry.ts';
 import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from './archive-job.ts';
 import { OfferedBatches } from './assistance.ts';
@@ -172,14 +173,23 @@ export class ArchiveWorkers implements ArchiveReader {
         error,
         archives.map(({ sha256 }) => sha256),
       );
-      const text = `The check of the archive was aborted: it took more than ${Math.ceil(milliseconds / 1000)} seconds (the limit), or more memory than a check may use.`;
-      return { fault: { code: 'CHECK_ABORTED', text } };
+      return { fault: faultOf(error, milliseconds) };
     }
   }
 
   async #run(job: ArchiveJob, milliseconds: number, options: JobOptions): Promise<unknown> {
     return resultOf(await this.#pool.run(job, milliseconds, options));
   }
+}
+
+/** Returns what ended a check; without an error of the worker, it was a limit. */
+function faultOf({ cause }: JobAborted, milliseconds: number): ArchiveFault {
+  const { code, message } = (cause ?? {}) as NodeJS.ErrnoException;
+  const reason =
+    message === undefined || code === 'ERR_WORKER_OUT_OF_MEMORY'
+      ? `: it took more than ${Math.ceil(milliseconds / 1000)} seconds (the limit), or more memory than a check may use`
+      : ` by an error: ${sanitizeName(Buffer.from(message).toString('latin1')).replace(/\.$/, '')}`;
+  return { code: 'CHECK_ABORTED', text: `The check of the archive was aborted${reason}.` };
 }
 
 // The extension of this file: the sources run unchanged, but a published package has JavaScript.
