@@ -109,7 +109,7 @@ function assertFew(objects: number, listed: number): void {
   if (objects * 10 <= listed) return;
   throw refused(
     'MANY_ORPHANS',
-    `No event names ${objects} of ${pluralize(listed, 'object')}, which is more than a tenth: nothing is removed. Make sure that the log is that of this store; then --more-than-a-tenth removes them.`,
+    `No event names ${objects.toLocaleString('en')} of ${pluralize(listed, 'object')}, which is more than a tenth: nothing is removed. Make sure that the log is that of this store; then --more-than-a-tenth removes them.`,
   );
 }
 

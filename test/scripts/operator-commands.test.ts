@@ -579,6 +579,9 @@ test('rates are of one run of a service, and the widest status fits into 100 col
   for (const line of screen.split('\n')) t.true(line.length <= 100, line);
   const withoutViews = statusScreen({ ...running, log: { ...running.log, engine: 'sqlite' } });
   t.regex(withoutViews, /^Deposits: not counted yet\. The service builds the views when it starts\.$/m);
+  const stuck = { byStatus: { deposited: 0, verified: 0, loading: 0 }, afterSeconds: 1 };
+  const deposits = { byStatus: { done: 275_993, failed: 1478 }, oldest: [], stuck };
+  t.regex(statusScreen({ ...running, deposits }), /^Deposits: 275,993 done, 1,478 failed$/m);
   const setBack = statusScreen({ ...running, lastBackup: '2026-03-02T00:00:03.000Z' });
   t.regex(
     setBack,

@@ -14,6 +14,7 @@ import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
 import { copyEvents } from '../../src/operations/copy/log-copy.ts';
 import { chainCheck } from '../../src/operations/verify/checks/chain.ts';
 import { clockCheck } from '../../src/operations/verify/checks/clock.ts';
+import { stuckCheck } from '../../src/operations/verify/checks/stuck.ts';
 import { ExportTally } from '../../src/operations/verify/export-trailer.ts';
 import { exportedEvent, exportedEvents } from '../../src/operations/verify/exported-event.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
@@ -510,7 +511,7 @@ test('times that run backwards are reported, in a stream above a second, in the 
   await append('c', 0, '11:58:00');
   const all = await notes();
   t.is(all.length, 2);
-  t.regex(all[1] ?? '', /revision 0 of c has a time 70\.0 s before that of the previous event in the log\./);
+  t.regex(all[1] ?? '', /revision 0 of c has a time 70 s before that of the previous event in the log\./);
   t.is((await notes(false)).length, 1, 'streams read one by one have no common order');
   await append('c', 1, 'noon');
   t.is(
@@ -531,6 +532,22 @@ function resealed(line: string, change: Readonly<Record<string, unknown>>): stri
   const hash = hashOf(event.stream, event.revision, event);
   return exportedEvent({ ...event, metadata: { ...event.metadata, hash } });
 }
+
+test('one deposit that waits is reported in the singular, and the number of many others with separators', async (t) => {
+  await using log = new MemoryEventLog();
+  const metadata = { schemaVersion: 1, occurredAt: '2026-03-01T12:00:00Z' };
+  const waiting = (id: number) =>
+    log.append(`deposit-${id}`, 'none', [{ id: randomUUID(), type: 'DepositCompleted', data: {}, metadata }]);
+  const note = async (): Promise<string> => {
+    const report = silent();
+    await logPass(() => new PlainLogAudit(log).events(), [stuckCheck(report, 1000)])(report);
+    return report.notes[0] ?? '';
+  };
+  await waiting(1);
+  t.regex(await note(), /^1 deposit waits for checks or loading, unchanged for over 1 second: 1\. /);
+  for (let id = 2; id <= 1100; id += 1) await waiting(id);
+  t.regex(await note(), /^1,100 deposits wait for checks .*, 20 and 1,080 more\. /);
+});
 
 function silent(): Report {
   return new Report({ limit: 0, onFinding: () => undefined });

@@ -70,7 +70,7 @@ function logLines({ log: { engine, position, server, note } }: Status): string[]
 
 function parkedLine({ parked }: Status): string {
   if (!parked) return 'Parked events: unknown';
-  return `Parked events: ${parked.length}${parked.length > 0 ? ' ("deposit-service parked list" shows them)' : ''}`;
+  return `Parked events: ${number(parked.length)}${parked.length > 0 ? ' ("deposit-service parked list" shows them)' : ''}`;
 }
 
 function depositLines({ deposits, damagedViews, log, views }: Status): string[] {
@@ -81,7 +81,7 @@ function depositLines({ deposits, damagedViews, log, views }: Status): string[] 
     return ['Deposits: not counted yet. The service builds the views when it starts.'];
   if (!deposits)
     return ['This node stores no views: ask a node that serves clients for the number of deposits.'];
-  const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);
+  const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${number(count)} ${status}`);
   const oldest = deposits.oldest.map(
     ({ status, depositId, ageSeconds }) => `${status}: deposit ${depositId}, for ${spanText(ageSeconds)}`,
   );

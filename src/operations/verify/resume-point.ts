@@ -108,7 +108,7 @@ export class ResumePoint implements LogCheck {
     this.#tree.append(coveredEvent(event));
     if (number === this.#before?.events && this.#tree.root() !== this.#before.root) {
       throw new LogChanged(
-        `The first ${number} events are not those that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
+        `The first ${pluralize(number, 'event')} are not those that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
       );
     }
     if (number % this.#intervals.markEvery === 0 && this.#isWhole) {
@@ -127,7 +127,7 @@ export class ResumePoint implements LogCheck {
     const { events } = this.#before ?? { events: 0 };
     if (!whole || this.#tree.size >= events) return;
     throw new LogChanged(
-      `The log holds ${pluralize(this.#tree.size, 'event')}, fewer than the ${events} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
+      `The log holds ${pluralize(this.#tree.size, 'event')}, fewer than the ${events.toLocaleString('en')} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
     );
   }
 

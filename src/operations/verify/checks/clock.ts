@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { StreamHeads } from '../../../event-log/integrity/stream-heads.ts';
+import { spanText } from '../../../tools/terminal/span-text.ts';
 import type { LogCheck } from '../log-pass.ts';
 import type { Report } from '../report.ts';
 
@@ -62,15 +63,15 @@ class BackwardTimes {
     if (!this.#first) return [];
     const { event, ms } = this.#first;
     const { type, revision, stream } = event;
-    const others = this.#times === 1 ? '' : `, the first of ${this.#times} such places`;
+    const others = this.#times === 1 ? '' : `, the first of ${this.#times.toLocaleString('en')} such places`;
     return [
-      `The ${type} at revision ${revision} of ${stream} has a time ${(ms / 1000).toFixed(1)} s before that of the previous event ${where}${others}. A clock was set back, clocks of nodes differ, or an event was inserted or moved.`,
+      `The ${type} at revision ${revision} of ${stream} has a time ${spanText(Math.round(ms / 100) / 10)} before that of the previous event ${where}${others}. A clock was set back, clocks of nodes differ, or an event was inserted or moved.`,
     ];
   }
 }
 
 function missingTimeNote({ type, revision, stream }: RecordedEvent, times: number): string {
-  const others = times === 1 ? '' : `, as the first of ${times}`;
+  const others = times === 1 ? '' : `, as the first of ${times.toLocaleString('en')}`;
   return `The ${type} at revision ${revision} of ${stream} has no time${others}: the service writes no such event.`;
 }
 

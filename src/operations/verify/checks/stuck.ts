@@ -37,9 +37,10 @@ export function stuckCheck(report: Report, stuckAfter: number): LogCheck {
       const stuck = [...waiting].filter(([, since]) => since < now - stuckAfter).map(([stream]) => stream);
       if (!whole || stuck.length === 0) return;
       const ids = stuck.slice(0, MAX_NAMED).map((stream) => stream.slice(deposits.prefix.length));
-      const others = stuck.length > MAX_NAMED ? ` and ${stuck.length - MAX_NAMED} more` : '';
+      const others =
+        stuck.length > MAX_NAMED ? ` and ${(stuck.length - MAX_NAMED).toLocaleString('en')} more` : '';
       report.notes.push(
-        `${pluralize(stuck.length, 'deposit')} wait for checks or loading, unchanged for over ${duration(stuckAfter)}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "deposit-service retry --stuck" does so now.`,
+        `${pluralize(stuck.length, 'deposit')} ${stuck.length === 1 ? 'waits' : 'wait'} for checks or loading, unchanged for over ${duration(stuckAfter)}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "deposit-service retry --stuck" does so now.`,
       );
     },
   };
