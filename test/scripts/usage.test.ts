@@ -79,7 +79,7 @@ test('invalid arguments of a command are refused with 2 before anything is done'
     [
       'migrate',
       ['--from', '@/nowhere', '--to', 'sqlite:x'],
-      /^--from: \/nowhere cannot be opened: .* \(ENOENT\)\.$/m,
+      /^--from: the file cannot be opened: .* \(ENOENT\)\.$/m,
     ],
     ['export', ['--from', 'f'.repeat(16)], /^--from f{16} is not a position of this event log: /m],
     [

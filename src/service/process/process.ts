@@ -122,7 +122,7 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   );
   if (!service) return 0;
   const outcome = await Promise.race([stopped, service.ready, service.failed, uncaught]);
-  bars[Symbol.dispose]();
+  bars.end();
   if (outcome !== 'stopped') await announceReady(service, config, logger);
   try {
     await Promise.race([stopped, service.failed, uncaught]);
