@@ -102,11 +102,12 @@ export class CircuitBreaker {
 
   #failed({ reason, isUnreachable, retryAfter }: Failure): void {
     this.#refusals += 1;
-    // A concurrent delivery may have opened it.
-    if (this.#isPaused || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#trips === 0)) return;
-    this.#trips += 1;
+    if (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#trips === 0) return;
+    // During a pause this was a probe, or began before: only what the receiver asks for counts.
+    if (!this.#isPaused) this.#trips += 1;
+    const pause = this.#isPaused ? 0 : backoffDelay(this.#trips, this.#pauses);
     this.#reason = reason;
-    this.#openUntil = clock.monotonic() + Math.max(backoffDelay(this.#trips, this.#pauses), retryAfter);
+    this.#openUntil = Math.max(this.#openUntil, clock.monotonic() + Math.max(pause, retryAfter));
   }
 
   /** Resolves when a delivery has ended, or after the timeout in milliseconds. */

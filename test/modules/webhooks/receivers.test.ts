@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { handleCommand, load } from '../../../src/deposits/command-handler.ts';
 import { notifications } from '../../../src/domain/aggregates.ts';
@@ -240,6 +241,15 @@ test('each retry that an operator requests allows one probe of a receiver that i
   breaker.allowProbe();
   await delivery(breaker, taken);
   await delivery(breaker, gone);
+  t.is(breaker.permits, 0);
+});
+
+test('the time that a receiver asks for counts also when it answers a requested probe', async (t) => {
+  const breaker = new CircuitBreaker({ firstPause: 50, longestPause: 50 });
+  await delivery(breaker, gone);
+  breaker.allowProbe();
+  await delivery(breaker, { ...refused, retryAfter: 60_000 });
+  await pause(200);
   t.is(breaker.permits, 0);
 });
 
