@@ -1,5 +1,5 @@
 import type { ArchiveStoreConfig, EventLogConfig } from '../src/config/config.ts';
-import { archiveStore, eventLog, secretIn } from '../src/config/parsers.ts';
+import { archiveStore, eventLog } from '../src/config/parsers.ts';
 import { BadConfig, readConfig, readConfigWith } from '../src/config/read-config.ts';
 import { objectsReferenced } from '../src/deposits/objects-in-log.ts';
 import { pluralize } from '../src/domain/description.ts';
@@ -26,6 +26,7 @@ import {
 } from '../src/service/backends/unfinished-copy.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
+import { files } from '../src/tools/files.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
 
@@ -172,7 +173,7 @@ function report({ facts, text, objects }: Outcome, json = false): number {
 function placeOf(option: string, given: string | undefined): LogPlace | StorePlace {
   if (!given) throw new UsageError(`${option} is missing.`);
   try {
-    const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
+    const text = given.startsWith('@') ? files.readFileSync(given.slice(1), 'utf8').trim() : given;
     if (/^(sqlite|esdb|kurrentdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null only for no text
     if (/^(file|s3):/.test(text)) return parsedStore(text);
     throw new Error('must begin with sqlite:, esdb://, kurrentdb://, file: or s3://');

@@ -34,7 +34,7 @@ await runCommand(
     const entries = key === undefined ? view.entries() : view.entryOf(key);
     let count = 0;
     for (const [each, value] of entries) {
-      await sayInTurn(jsonLine({ key: each, value }));
+      await sayInTurn(jsonLine({ key: each, value }), { waits: false }); // in a transaction
       count += 1;
     }
     if (key !== undefined && count === 0) throw refused('NO_ENTRY', `The view ${name} has no entry ${key}.`);

@@ -79,7 +79,7 @@ test('invalid arguments of a command are refused with 2 before anything is done'
     [
       'migrate',
       ['--from', '@/nowhere', '--to', 'sqlite:x'],
-      /^--from: the file cannot be opened: .* \(ENOENT\)\.$/m,
+      /^--from: \/nowhere cannot be opened: .* \(ENOENT\)\.$/m,
     ],
     ['export', ['--from', 'f'.repeat(16)], /^--from f{16} is not a position of this event log: /m],
     [
@@ -122,11 +122,11 @@ test('a command whose output is closed finishes its changes; one that only print
     );
 });
 
-test('a command that lists many ends once its reader has gone, and waits for a slow one', async (t) => {
+test('a command that lists many ends once its reader has gone', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(path.join(folder, 'views'));
   using views = openViewFile(path.join(folder, 'views/views.1.sqlite'), 'here', [depositStatus]);
-  const rows = Array.from({ length: 3000 }, (_, at) => {
+  const rows = Array.from({ length: 30_000 }, (_, at) => {
     const row = {
       depositId: at,
       status: 'done',
@@ -147,7 +147,7 @@ test('a command that lists many ends once its reader has gone, and waits for a s
     const child = startScript(folder, command, args);
     const ended = once(child, 'close');
     await once(child.stdout!, 'readable');
-    await setTimeout(500);
+    if (command === 'deposits') await setTimeout(500); // it waits for a slow reader
     child.stdout!.destroy();
     const err = (await buffer(child.stderr!)).toString();
     t.deepEqual([await ended, err], [[0, null], ''], `${command} has not come to its end`);

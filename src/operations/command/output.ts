@@ -14,12 +14,13 @@ let printed = 0;
 /**
  * Prints one of many texts. Resolves when the next may follow: the reader may be slower, or have gone, which only another
  * turn of the event loop reports.
+ * @param options.waits for a slow reader; not with an open transaction, which would let the file of the views grow
  */
-export async function sayInTurn(text: string): Promise<void> {
+export async function sayInTurn(text: string, { waits = true } = {}): Promise<void> {
   say(text);
   printed += 1;
   if (printed % AT_ONCE === 0) await clock.nextTurn();
-  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
+  if (waits && process.stdout.writableNeedDrain) await once(process.stdout, 'drain').catch(() => undefined); // an error is reported once, by its listener
 }
 
 /** Prints a message on standard error, apart from the output that programs read. */
