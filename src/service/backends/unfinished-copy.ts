@@ -30,6 +30,7 @@ export async function beginCopy(target: EventLogConfig, command: CopyCommand): P
  */
 export async function beginCopyIntoNew(target: EventLogConfig, command: CopyCommand): Promise<void> {
   if (target.kind !== 'sqlite' || exists(target.file)) return;
+  if (!exists(path.dirname(target.file))) return; // the log will not open
   await assertNoOtherCopy(target, command);
   await beginCopy(target, command);
 }
