@@ -12,7 +12,7 @@ import { httpMetrics } from '../src/observability/http-metrics.ts';
 import { Metrics } from '../src/observability/metrics.ts';
 import { logMetrics } from '../src/observability/port-metrics.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
-import { SWORD_ERRORS } from '../src/sword/documents/error-document.ts';
+import { SWORD_ERRORS } from '../src/sword/sword-error.ts';
 import { silentLogger } from '../src/tools/logger.ts';
 import { observed } from '../src/tools/observed.ts';
 import { traceparent } from '../src/tools/span.ts';

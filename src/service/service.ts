@@ -10,7 +10,7 @@ import { MODULES } from '../modules/modules.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { httpMetrics } from '../observability/http-metrics.ts';
 import { receiversOf } from '../reactors/reactor-names.ts';
-import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
+import { SWORD_ERRORS } from '../sword/sword-error.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';

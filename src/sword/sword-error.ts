@@ -1,23 +1,41 @@
-export type SwordErrorCode =
-  | 'ErrorBadRequest'
-  | 'Unauthorized'
-  | 'Forbidden'
-  | 'NotFound'
-  | 'MethodNotAllowed'
-  | 'NotAcceptable'
-  | 'Conflict'
-  | 'ErrorChecksumMismatch'
-  | 'MediationNotAllowed'
-  | 'ETagNotMatched'
-  | 'MaxUploadSizeExceeded'
-  | 'ErrorContent'
-  | 'RangeNotSatisfiable'
-  | 'TusVersionNotSupported'
-  | 'UploadLocked'
-  | 'TooManyRequests'
-  | 'UploadChecksumMismatch'
-  | 'InternalError'
-  | 'ServiceUnavailable';
+/**
+ * HTTP status and names of an error. `of`: who defines it, SWORD 2.0 or this service. `name`: its SWORD name, if
+ * different.
+ */
+type ErrorDefinition = {
+  readonly status: number;
+  readonly of: 'SWORD' | 'service';
+  readonly title: string;
+  readonly name?: string;
+};
+
+const DEFINITIONS = {
+  ErrorBadRequest: { status: 400, of: 'SWORD', title: 'Bad request' },
+  Unauthorized: { status: 401, of: 'service', title: 'Unauthorized' },
+  Forbidden: { status: 403, of: 'service', title: 'Forbidden' },
+  NotFound: { status: 404, of: 'service', title: 'Not found' },
+  MethodNotAllowed: { status: 405, of: 'SWORD', title: 'Method not allowed' },
+  // One error of SWORD 2.0 has two statuses.
+  NotAcceptable: { status: 406, of: 'SWORD', title: 'Packaging not available', name: 'ErrorContent' },
+  Conflict: { status: 409, of: 'service', title: 'Conflict' },
+  ErrorChecksumMismatch: { status: 412, of: 'SWORD', title: 'Checksum mismatch' },
+  MediationNotAllowed: { status: 412, of: 'SWORD', title: 'Mediation not allowed' },
+  ETagNotMatched: { status: 412, of: 'service', title: 'ETag not matched' },
+  TusVersionNotSupported: { status: 412, of: 'service', title: 'Version of tus not supported' },
+  MaxUploadSizeExceeded: { status: 413, of: 'SWORD', title: 'Maximum upload size exceeded' },
+  ErrorContent: { status: 415, of: 'SWORD', title: 'Unsupported media type' },
+  RangeNotSatisfiable: { status: 416, of: 'service', title: 'Range not satisfiable' },
+  UploadLocked: { status: 423, of: 'service', title: 'Upload locked' },
+  TooManyRequests: { status: 429, of: 'service', title: 'Too many requests' },
+  UploadChecksumMismatch: { status: 460, of: 'service', title: 'Checksum mismatch' },
+  InternalError: { status: 500, of: 'service', title: 'Internal error' },
+  ServiceUnavailable: { status: 503, of: 'service', title: 'Service unavailable' },
+} satisfies Readonly<Record<string, ErrorDefinition>>;
+
+export type SwordErrorCode = keyof typeof DEFINITIONS;
+
+/** All errors that are answered. */
+export const SWORD_ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = DEFINITIONS;
 
 export type SwordErrorOptions = {
   /** Values and limits in addition to the summary. Default: the summary. */

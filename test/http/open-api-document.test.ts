@@ -20,7 +20,7 @@ import {
 } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import { CHECKSUM_ALGORITHMS } from '../../src/modules/resumable-uploads/upload.ts';
 import { parseReference } from '../../src/swhid/swhid.ts';
-import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
+import { errorIri } from '../../src/sword/documents/error-document.ts';
 import { SWORD_VERSION } from '../../src/sword/documents/service-document.ts';
 import { DOCUMENT_OFFERS, FACTS_OFFERS } from '../../src/sword/headers/accept.ts';
 import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
@@ -28,7 +28,7 @@ import { parseDigestField } from '../../src/sword/headers/digest-fields.ts';
 import { COMPRESSED_TAR_TYPES, UNSPECIFIC_TYPES } from '../../src/sword/headers/media-type.ts';
 import { PACKAGINGS } from '../../src/sword/headers/packaging.ts';
 import { ORIGINAL_DEPOSIT } from '../../src/sword/namespaces.ts';
-import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
+import { SWORD_ERRORS, type SwordErrorCode } from '../../src/sword/sword-error.ts';
 import {
   type Document,
   describe,

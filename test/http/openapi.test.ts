@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
-import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
-import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
+import { errorIri } from '../../src/sword/documents/error-document.ts';
+import { SWORD_ERRORS, type SwordErrorCode } from '../../src/sword/sword-error.ts';
 import {
   type Call,
   type Checked,

@@ -3,12 +3,12 @@ import { contentDocument } from '../../src/sword/documents/content-document.ts';
 import { humanDate } from '../../src/sword/documents/deposit-date.ts';
 import { depositReceipt } from '../../src/sword/documents/deposit-receipt.ts';
 import type { Document } from '../../src/sword/documents/document.ts';
-import { errorDocument, errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
+import { errorDocument, errorIri } from '../../src/sword/documents/error-document.ts';
 import { render } from '../../src/sword/documents/render.ts';
 import { serviceDocument } from '../../src/sword/documents/service-document.ts';
 import { statusDocument } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
+import { SWORD_ERRORS, type SwordErrorCode } from '../../src/sword/sword-error.ts';
 import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 
 const atom = (local: string) => `{http://www.w3.org/2005/Atom}${local}`;
