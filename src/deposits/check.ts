@@ -32,8 +32,9 @@ const READ_AT_ONCE = 4;
 type Deposited = Extract<Deposit, { status: 'deposited' }>;
 
 export type CheckParts = {
-  /** Reads the domain of a client, as it was at the position or has become since. */
-  readonly domainOf: (client: string, position: Position) => Promise<string | null>;
+  readonly log: EventLog;
+  readonly logins: Pick<View<ClientLogin>, 'get'>;
+  readonly views: Pick<Projector, 'position'>;
   readonly store: ObjectStore;
   readonly reader: ArchiveReader;
   readonly limits: ArchiveLimits;
@@ -60,7 +61,7 @@ export async function checkDeposit(
     entries,
     archives: inspected,
     conflicts: await conflictsIn(parts.reader, inspected, client),
-    clientDomain: await parts.domainOf(client, position),
+    clientDomain: await domainOf(client, position, parts),
   });
   const { verified, warnings } = outcome;
   if (!verified) {
@@ -154,21 +155,22 @@ const TOO_LARGE: Finding = {
   text: "The deposit's archives have too many members or too large paths: no deposit with as many is accepted.",
 };
 
-/** Returns a function that reads domains from the view of this node, or from the log while the view is older. */
-export function domainReader(
-  log: EventLog,
-  logins: Pick<View<ClientLogin>, 'get'>,
-  views: Pick<Projector, 'position'>,
-): CheckParts['domainOf'] {
-  return async (client, position) => {
-    try {
-      if (!isBefore(views.position, position)) return logins.get(client)?.domain ?? null;
-    } catch {
-      // Views can be damaged; the log has the domain, too.
-    }
-    const { state } = await load(log, clients, client);
-    return state.status === 'unknown' ? null : state.domain;
-  };
+/**
+ * Reads the domain of a client, as it was at the position or has become since: from the view of this node, or from the
+ * log while the view is older.
+ */
+async function domainOf(
+  client: string,
+  position: Position,
+  { log, logins, views }: CheckParts,
+): Promise<string | null> {
+  try {
+    if (!isBefore(views.position, position)) return logins.get(client)?.domain ?? null;
+  } catch {
+    // Views can be damaged; the log has the domain, too.
+  }
+  const { state } = await load(log, clients, client);
+  return state.status === 'unknown' ? null : state.domain;
 }
 
 /** Converts a file-system error into the error of the object; returns any other error unchanged. */

@@ -1,5 +1,4 @@
-import type { ClientLogin } from '../../projections/client-logins.ts';
-import { type CheckParts, checkDeposit, domainReader, type Loadable } from '../deposits/check.ts';
+import { type CheckParts, checkDeposit, type Loadable } from '../deposits/check.ts';
 import {
   type CommandContext,
   type HandleOptions,
@@ -19,26 +18,18 @@ import { eventId } from '../event-log/integrity/hash-chain.ts';
 import { ObjectError } from '../object-store/object-store.ts';
 import { codeOf } from '../tools/coded-error.ts';
 import { random } from '../tools/random.ts';
-import type { Projector } from '../views/projector.ts';
-import type { View } from '../views/view.ts';
 import { type CausingEvent, commandContext, depositIdOf } from './command-context.ts';
 import type { Reactor } from './reactor.ts';
 import { AWAITED } from './reactor-names.ts';
-
-type CheckerParts = Omit<CheckParts, 'domainOf'> &
-  DepositLog & {
-    readonly logins: Pick<View<ClientLogin>, 'get'>;
-    readonly views: Pick<Projector, 'position'>;
-    /** The identity that the loader uses. */
-    readonly identity: string;
-  };
 
 /**
  * Returns the reactor that checks each complete deposit. What the check loads as well is recorded as the loader would
  * have recorded it, with the ids of its commands: it finds nothing to do then.
  */
-export function checker({ log, kept, logins, views, identity, ...rest }: CheckerParts): Reactor {
-  const parts = { ...rest, domainOf: domainReader(log, logins, views) };
+export function checker({
+  identity,
+  ...parts
+}: CheckParts & DepositLog & Pick<LoadParts, 'identity'>): Reactor {
   const loaded =
     ({ tree, manifest }: Loadable): Follow =>
     (verified) =>
@@ -46,25 +37,22 @@ export function checker({ log, kept, logins, views, identity, ...rest }: Checker
         commandFor,
         context: commandContext(verified, 'loader', `${step}/${FIRST_LOAD}`),
       }));
-  return new DepositReactor<Extract<Deposit, { status: 'deposited' }>>(
-    { log, kept },
-    {
-      name: 'checker',
-      work: 'check',
-      causes: AWAITED.deposited.begins,
-      statuses: ['deposited'],
-      attemptOf: ({ checkAttempt }) => checkAttempt,
-      run: (deposit, record, { position }) =>
-        checkDeposit(parts, deposit, position, (command, loadable) =>
-          record(command, undefined, loadable && loaded(loadable)),
-        ),
-      fail: ({ depositId, checkAttempt: attempt }, code, record) => {
-        const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
-        const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
-        return record({ type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
-      },
+  return new DepositReactor<Extract<Deposit, { status: 'deposited' }>>(parts, {
+    name: 'checker',
+    work: 'check',
+    causes: AWAITED.deposited.begins,
+    statuses: ['deposited'],
+    attemptOf: ({ checkAttempt }) => checkAttempt,
+    run: (deposit, record, { position }) =>
+      checkDeposit(parts, deposit, position, (command, loadable) =>
+        record(command, undefined, loadable && loaded(loadable)),
+      ),
+    fail: ({ depositId, checkAttempt: attempt }, code, record) => {
+      const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
+      const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
+      return record({ type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
     },
-  );
+  });
 }
 
 /** The attempt of the load of a deposit that was just verified. */

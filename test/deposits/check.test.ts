@@ -22,7 +22,8 @@ async function checked(archives: number, bytes: number) {
   } as unknown as ArchiveReader;
   const object = { length: 1, source: { kind: 'bytes', bytes: new Uint8Array(1) } as const };
   const store = { materialize: async () => ({ ...object, [Symbol.asyncDispose]: async () => undefined }) };
-  const parts = { domainOf: async () => null, store, reader, limits: {} } as unknown as CheckParts;
+  const node = { views: { position: '' }, logins: { get: () => undefined } };
+  const parts = { ...node, store, reader, limits: {} } as unknown as CheckParts;
   const deposit = {
     depositId: 1,
     client: 'alice',
