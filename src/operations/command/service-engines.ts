@@ -32,8 +32,7 @@ export async function openServiceLog(
   { readOnly = false }: Pick<LogOptions, 'readOnly'> = {},
 ): Promise<EventLog> {
   await assertNoUnfinishedCopy(config.eventLog);
-  const service = await serviceOn(config);
-  if (service) await assertOf(service, config, 'eventLog');
+  await assertOf(config, 'eventLog');
   return await openLog(config, { mustExist: true, readOnly });
 }
 
@@ -46,15 +45,13 @@ export async function openLogReadOnly(config: Config): Promise<EventLog> {
 
 /** Opens the archive store of the service, with the same checks as for the log. */
 export async function openServiceStore(config: Config): Promise<ObjectStore> {
-  const service = await serviceOn(config);
-  if (service) await assertOf(service, config, 'archiveStore');
+  await assertOf(config, 'archiveStore');
   return await openStore(config, { mustExist: true });
 }
 
 /** Opens the archive store of the service like {@link openStoreToRead}, with the same checks as for the log. */
 export async function openServiceStoreToRead(config: Config): Promise<StoreAudit> {
-  const service = await serviceOn(config);
-  if (service) await assertOf(service, config, 'archiveStore');
+  await assertOf(config, 'archiveStore');
   return await openStoreToRead(config);
 }
 
@@ -79,8 +76,7 @@ export async function assertEnginesOfService(
     if (place !== undefined) exists(place);
   }
   try {
-    const service = await serviceOn(config);
-    if (service) for (const engine of engines) await assertOf(service, config, engine);
+    for (const engine of engines) await assertOf(config, engine);
     return undefined;
   } catch (error) {
     if (!isServiceUnknown(error) && !(error instanceof NotPermitted)) throw error;
@@ -98,7 +94,10 @@ function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): st
   return archiveStore.kind === 'file' ? archiveStore.folder : undefined;
 }
 
-async function assertOf(service: ControlClient, config: EngineSettings, engine: Engine): Promise<void> {
+/** Refuses an engine that is not that of a service which runs on the data folder. */
+async function assertOf(config: EngineSettings, engine: Engine): Promise<void> {
+  const service = await serviceOn(config);
+  if (!service) return;
   const [its, here] = [(await service.stateWhenFound()).engines[engine], enginePlaces(config)[engine]];
   if (its === here) return;
   throw refused(
