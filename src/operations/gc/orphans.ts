@@ -71,17 +71,9 @@ export class Orphans implements Disposable {
   }
 
   *[Symbol.iterator](): IterableIterator<Orphan> {
-    const next = this.#database.prepare(
-      'SELECT sha256, length FROM orphans WHERE sha256 > ? ORDER BY sha256 LIMIT 500',
-    );
-    for (let after = Buffer.alloc(0); ; ) {
-      const rows = next.all(after);
-      for (const row of rows) {
-        after = Buffer.from(row['sha256'] as Uint8Array);
-        yield { sha256: after.toString('hex'), length: Number(row['length']) };
-      }
-      if (rows.length === 0) return;
-    }
+    const all = this.#database.prepare('SELECT sha256, length FROM orphans ORDER BY sha256');
+    for (const row of all.iterate())
+      yield { sha256: (row['sha256'] as Uint8Array).toHex(), length: Number(row['length']) }; // STRICT
   }
 
   [Symbol.dispose](): void {
