@@ -15,11 +15,11 @@ export function element(
   return { name, content, attributes };
 }
 
+/** The namespaces of a document that are not the same in all documents. */
+export type Namespaces = { readonly defaultNamespace: string; readonly depositNamespace: string };
+
 /** Returns the root with the declarations of all prefixes. */
-export function declaring(
-  root: BodyElement,
-  namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
-): BodyElement {
+export function declaring(root: BodyElement, namespaces: Namespaces): BodyElement {
   const declarations = {
     xmlns: namespaces.defaultNamespace,
     'xmlns:atom': ATOM,

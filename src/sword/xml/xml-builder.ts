@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as xmlbuilder2 from 'xmlbuilder2';
-import { type BodyElement, declaring, escaped, escapedValue } from './xml-body.ts';
+import { type BodyElement, declaring, escaped, escapedValue, type Namespaces } from './xml-body.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -8,10 +8,7 @@ const require = createRequire(import.meta.url);
  * Renders the document as text, to be sent as UTF-8. Declares all prefixes on the root, since some clients find
  * elements by prefix. The result is well-formed for any texts.
  */
-export function xmlBody(
-  root: BodyElement,
-  namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
-): string {
+export function xmlBody(root: BodyElement, namespaces: Namespaces): string {
   // Loaded with the first document that needs it: it is large, and most documents do without.
   const { create } = require('xmlbuilder2') as typeof xmlbuilder2;
   const document = create({ version: '1.0', encoding: 'UTF-8' });

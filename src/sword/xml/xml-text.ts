@@ -1,13 +1,10 @@
-import { type BodyElement, declaring, escaped, escapedValue } from './xml-body.ts';
+import { type BodyElement, declaring, escaped, escapedValue, type Namespaces } from './xml-body.ts';
 
 /**
  * Renders the same text as `xmlBody` without building a document. For long lists the builder would block the event loop
  * for tenths of a second. Also used for documents rendered with every request.
  */
-export function xmlText(
-  root: BodyElement,
-  namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
-): string {
+export function xmlText(root: BodyElement, namespaces: Namespaces): string {
   return `<?xml version="1.0" encoding="UTF-8"?>${elementText(declaring(root, namespaces))}`;
 }
 
@@ -15,7 +12,7 @@ export function xmlText(
 export function* xmlPieces(
   root: BodyElement,
   children: Iterable<string>,
-  namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
+  namespaces: Namespaces,
 ): Generator<string, void> {
   yield `<?xml version="1.0" encoding="UTF-8"?><${tagOf(declaring(root, namespaces))}>`;
   yield* children;
