@@ -18,21 +18,6 @@ export type Finding = {
   readonly streams?: readonly string[];
 };
 
-/** How much was checked and found right, except for what the findings name. */
-export type Counts = Record<
-  | 'events'
-  | 'streams'
-  | 'objects'
-  | 'bytes'
-  /** Number of objects that are missing or corrupt. */
-  | 'faultyObjects'
-  | 'deposits'
-  | 'anchors'
-  /** Number of objects and deposits that the interrupted run had already proven. */
-  | 'provenBefore',
-  number
->;
-
 export type ReportOptions = {
   /** Maximum number of findings to report; further ones are only counted. */
   readonly limit: number;
@@ -41,52 +26,43 @@ export type ReportOptions = {
 
 /** Collects the results of a verification. */
 export class Report {
-  readonly counts: Counts = {
+  /** How much was checked and found right, except for what the findings name. */
+  readonly counts = {
     events: 0,
     streams: 0,
     objects: 0,
     bytes: 0,
+    /** Number of objects that are missing or corrupt. */
     faultyObjects: 0,
     deposits: 0,
     anchors: 0,
+    /** Number of objects and deposits that the interrupted run had already proven. */
     provenBefore: 0,
   };
   /** Facts that a reader needs to judge how much was proven. */
   readonly notes: string[] = [];
   readonly #options: ReportOptions;
-  #findings = 0;
-  #firstEvent: Finding | undefined;
-  #firstObject: Finding | undefined;
+  findings = 0;
+  /** The first bad event in the order of the log. */
+  firstBadEvent: Finding | undefined;
+  firstBadObject: Finding | undefined;
 
   constructor(options: ReportOptions) {
     this.#options = options;
   }
 
   find(finding: Finding): void {
-    this.#findings += 1;
-    if (finding.position !== undefined && finding.position < (this.#firstEvent?.position ?? '~')) {
-      this.#firstEvent = finding;
+    this.findings += 1;
+    if (finding.position !== undefined && finding.position < (this.firstBadEvent?.position ?? '~')) {
+      this.firstBadEvent = finding;
     }
-    if (finding.object !== undefined) this.#firstObject ??= finding;
-    if (this.#findings <= this.#options.limit) this.#options.onFinding(finding);
-  }
-
-  get findings(): number {
-    return this.#findings;
+    if (finding.object !== undefined) this.firstBadObject ??= finding;
+    if (this.findings <= this.#options.limit) this.#options.onFinding(finding);
   }
 
   /** Whether further findings are only counted. */
   get isFull(): boolean {
-    return this.#findings >= this.#options.limit;
-  }
-
-  /** The first bad event in the order of the log. */
-  get firstBadEvent(): Finding | undefined {
-    return this.#firstEvent;
-  }
-
-  get firstBadObject(): Finding | undefined {
-    return this.#firstObject;
+    return this.findings >= this.#options.limit;
   }
 }
 
