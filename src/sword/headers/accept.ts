@@ -89,7 +89,7 @@ function parseRange(text: string, place: number): Range[] {
   const parts = text.split(';', 1 + MAX_PARAMETERS).map((part) => part.trim().toLowerCase());
   const [type = '', ...parameters] = parts;
   if (!/^[^/\s]+\/[^/\s]+$/.test(type)) return [];
-  const values = new Map(parameters.map((parameter) => parsePair(parameter)));
+  const values = new Map(parameters.map(parsePair));
   const atomType = values.get('type');
   const wild = type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2;
   return [
@@ -98,15 +98,8 @@ function parseRange(text: string, place: number): Range[] {
 }
 
 function parsePair(parameter: string): [string, string] {
-  const at = parameter.indexOf('=');
-  if (at < 0) return [parameter, ''];
-  return [
-    parameter.slice(0, at).trim(),
-    parameter
-      .slice(at + 1)
-      .trim()
-      .replaceAll('"', ''),
-  ];
+  const [name = '', ...value] = parameter.split('=');
+  return [name.trim(), value.join('=').trim().replaceAll('"', '')];
 }
 
 /** Returns the weight; a malformed one is ignored. */
