@@ -6,8 +6,6 @@ export class Iris {
     this.base = normalizeBaseUrl(baseUrl);
   }
 
-  /** A page for people, which links to the other resources. */
-  readonly landingPage = (): string => `${this.base}/`;
   /** Description of every operation. */
   readonly openApi = (): string => `${this.base}/openapi.json`;
   /** SD-IRI */
