@@ -55,10 +55,9 @@ export class OperatorServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#removeFile();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
+    const closed = this.#server[Symbol.asyncDispose]();
     this.#server.closeAllConnections();
-    await promise;
+    await closed;
   }
 
   /** Removes the control file. If that fails, as on a read-only disk, the file is like that of a killed service. */
