@@ -50,7 +50,8 @@ export class ExportTally {
 
   /** Returns the last line, without its line feed. */
   lastLine(part: ExportedPart): string {
-    return canonicalJson(this.#end(part) satisfies Json);
+    const end: ExportTrailer = { export: VERSION, events: this.events, root: this.#tree.root(), ...part };
+    return canonicalJson(end satisfies Json);
   }
 
   /**
@@ -91,10 +92,6 @@ export class ExportTally {
         `The ${this.events} events of the export do not match its last line, or are in another order: their root is ${this.#tree.root()}, not ${end.root}.`,
       );
     }
-  }
-
-  #end(part: ExportedPart): ExportTrailer {
-    return { export: VERSION, events: this.events, root: this.#tree.root(), ...part };
   }
 }
 
