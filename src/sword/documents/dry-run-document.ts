@@ -1,15 +1,11 @@
+import type { DepositModel } from './deposit-model.ts';
 import { authorFact, type Document, depositFields, onlyJson, text } from './document.ts';
 
 /** Result of a dry run, which creates no deposit. */
-export type DryRunDocument = {
+export type DryRunDocument = Pick<DepositModel, 'title' | 'author' | 'updatedAt' | 'statusDetail'> & {
   /** UUID of the request. */
   readonly requestId: string;
-  readonly title: string | null;
-  /** The client that asks. */
-  readonly author: string;
-  readonly updatedAt: string;
   readonly status: 'rejected' | 'verified' | 'done';
-  readonly statusDetail: string;
 };
 
 /** Describes a status document without an id, since there is no deposit. */
