@@ -4,12 +4,15 @@ import { files } from '../../tools/files.ts';
 /** A folder for the service contains files of other programs, whose users would lose access to them. */
 class FolderNotOwn extends errorsOfCode('FOLDER_NOT_OWN') {}
 
-const SETTINGS = {
-  'data folder': 'DEPOSIT_DATA_DIR',
+/** The settings that say where each is. */
+export const SETTINGS = {
+  'event log': 'DEPOSIT_DATA_DIR or DEPOSIT_EVENT_LOG',
   'archive store': 'DEPOSIT_DATA_DIR or DEPOSIT_ARCHIVE_STORE',
+  'data folder': 'DEPOSIT_DATA_DIR',
 } as const;
 
-type Names = Readonly<Record<keyof typeof SETTINGS, readonly string[]>>;
+type Folder = 'data folder' | 'archive store';
+type Names = Readonly<Record<Folder, readonly string[]>>;
 
 /** Names that no other program gives: a folder with one of them is in use by the service, whatever else is in it. */
 const MARKS: Names = {
@@ -41,7 +44,7 @@ const OTHERS: Names = {
  * Verifies that a folder which other users may access is empty or one of the service: a start takes that access away.
  * @throws {FolderNotOwn} such as `/tmp` or `/var/lib`, named by mistake.
  */
-export function assertOwnFolder(what: keyof typeof SETTINGS, folder: string): void {
+export function assertOwnFolder(what: Folder, folder: string): void {
   if (!isOpenToOthers(folder) || hasMark(what, folder)) return;
   // A new file system has `lost+found`.
   const own = [...MARKS[what], ...OTHERS[what], '.', 'lost+found'];
@@ -53,7 +56,7 @@ export function assertOwnFolder(what: keyof typeof SETTINGS, folder: string): vo
 }
 
 /** Whether the service has used the folder: the place where a disk is to be mounted exists as well, but is empty. */
-export function hasMark(what: keyof typeof SETTINGS, folder: string): boolean {
+export function hasMark(what: Folder, folder: string): boolean {
   const found = namesIn(folder);
   return MARKS[what].some((name) => found.includes(name));
 }
