@@ -38,7 +38,6 @@ type DepositsOptions = Pick<DepositParts, 'log' | 'maxArchives' | 'kept'> & {
   readonly limits?: RetryLimits;
 };
 
-/** Opens what writes deposits. */
 export function openDeposits({ isShared, limits, ...parts }: DepositsOptions): DepositParts {
   const { log, projector } = parts;
   return {

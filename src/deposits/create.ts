@@ -16,7 +16,6 @@ import { handleCommand } from './command-handler.ts';
 import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
 import { requestFingerprints } from './idempotency/request-fingerprint.ts';
 
-/** A request for a new deposit. */
 export type NewDeposit = ClientWrite & {
   readonly collection: string;
   readonly iris: Pick<Iris, 'deposit' | 'edit'>;

@@ -179,7 +179,6 @@ function timeoutError(timeLimit: number): EventLogUnavailable {
   return new EventLogUnavailable(`Could not reserve a deposit id within ${timeLimit / 1000} s.`);
 }
 
-/** The stream of reserved deposit ids. */
 export const IDS = 'ids-deposit';
 const UNEXPLAINED = `Could not reserve a deposit id: the append to ${IDS} was rejected, and no read shows another event`;
 

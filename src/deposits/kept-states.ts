@@ -28,7 +28,6 @@ export class KeptStates<State> {
     this.#streams.set(stream, { present, hashes });
   }
 
-  /** Drops the state of a stream. */
   drop(stream: string): void {
     this.#streams.delete(stream);
   }

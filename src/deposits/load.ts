@@ -69,7 +69,6 @@ export function loadingCommands(
   ];
 }
 
-/** Records that a deposit cannot be loaded. */
 export async function failLoading(toLoad: ToLoad, text: string, record: RecordStep): Promise<void> {
   const deposit = await startLoading(toLoad, record);
   if (deposit) await recordFailure(deposit, 'LOADING_IMPOSSIBLE', text, record);

@@ -10,7 +10,6 @@ export type StreamState<State> = {
   readonly position: Position | undefined;
 };
 
-/** Returns the state of a stream without events. */
 export function emptyStream<State, Command, Event>(
   aggregate: Aggregate<State, Command, Event>,
 ): StreamState<State> {

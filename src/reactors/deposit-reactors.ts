@@ -68,7 +68,6 @@ const SLOTS_OF_LARGE = 4;
 /** The longest archive, in bytes, of a small deposit, which has only this one. */
 const SMALL_ARCHIVE = 1024 ** 2;
 
-/** Returns the reactor that loads each verified deposit. */
 export function loader({ log, kept, ...parts }: LoadParts & DepositLog): Reactor {
   return new DepositReactor<ToLoad>(
     { log, kept },

@@ -53,7 +53,6 @@ export class EventLogParking {
     await this.#decide(command, context);
   }
 
-  /** Returns the stream of the decisions about the parked events of a reactor. */
   streamOf(reactor: string): string {
     return `${parkings.prefix}${reactor}`;
   }
@@ -81,7 +80,6 @@ export class EventLogParking {
     return ids;
   }
 
-  /** Returns the events that wait for an operator. */
   async waiting(reactor: string): Promise<readonly ParkedEvent[]> {
     return waitingEvents((await this.#decisions(reactor)).state);
   }
@@ -123,7 +121,6 @@ export class EventLogParking {
   }
 }
 
-/** Returns the events that wait for an operator. */
 export async function parkedEvents(log: EventLog, reactor: string): Promise<readonly ParkedEvent[]> {
   return new EventLogParking(log).waiting(reactor);
 }

@@ -10,7 +10,6 @@ export const AWAITED = {
   loading: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
 } as const;
 
-/** The receivers of all reactors. */
 export const RECEIVERS = receiversOf(ALL_REACTORS);
 
 /** Returns the consumer groups of these reactors: for each the log, and the decisions about its parked events. */

@@ -96,7 +96,6 @@ export class ReactorRunner {
     return this.#options.parking.parkedOrSkipped(this.#reactor.name);
   }
 
-  /** Prefix of the names of the streams that the reactor follows. */
   get streamPrefix(): string {
     return this.#reactor.streamPrefix;
   }
@@ -262,7 +261,6 @@ export class ReactorRunner {
     if (failure) throw failure.error;
   }
 
-  /** Returns the fields that identify an event in the service's log. */
   #logFields({ stream, type, position }: RecordedEvent) {
     return { reactor: this.#reactor.name, stream, type, position };
   }

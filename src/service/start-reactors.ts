@@ -15,7 +15,6 @@ import type { NodeResources } from './open-node.ts';
 /** How long reactors may take to stop: each cuts its work off after three seconds, but a silent log may hold it. */
 const STOP_TIMEOUT_MS = 5000;
 
-/** Parts of a node that reactors need. */
 type ReactorNode = Omit<NodeResources, 'metrics' | 'views'>;
 
 /** Returns the names of the reactors that {@link startReactors} starts with these modules. */

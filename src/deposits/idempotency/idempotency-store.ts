@@ -52,7 +52,6 @@ export class IdempotencyStore {
     this.#log = log;
   }
 
-  /** Loads the earlier request of the client with this key. */
   async load(client: string, key: string, since?: number): Promise<IdempotencyKey> {
     const stream = streamOf(client, key);
     const [begun] = await Array.fromAsync(this.#log.readStream(stream, { limit: 1, since }));

@@ -12,7 +12,6 @@ type ChangeOf = (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change;
 export const adding: ChangeOf = (content) => ({ kind: 'add-content', ...content });
 export const replacing: ChangeOf = (content) => ({ kind: 'replace-content', ...content });
 
-/** Runs the checks of a write to a deposit. */
 export function checkChange(
   { checkWrite }: Pick<WriteParts, 'checkWrite'>,
   ctx: ServiceContext,

@@ -34,7 +34,6 @@ const SUCCESS_HEADERS = [
   'Retry-After', // of a status; that of an error is set afterwards
 ];
 
-/** Media types of the error document. */
 export const ERROR_TYPES: Readonly<Record<Format, string>> = {
   xml: 'application/xml',
   json: 'application/json',

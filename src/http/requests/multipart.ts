@@ -41,7 +41,6 @@ export async function* readMultipart(
   }
 }
 
-/** Returns the boundary that a Content-Type names. */
 export function boundaryOf(parameters: ReadonlyMap<string, string>): string {
   const boundary = parameters.get('boundary') ?? '';
   if (/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary)) return boundary;

@@ -34,7 +34,6 @@ function maxBodyBytes(
   return Math.ceil((maxUploadSize + maxEntrySize) * BASE64_GROWTH) + MULTIPART_OVERHEAD;
 }
 
-/** Receives the body of any kind. */
 export async function receiveBody(receiving: Receiving): Promise<ReceivedContent> {
   const { body } = receiving;
   switch (body.kind) {

@@ -23,7 +23,6 @@ import { assertDeclaredLength, receiveBody } from './receive-body.ts';
 import type { ReceivingParts } from './receiving.ts';
 import type { WriteRule } from './writes-by-iri.ts';
 
-/** A write before its checks. */
 export type UncheckedWrite = {
   readonly ctx: ServiceContext;
   readonly rule: WriteRule;

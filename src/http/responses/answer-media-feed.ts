@@ -24,7 +24,6 @@ export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): b
   return format === 'json' ? !accepts(accept, archives.contentType) : format === 'xml';
 }
 
-/** Answers with a feed of the archives of a deposit, one entry each. */
 export function answerMediaFeed(
   ctx: ServiceContext,
   deposit: DepositContentView,

@@ -21,7 +21,6 @@ type ReceiptOptions = RenderContext & {
   readonly collections: View<CollectionView>;
 };
 
-/** Answers with the receipt of a deposit. */
 export async function answerReceipt(
   ctx: ServiceContext,
   deposit: DepositContentView,
@@ -81,7 +80,6 @@ export async function answerCreated(
   await answerReceipt(ctx, deposit, parts);
 }
 
-/** Sets the entity tag of the changed deposit. */
 export function withTag(ctx: ServiceContext, written: Written): Written {
   ctx.set('ETag', entityTag(written.depositId, written.revision));
   return written;

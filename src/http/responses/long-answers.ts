@@ -7,7 +7,6 @@ import type { ServiceContext } from '../service-context.ts';
 import { streamChunks } from './stream-response.ts';
 import { yieldWhenStalled } from './yield-when-stalled.ts';
 
-/** Limits of one kind of answers. */
 export type LongAnswerLimits = {
   /** Noun of the refusal, in the plural. */
   readonly kind: string;

@@ -61,7 +61,6 @@ export class Server {
   readonly #answeredAt = new WeakMap<Socket, number>();
   #closing = false;
 
-  /** Resolves when the server listens. */
   static async listen(options: ServerOptions): Promise<Server> {
     const server = new Server(options);
     server.#server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
@@ -163,7 +162,6 @@ export class Server {
     return `${this.#tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Resolves to the number of open connections. */
   connections(): Promise<number> {
     return promisify(this.#server.getConnections.bind(this.#server))();
   }

@@ -53,7 +53,6 @@ function placeOf(name: string, config: KeyPlaces): string {
 /** Names of keys that are being written. */
 const UNFINISHED = /\.new$|\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Removes the incomplete files of an interrupted copy of keys. */
 async function removeUnfinished(keys: string): Promise<void> {
   const left = (await filesIn(keys)).filter((name) => UNFINISHED.test(name));
   for (const name of left) await files.rm(path.join(keys, name), { force: true });

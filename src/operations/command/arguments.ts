@@ -27,7 +27,6 @@ export function assertAction(actions: Actions, action: string, values: object): 
   if (foreign !== undefined) throw new UsageError(`${action} does not accept --${foreign}.`);
 }
 
-/** Returns the one required positional. */
 export function onlyPositional(positionals: readonly string[], what: string): string {
   const [value, ...more] = positionals;
   if (value === undefined) throw new UsageError(`${what} is missing.`);

@@ -31,7 +31,6 @@ export function stepJson(
   });
 }
 
-/** Formats the state after a step. */
 export function stateJson({ stored, fault, unknown, state }: Step): string {
   const { stream, revision, metadata } = stored;
   return jsonLine({

@@ -1,6 +1,5 @@
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 
-/** Returns the time that the event states. */
 export function timeOf({ metadata }: RecordedEvent): string {
   return text(metadata['occurredAt']) || 'at an unknown time';
 }

@@ -23,7 +23,6 @@ export function stepText(step: Step, before: Step | undefined): string {
   ].join('\n');
 }
 
-/** Formats the state after a step for a person. */
 export function stateText(name: string, { stored, fault, unknown, description, state, facts }: Step): string {
   const last = `#${stored.revision} ${description.sentence}`;
   const rows: readonly Fact[] = [

@@ -32,7 +32,6 @@ import { isServiceUnknown } from '../command/service-engines.ts';
 /** Time limit for counting the objects of the store; those of a large store are counted only in part. */
 const COUNTING_TIME_MS = 1500;
 
-/** Asks the server of the log, if it has one. */
 type AskServer = () => ReturnType<typeof askLogServer>;
 
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
@@ -222,7 +221,6 @@ function isStoreFault(error: unknown): error is Error {
   );
 }
 
-/** Reads views from their files. */
 class StoredViews {
   readonly #config: Config;
   readonly faults = new Set<string>();

@@ -1,6 +1,5 @@
 import type { Position, RecordedEvent } from '../../event-log/event-log.ts';
 
-/** A deviation that a check found. */
 export type Finding = {
   readonly check: 'files' | 'log' | 'objects' | 'identifiers' | 'anchors' | 'views';
   readonly code: string;
@@ -24,7 +23,6 @@ export type ReportOptions = {
   readonly onFinding: (finding: Finding) => void;
 };
 
-/** Collects the results of a verification. */
 export class Report {
   /** How much was checked and found right, except for what the findings name. */
   readonly counts = {
@@ -66,7 +64,6 @@ export class Report {
   }
 }
 
-/** A part of a verification. */
 export type Check = (report: Report) => Promise<void>;
 
 /**

@@ -137,7 +137,6 @@ export class ResumePoint implements LogCheck {
     await files.rm(this.#file, { force: true }).catch(ignoreNotWritable); // then another user owns it
   }
 
-  /** Why the progress cannot be saved. */
   get saveError(): string | undefined {
     return this.#saveError;
   }

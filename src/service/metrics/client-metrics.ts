@@ -5,7 +5,6 @@ import type { Projector } from '../../views/projector.ts';
 import type { View } from '../../views/view.ts';
 import type { serveClients } from '../serve-clients.ts';
 
-/** Observes the deposits that the views of this node show, the queue of passwords, and refused logins. */
 export function observeClients(
   metrics: Metrics,
   { statuses, options: { credentials } }: Awaited<ReturnType<typeof serveClients>>,
@@ -27,7 +26,6 @@ export function observeClients(
   });
 }
 
-/** Observes the number of deposits in each state, and the age of the oldest. */
 function observeDeposits(
   metrics: Metrics,
   statuses: View<DepositStatusView>,

@@ -11,7 +11,6 @@ import type { Projector } from '../../views/projector.ts';
 import type { SnapshotMaker } from '../../views/snapshots/snapshot-maker.ts';
 import { CHORES, lastSuccess } from '../backends/last-success.ts';
 
-/** Observes the configuration of the node, its readiness and its free disk space. */
 export function observeNode(
   metrics: Metrics,
   config: Config,
@@ -60,7 +59,6 @@ export function observeNode(
   }
 }
 
-/** Observes the ages of the last complete backup and of the last verification without a finding. */
 function observeChores(metrics: Metrics, dataDir: string): void {
   const age = metrics.gauge(
     'last_success_age_seconds',
@@ -84,7 +82,6 @@ function foldersOf({ dataDir, eventLog, archiveStore }: Config): Record<string, 
   };
 }
 
-/** Observes whether anchors are created as often as configured. */
 export function observeAnchoring(metrics: Metrics, anchoring: Anchoring): void {
   metrics
     .gauge('anchor_interval_seconds', 'Time from one anchor of this node to the next; 0 when it makes none')
@@ -96,7 +93,6 @@ export function observeAnchoring(metrics: Metrics, anchoring: Anchoring): void {
   metrics.onScrape('anchors', () => age.set(anchoring.age));
 }
 
-/** Observes how the views of this node began, and the snapshots from which those of other nodes can begin. */
 export function observeSnapshots(
   metrics: Metrics,
   projector: Pick<Projector, 'begunFrom'>,

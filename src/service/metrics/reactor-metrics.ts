@@ -8,7 +8,6 @@ import type { startReactors } from '../start-reactors.ts';
 
 type Reactors = ReturnType<typeof startReactors>;
 
-/** Observes the work of the reactors of this node, and what waits for reactors on any node. */
 export function observeReactors(
   metrics: Metrics,
   parking: Pick<EventLogParking, 'waiting'>,
@@ -120,7 +119,6 @@ function observeWorkers(metrics: Metrics, workers: Reactors['workers']): void {
   });
 }
 
-/** Observes the work that sweeps of this node have begun. */
 function observeSweep(metrics: Metrics, sweep: Reactors['sweep']): void {
   const begun = metrics.counter(
     'sweep_begun_total',
@@ -137,7 +135,6 @@ function observeSweep(metrics: Metrics, sweep: Reactors['sweep']): void {
   });
 }
 
-/** Observes the deposits that wait for a reactor for too long, on any node. */
 export function observeStuck(metrics: Metrics, statuses: View<DepositStatusView>, stuckAfter: number): void {
   const stuck = metrics.gauge(
     'stuck_deposits',

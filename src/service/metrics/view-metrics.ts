@@ -5,7 +5,6 @@ import type { Projector } from '../../views/projector.ts';
 
 type ObservedProjector = Pick<Projector, 'isCurrent' | 'reached' | 'switches'>;
 
-/** Observes the lag of the views of this node, and how often they were replaced. */
 export function observeViews(metrics: Metrics, log: EventLog, projector: ObservedProjector): void {
   const rebuilding = metrics.gauge(
     'views_rebuilding',

@@ -86,7 +86,6 @@ function entryOf(event: HistoryEntry): Part {
   };
 }
 
-/** Returns the details without internal ones. */
 function visibleDetails({ description }: HistoryEntry): readonly { label: string; value: string }[] {
   return description.details
     .filter(({ internal }) => !internal)
