@@ -79,7 +79,7 @@ test('every document returns the texts of clients unchanged', (t) => {
         uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
         collection: 'physics',
         title: text,
-        author: other,
+        client: other,
         createdAt: '2026-01-02T03:04:05.000Z',
         updatedAt: '2026-01-02T03:04:05.000Z',
         archive,

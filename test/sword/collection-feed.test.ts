@@ -24,7 +24,7 @@ const hostile = '</title>\u0000<b a="1">&amp; ]]> \ud800 \u{1f98a}\r\n"\'';
 const list: DepositList = {
   collection: 'r & d',
   title: hostile,
-  author: 'alice/ä',
+  client: 'alice/ä',
   updatedAt: '2026-03-01T10:00:00.250Z',
   count: 2,
   links: [{ rel: 'next', href: 'https://deposit.example/base/1/r%20%26%20d/?page=2&below=7' }],
@@ -35,7 +35,7 @@ const list: DepositList = {
       uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
       collection: 'r & d',
       title: hostile,
-      author: 'alice/ä',
+      client: 'alice/ä',
       createdAt: '2026-03-01T10:00:00.000Z',
       updatedAt: '2026-03-01T10:00:00.250Z',
       completedAt: null,

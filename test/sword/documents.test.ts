@@ -31,7 +31,7 @@ const orbitals = {
   uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
   collection: 'physics',
   title: 'Orbitals',
-  author: 'alice',
+  client: 'alice',
   createdAt: '2017-09-26T10:32:07.000Z',
   updatedAt: '2017-09-27T00:05:00.000Z',
   archive: { filename: 'orbitals-1.0.zip', mediaType: 'application/zip' },
@@ -240,7 +240,7 @@ test('status and content are Atom entries with an author and their own location'
     content: xml(contentDocument(orbitals, language)),
   })) {
     const root = parsedBody(text);
-    t.is(child(child(root, atom('author')), atom('name')).text, orbitals.author);
+    t.is(child(child(root, atom('author')), atom('name')).text, orbitals.client);
     const { attributes } = child(root, atom('link'));
     t.deepEqual(attributes, { rel: 'alternate', href: `https://deposit.example/1/physics/42/${name}/` });
   }
@@ -273,7 +273,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
     content: null,
   });
   t.like(JSON.parse(asJson(statusDocument(orbitals, language))), {
-    author: { name: orbitals.author },
+    author: { name: orbitals.client },
     deposit_id: 42,
     deposit_status: 'done',
     deposit_status_detail: 'The deposit has been loaded.',
@@ -283,7 +283,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
     deposit_swh_id_context: orbitals.loaded.refIdContext,
   });
   t.like(JSON.parse(asJson(contentDocument(orbitals, language))), {
-    author: { name: orbitals.author },
+    author: { name: orbitals.client },
     deposit_id: 42,
     deposit_date: 'Sept. 26, 2017, 10:32 a.m.',
     deposit_status: 'done',
@@ -532,7 +532,7 @@ test('every document is well-formed with any text, and returns it unchanged', (t
     const odd = {
       ...orbitals,
       title: text,
-      author: text,
+      client: text,
       archive: { filename: text, mediaType: text },
       statusDetail: text,
       loaded: { refId: text, refIdContext: text },

@@ -21,7 +21,7 @@ const about = {
   uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
   collection: 'physics',
   title: 'Orbitals',
-  author: 'alice',
+  client: 'alice',
   updatedAt: '2026-03-01T10:00:00.250Z',
 };
 const orbitalsZip = {
@@ -125,7 +125,7 @@ test('feeds and maps are well-formed with any texts, and return them unchanged',
     const odd = {
       ...statement,
       title: text,
-      author: text,
+      client: text,
       statusDetail: text,
       archives: archive ? [{ ...archive, filename: text, mediaType: text }] : [],
     };

@@ -10,8 +10,7 @@ export function contentHandler(parts: ReadParts): ServiceMiddleware {
   const { queries, answers } = parts;
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
-      const document = { ...deposit, author: deposit.client };
-      answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => contentDocument(document, parts), parts);
+      answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => contentDocument(deposit, parts), parts);
       answers.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });

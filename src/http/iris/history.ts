@@ -33,7 +33,7 @@ export function historyHandler(parts: ReadParts): ServiceMiddleware {
       const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);
       if (!chosen) return;
       const page = await pageOf(queries, deposit, from);
-      const document = historyFeed({ ...deposit, author: deposit.client, ...page }, parts);
+      const document = historyFeed({ ...deposit, ...page }, parts);
       answerDocument(ctx, chosen.contentType, render(document, chosen.format, parts));
     },
   });

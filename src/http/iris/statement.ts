@@ -29,11 +29,10 @@ export function statementHandler(parts: ReadParts, offers = STATEMENT_OFFERS): S
       const chosen = chooseRepresentation(ctx, deposit, offers);
       if (!chosen) return;
       const { contentType, format } = chosen;
-      const statement = { ...deposit, author: deposit.client };
       const body =
         format === 'rdf'
-          ? statementRdf(statement, parts)
-          : render(statementFeed(statement, parts), format, parts);
+          ? statementRdf(deposit, parts)
+          : render(statementFeed(deposit, parts), format, parts);
       answerDocument(ctx, contentType, body);
       answers.store(ctx, deposit, () => queries.contentValidator(deposit));
     },

@@ -24,7 +24,7 @@ export function statusHandler(parts: ReadParts & { readonly refIdAliases: boolea
       const seconds = RETRY_AFTER_SECONDS[deposit.status];
       if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
       const externalId = deposit.externalIdentifier ?? deposit.slug;
-      const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit), externalId };
+      const document = { ...deposit, loaded: identifiersOf(deposit), externalId };
       answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => statusDocument(document, parts), parts);
       answers.store(ctx, deposit, () => queries.statusValidator(deposit));
     },

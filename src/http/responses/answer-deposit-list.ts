@@ -47,7 +47,7 @@ export async function answerDepositList(
   const list = {
     collection,
     title,
-    author: query.client,
+    client: query.client,
     updatedAt: latestOf(page.deposits) ?? clock.date().toISOString(),
     count: page.total,
     links,
@@ -64,12 +64,11 @@ export async function answerDepositList(
 }
 
 function toListedDeposit(deposit: DepositStatusView, viewGeneration: number): ListedDeposit {
-  const { depositId, revision, client: author, externalIdentifier, slug } = deposit;
+  const { depositId, revision, externalIdentifier, slug } = deposit;
   const version = `${viewGeneration} ${depositId} ${revision}`;
   return {
     ...deposit,
     version,
-    author,
     externalId: externalIdentifier ?? slug,
     loaded: identifiersOf(deposit),
   };

@@ -30,6 +30,5 @@ export function answerMediaFeed(
   renderContext: RenderContext,
   offers: Offers = MEDIA_FEED_OFFERS,
 ): void {
-  const statement = { ...deposit, author: deposit.client };
-  answerVersion(ctx, deposit, offers, () => mediaFeed(statement, renderContext), renderContext);
+  answerVersion(ctx, deposit, offers, () => mediaFeed(deposit, renderContext), renderContext);
 }

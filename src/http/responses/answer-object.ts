@@ -95,7 +95,7 @@ function toObjectDocument(
     bytes: bytes ?? null,
     formats: [...(place.type === 'dir' ? [TAR.contentType] : []), BYTES.contentType],
     updatedAt: loadedAt,
-    author: deposit.client,
+    client: deposit.client,
     deposits: deposits.map(({ depositId, collection, origin, snapshot, revision }) => ({
       depositId,
       collection,

@@ -31,7 +31,6 @@ export async function answerReceipt(
   const terms = await options.terms.of(deposit.entries);
   const receipt = {
     ...deposit,
-    author: deposit.client,
     archive: latest ? { filename: latest.filename, mediaType: mediaTypeOf(deposit) } : null,
     treatment,
     terms: terms ?? [],

@@ -52,7 +52,7 @@ export function dryRuns(
     const document = dryRunDocument({
       requestId,
       title: content.entry?.facts.title ?? null,
-      author: login.client,
+      client: login.client,
       updatedAt: clock.date().toISOString(),
       ...(await verdictOn(content, login.domain, places, place)),
     });

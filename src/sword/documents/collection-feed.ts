@@ -21,8 +21,7 @@ export type DepositList = {
   readonly collection: string;
   /** Title of the collection. */
   readonly title: string;
-  /** The client. */
-  readonly author: string;
+  readonly client: string;
   /** RFC 3339, UTC. */
   readonly updatedAt: string;
   /** Number of deposits on all pages. */
@@ -51,15 +50,15 @@ export function collectionFeed(
   list: DepositList,
   { iris, generator }: Pick<RenderContext, 'iris' | 'generator'>,
 ): Document {
-  const { collection, title, author } = list;
+  const { collection, title, client } = list;
   return {
     element: 'feed',
     isHot: true,
     facts: [
-      text('id', `${iris.collection(collection)}#deposits-of-${encodeURIComponent(author)}`), // each client has its own
-      text('title', `Deposits of ${author} in ${title}`),
+      text('id', `${iris.collection(collection)}#deposits-of-${encodeURIComponent(client)}`), // each client has its own
+      text('title', `Deposits of ${client} in ${title}`),
       text('updated', list.updatedAt),
-      authorFact(author),
+      authorFact(client),
       generatorFact(generator),
       linksFact(list.links, FEED_TYPE),
       text('count', list.count, 'depositns:count'),
@@ -84,7 +83,7 @@ function factsOf(deposit: ListedDeposit, iris: Iris): Fact[] {
   return [
     ...headFacts(deposit),
     text('published', deposit.createdAt),
-    authorFact(deposit.author),
+    authorFact(deposit.client),
     linksFact(linksOf(deposit, iris)),
     ...onlyJson(fields),
     onlyXml(element('depositns:id', String(depositId))),

@@ -10,7 +10,7 @@ export type DepositModel = {
   /** Title from the metadata; `null` before there are any. */
   readonly title: string | null;
   /** The depositing client. */
-  readonly author: string;
+  readonly client: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Content at the EM-IRI: the name of the latest archive, and the media type of the response. */
@@ -27,8 +27,8 @@ export function headFacts(deposit: Pick<DepositModel, 'depositId' | 'uuid' | 'ti
 }
 
 /** Returns what Atom requires of an entry without content: its author and a link to it (RFC 4287, 4.1.2). */
-export function atomFacts({ author }: Pick<DepositModel, 'author'>, iri: string): Fact[] {
-  return [authorFact(author), onlyXml(element('link', '', { rel: 'alternate', href: iri }))];
+export function atomFacts({ client }: Pick<DepositModel, 'client'>, iri: string): Fact[] {
+  return [authorFact(client), onlyXml(element('link', '', { rel: 'alternate', href: iri }))];
 }
 
 export function titleOf({ title, depositId }: Pick<DepositModel, 'title' | 'depositId'>): string {

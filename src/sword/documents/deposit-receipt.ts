@@ -42,7 +42,7 @@ export function depositReceipt(
     facts: [
       ...headFacts(receipt),
       text('published', createdAt),
-      authorFact(receipt.author),
+      authorFact(receipt.client),
       ...onlyJson({ generator }), // RFC 4287 has it in feeds alone
       ...depositFields({ deposit_id: depositId, deposit_date: humanDate(new Date(createdAt)) }),
       ...depositFields({ deposit_archive: archive?.filename ?? 'None' }).map((fact) => ({

@@ -2,7 +2,7 @@ import type { DepositModel } from './deposit-model.ts';
 import { authorFact, type Document, depositFields, onlyJson, text } from './document.ts';
 
 /** Result of a dry run, which creates no deposit. */
-export type DryRunDocument = Pick<DepositModel, 'title' | 'author' | 'updatedAt' | 'statusDetail'> & {
+export type DryRunDocument = Pick<DepositModel, 'title' | 'client' | 'updatedAt' | 'statusDetail'> & {
   /** UUID of the request. */
   readonly requestId: string;
   readonly status: 'rejected' | 'verified' | 'done';
@@ -12,7 +12,7 @@ export type DryRunDocument = Pick<DepositModel, 'title' | 'author' | 'updatedAt'
 export function dryRunDocument({
   requestId,
   title,
-  author,
+  client,
   updatedAt,
   status,
   statusDetail,
@@ -23,7 +23,7 @@ export function dryRunDocument({
       text('id', `urn:uuid:${requestId}`),
       text('title', title ?? 'Dry run'),
       text('updated', updatedAt),
-      authorFact(author),
+      authorFact(client),
       ...onlyJson({ dry_run: true }),
       ...depositFields({ deposit_status: status, deposit_status_detail: statusDetail }),
     ],

@@ -18,7 +18,7 @@ import {
 /** A page of the events of a deposit, oldest first. */
 export type History = Pick<
   DepositModel,
-  'depositId' | 'uuid' | 'collection' | 'title' | 'author' | 'updatedAt'
+  'depositId' | 'uuid' | 'collection' | 'title' | 'client' | 'updatedAt'
 > & {
   readonly events: readonly HistoryEntry[];
   /** Number of the first event of this page, and of the adjacent pages, if any. */
@@ -49,7 +49,7 @@ export function historyFeed(
       text('id', `${urnOf(history)}#history`),
       text('title', `History of ${titleOf(history)}`),
       text('updated', history.updatedAt),
-      authorFact(history.author),
+      authorFact(history.client),
       generatorFact(generator),
       linksFact(linksOf(history, iris), FEED_TYPE),
       { name: 'entries', parts: history.events.map(entryOf) },

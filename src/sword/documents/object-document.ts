@@ -31,8 +31,7 @@ export type ObjectDocument = {
   readonly formats: readonly string[];
   /** Time of loading. RFC 3339, UTC. */
   readonly updatedAt: string;
-  /** The client. */
-  readonly author: string;
+  readonly client: string;
   /** Deposits that contain the object, newest first. */
   readonly deposits: readonly ObjectDeposit[];
   /** Id below which there are more deposits. */
@@ -59,7 +58,7 @@ export function objectDocument(
       text('id', swhid),
       text('title', title),
       text('updated', document.updatedAt),
-      authorFact(document.author),
+      authorFact(document.client),
       ...onlyJson({ generator }), // RFC 4287 has it in feeds alone
       linksFact(linksOf(document, iris)),
       onlyXml(element('content', title, { type: 'text' })),

@@ -42,13 +42,13 @@ export function statementRdf(
   return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
 }
 
-function archiveElements(archive: StatedArchive, { author }: Statement): BodyElement[] {
+function archiveElements(archive: StatedArchive, { client }: Statement): BodyElement[] {
   return [
     element('dcterms:title', archive.filename),
     element('dcterms:format', archive.mediaType),
     resource('sword:packaging', packagingOf(archive)),
     literal('sword:depositedOn', depositedOn(archive), 'dateTime'),
-    literal('sword:depositedBy', author, 'string'),
+    literal('sword:depositedBy', client, 'string'),
   ];
 }
 

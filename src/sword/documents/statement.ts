@@ -19,7 +19,7 @@ import {
 /** Content of the Statement: the state of a deposit and its archives (SWORD 2.0, section 11). */
 export type Statement = Pick<
   DepositModel,
-  'depositId' | 'uuid' | 'collection' | 'title' | 'author' | 'updatedAt' | 'status' | 'statusDetail'
+  'depositId' | 'uuid' | 'collection' | 'title' | 'client' | 'updatedAt' | 'status' | 'statusDetail'
 > & {
   /** In upload order. */
   readonly archives: readonly StatedArchive[];
@@ -93,7 +93,7 @@ function archiveFeed(
       text('id', `${urnOf(statement)}#${fragment}`),
       text('title', `${title} of ${titleOf(statement)}`),
       text('updated', statement.updatedAt),
-      authorFact(statement.author),
+      authorFact(statement.client),
       generatorFact(generator),
       linksFact([{ rel: 'self', href }], FEED_TYPE),
       ...more,
@@ -128,7 +128,7 @@ function archiveEntry(archive: StatedArchive, statement: Statement, iris: Iris):
       },
       text('packaging', packagingOf(archive), 'sword:packaging'),
       text('deposited_on', depositedOn(archive), 'sword:depositedOn'),
-      text('deposited_by', statement.author, 'sword:depositedBy'),
+      text('deposited_by', statement.client, 'sword:depositedBy'),
       text('sha256', sha256, 'depositns:sha256'),
     ],
   };
