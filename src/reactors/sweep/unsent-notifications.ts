@@ -1,4 +1,3 @@
-import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
 import { load } from '../../deposits/command-handler.ts';
 import { statusChangesUpTo } from '../../deposits/status-change.ts';
 import { notifications } from '../../domain/aggregates.ts';
@@ -50,14 +49,13 @@ export class UnsentNotifications {
   /** Yields the last unsent status event of each deposit that has not changed since `limit`, RFC 3339. */
   async *find(limit: string, signal: AbortSignal): AsyncGenerator<RecordedEvent> {
     const { webhooks } = this.#options.views;
-    const byClient = new Map<string, ClientWebhook>();
-    for (const webhook of webhooks.values()) byClient.set(webhook.client, webhook);
-    if (byClient.size === 0) return;
+    const notified = new Set(Array.from(webhooks.values(), ({ client }) => client));
+    if (notified.size === 0) return;
     if (limit < this.#examined) this.#examined = ''; // the clock was ahead in an earlier run
     const before = this.#open;
     const open: Candidate[] = [];
     const seen = new Set<string>(); // those of the last run may be in the views as well
-    for await (const candidate of this.#candidates(before, byClient, limit, signal)) {
+    for await (const candidate of this.#candidates(before, notified, limit, signal)) {
       const key = `${candidate.depositId}/${candidate.revision}`;
       if (seen.has(key)) continue;
       seen.add(key);
@@ -74,7 +72,7 @@ export class UnsentNotifications {
 
   async *#candidates(
     open: readonly Candidate[],
-    byClient: ReadonlyMap<string, ClientWebhook>,
+    notified: ReadonlySet<string>,
     limit: string,
     signal: AbortSignal,
   ): AsyncGenerator<Candidate> {
@@ -86,7 +84,7 @@ export class UnsentNotifications {
       for await (const { depositId, client, revision, updatedAt: at } of all) {
         // The only status event of a partial deposit is its first event.
         const expected = status === 'partial' ? 0 : revision;
-        if (byClient.has(client) && !this.#isRecorded(depositId, expected)) yield { depositId, revision, at };
+        if (notified.has(client) && !this.#isRecorded(depositId, expected)) yield { depositId, revision, at };
       }
     }
     for await (const { depositId, revision, deletedAt: at } of pagedByTime(
