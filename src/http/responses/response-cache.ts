@@ -14,9 +14,6 @@ export type ResponseCacheOptions = ObservingOptions & {
   readonly trustProxy: boolean;
 };
 
-/** Returns without waiting whether the cached response is still valid for its deposit. */
-export type Validator = () => boolean;
-
 const MAX_RESPONSES = 1024;
 /** Maximum number of characters of a cached body; longer ones are not worth the memory. */
 const MAX_BODY_CHARACTERS = 16 * 1024;
@@ -49,7 +46,8 @@ export type ReadParts = RenderContext & { readonly queries: DepositQueries; read
 type CachedResponse = {
   readonly client: string;
   readonly collection: string;
-  readonly isUnchanged: Validator;
+  /** Returns without waiting whether the response is still valid for its deposit. */
+  readonly isUnchanged: () => boolean;
   readonly status: number;
   readonly message: string;
   /** Alternating names and values, without the id of the request. */
@@ -84,7 +82,7 @@ export class ResponseCache {
   store(
     ctx: ServiceContext,
     { client, collection }: OwnedDeposit,
-    validator: () => Validator | undefined,
+    validator: () => (() => boolean) | undefined,
   ): void {
     const { req, res, originalUrl: url, body, status } = ctx;
     const key = keyOf({ url, headers: req.headers });
