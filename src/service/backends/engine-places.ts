@@ -1,5 +1,4 @@
 import type { ArchiveStoreConfig, Config, EventLogConfig } from '../../config/config.ts';
-import type { S3Place } from '../../config/s3-url.ts';
 import { realPath } from '../../tools/files/real-path.ts';
 
 export type EnginePlaces = Readonly<ReturnType<typeof enginePlaces>>;
@@ -17,7 +16,9 @@ export function enginePlaces({ eventLog, archiveStore }: Pick<Config, 'eventLog'
 
 /** Returns the location of a store, for comparison and display. */
 export function storePlace(store: ArchiveStoreConfig): string {
-  return store.kind === 'file' ? `file:${realPath(store.folder)}` : s3Place(store);
+  if (store.kind === 'file') return `file:${realPath(store.folder)}`;
+  const { endpoint, bucket, prefix } = store;
+  return `s3://${endpoint.host}:${endpoint.port}/${bucket}/${prefix}`;
 }
 
 /** Returns the place of a log, for comparison and display. */
@@ -26,8 +27,4 @@ export function logIdentity(eventLog: EventLogConfig): string {
   // The credentials end at the first @, and may have a slash. A refused string has another before its hosts.
   const [, hosts] = /^[^/]*\/\/(?:[^:@]+:[^@]+@)?(?:[^?]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
   return `eventstoredb ${hosts}`;
-}
-
-function s3Place({ endpoint: { host, port }, bucket, prefix }: S3Place): string {
-  return `s3://${host}:${port}/${bucket}/${prefix}`;
 }
