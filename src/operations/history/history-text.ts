@@ -1,4 +1,4 @@
-import { type Fact, quoted } from '../../domain/description.ts';
+import { type Fact, pluralize, quoted } from '../../domain/description.ts';
 import { printableLine } from '../../tools/terminal/printable.ts';
 import { columnsOf, wrapLines } from '../../tools/terminal/wrap-lines.ts';
 import { actorText, correlationOf, timeOf } from './history-metadata.ts';
@@ -49,7 +49,7 @@ export function closingText(
   events: number,
   isWhole: boolean,
 ): string {
-  const count = `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}`;
+  const count = pluralize(events, 'event');
   const text =
     status === 'deleted'
       ? `${name} was deleted after ${count}: it is no longer shown, but its history stays.`
