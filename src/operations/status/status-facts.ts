@@ -67,7 +67,8 @@ export async function statusFacts(
       viewsOf(state).map(({ name, source }) => viewFacts(views, readable, name, source.prefix, state)),
     ),
     reactors,
-    deposits: depositFacts(views, config.stuckAfter),
+    /** `null` on a node without views, while they are filled for the first time, or with a corrupt one. */
+    deposits: views.read(depositStatus.name, (view) => depositsIn(view, config.stuckAfter)) ?? null,
     notifications: notificationFacts(views, state),
     sweep: state?.sweep ?? null,
     /** One sentence per view; what depends on these views is `null` here. */
@@ -95,16 +96,13 @@ async function logFacts({ eventLog }: Config, log: EventLog, askServer: AskServe
   const engine = eventLog.kind;
   try {
     const position = (await log.head()) ?? null;
-    return { engine, position, server: serverFacts(await askServer()), note: null };
+    const server = await askServer();
+    const known = server ? { version: server.version, warning: server.warning ?? null } : null;
+    return { engine, position, server: known, note: null };
   } catch (error) {
     if (!(error instanceof EventLogUnavailable)) throw error;
     return { engine, position: null, server: null, note: `${logIdentity(eventLog)}: ${error.message}` };
   }
-}
-
-/** Returns `null` for a log without a server. */
-function serverFacts(server: Awaited<ReturnType<typeof askLogServer>>) {
-  return server ? { version: server.version, warning: server.warning ?? null } : null;
 }
 
 /** Returns the views of the running node or, without one, all that a node may have. */
@@ -151,11 +149,6 @@ async function reactorFacts(config: Config, log: EventLog | undefined, state?: N
 /** Without a delivery: the log does not answer. */
 function deliveryFacts(delivery: GroupStatus | null | undefined) {
   return { position: delivery?.position ?? null, ...lagOf(delivery?.waiting, delivery?.oldest) };
-}
-
-/** Returns `null` on a node without views, while they are filled for the first time, or with a corrupt one. */
-function depositFacts(views: StoredViews, stuckAfter: number) {
-  return views.read(depositStatus.name, (view) => depositsIn(view, stuckAfter)) ?? null;
 }
 
 function depositsIn(view: StoredView, stuckAfter: number) {
