@@ -17,6 +17,7 @@ import {
   onlyXml,
   type RenderContext,
   text,
+  texts,
 } from './document.ts';
 
 export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
@@ -61,11 +62,7 @@ export function depositReceipt(
         elements: archives.map((received) => archiveLink(received, receipt, iris)),
       },
       ...onlyJson({ dcterms: terms }),
-      {
-        name: 'packaging',
-        value: PACKAGINGS,
-        elements: PACKAGINGS.map((packaging) => element('sword:packaging', packaging)),
-      },
+      texts('packaging', PACKAGINGS, 'sword:packaging'),
       text('treatment', receipt.treatment, 'sword:treatment'),
       onlyXml(
         ...terms.map(({ name, value, lang }) =>

@@ -45,6 +45,11 @@ export function text(name: string, value: string | number | boolean, tag = name)
   return { name, value, elements: [element(tag, String(value))] };
 }
 
+/** Returns a fact that XML has as an element for each of its texts. */
+export function texts(name: string, value: readonly string[], tag: string): Fact {
+  return { name, value, elements: value.map((one) => element(tag, one)) };
+}
+
 /** Returns elements that JSON has not, or in another place. */
 export function onlyXml(...elements: readonly BodyElement[]): Fact {
   return { elements };

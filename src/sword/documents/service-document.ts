@@ -3,7 +3,7 @@ import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { APP } from '../namespaces.ts';
 import { element } from '../xml/xml-body.ts';
-import { type Document, onlyJson, type Part, type RenderContext, text } from './document.ts';
+import { type Document, onlyJson, type Part, type RenderContext, text, texts } from './document.ts';
 
 export type ServiceDocument = {
   /** Title of the workspace. */
@@ -86,11 +86,7 @@ function collectionPart(
       text('mediation', false, 'sword:mediation'),
       text('metadata_relevant_header', false, 'sword:metadataRelevantHeader'),
       text('treatment', collection.treatment, 'sword:treatment'),
-      {
-        name: 'accept_packaging',
-        value: PACKAGINGS,
-        elements: PACKAGINGS.map((packaging) => element('sword:acceptPackaging', packaging)),
-      },
+      texts('accept_packaging', PACKAGINGS, 'sword:acceptPackaging'),
       ...(isOfCollection ? [] : [text('service', iris.collectionService(name), 'sword:service')]),
       text('name', name, 'sword:name'),
       ...(maxResumableUploadSize === undefined
