@@ -2,7 +2,8 @@ import { refuseMediation } from '../../sword/headers/on-behalf-of.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
-export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
 
 /** Handlers by method. HEAD is served by GET unless it has its own handler; OPTIONS is always possible. */
 export type Handlers<Target> = {
@@ -70,8 +71,6 @@ function allowed<Target>(handlers: Handlers<Target>, possible: (method: Method) 
     .concat('OPTIONS')
     .join(', ');
 }
-
-const METHODS: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 function isMethod(method: string): method is Method {
   return METHODS.some((known) => known === method);

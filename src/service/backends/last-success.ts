@@ -6,8 +6,8 @@ import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 
 /** Work of operators whose last success is recorded. */
-type Chore = 'backup' | 'verification';
-export const CHORES: readonly Chore[] = ['backup', 'verification'];
+export const CHORES = ['backup', 'verification'] as const;
+type Chore = (typeof CHORES)[number];
 
 /**
  * Records in the data folder that a backup was complete, or that a verification of everything found nothing. Does
