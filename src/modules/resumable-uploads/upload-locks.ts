@@ -58,7 +58,8 @@ export class UploadLock implements Disposable {
   readonly released: Promise<void>;
   readonly #release: () => void;
   #interrupt: (() => void) | undefined;
-  #progressAt = clock.monotonic();
+  /** When the holder began to wait for its client; `undefined` while it waits for the disk. */
+  #waitingSince: number | undefined;
 
   constructor(interrupt: (() => void) | undefined, onReleased: () => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -70,9 +71,10 @@ export class UploadLock implements Disposable {
     };
   }
 
-  /** Whether the holder can be interrupted, and has made no progress for this number of milliseconds. */
+  /** Whether the holder can be interrupted, and has waited for its client for this number of milliseconds. */
   yields(stalledAfter: number): boolean {
-    return this.#interrupt !== undefined && clock.monotonic() - this.#progressAt >= stalledAfter;
+    const waitedMs = this.#waitingSince === undefined ? 0 : clock.monotonic() - this.#waitingSince;
+    return this.#interrupt !== undefined && waitedMs >= stalledAfter;
   }
 
   interrupt(): void {
@@ -80,14 +82,15 @@ export class UploadLock implements Disposable {
   }
 
   /**
-   * Passes the chunks on and records progress, so that the holder does not count as stalled. After the last chunk it
-   * can no longer be interrupted.
+   * Passes the chunks on and measures the wait for each. The time of the disk does not count, so that a sender that
+   * waits for it has not stalled. After the last chunk the holder can no longer be interrupted.
    */
   async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    this.#waitingSince = clock.monotonic();
     for await (const chunk of chunks) {
-      this.#progressAt = clock.monotonic();
+      this.#waitingSince = undefined;
       yield chunk;
-      this.#progressAt = clock.monotonic(); // excludes the time of the disk
+      this.#waitingSince = clock.monotonic();
     }
     this.#interrupt = undefined;
   }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
+import { UploadLocks } from '../../../src/modules/resumable-uploads/upload-locks.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { tarOf } from '../../../testing/archives/archive-builders.ts';
 import { assertSwordError } from '../../../testing/documents/sword-error.ts';
@@ -68,6 +69,25 @@ test.serial('an archive with a failed write becomes done with the sent bytes', a
   await alice.waitFor(edit.replace('metadata', 'status'), 'done');
   const stored = await alice.get(edit.replace('metadata', 'media'));
   t.true(Buffer.from(await stored.bytes()).equals(archive));
+});
+
+test.serial('a sender whose bytes wait for a slow disk has not stalled', async (t) => {
+  const locks = new UploadLocks(10);
+  let interrupted = 0;
+  using lock = await locks.acquire('a', () => {
+    interrupted += 1;
+    lock[Symbol.dispose]();
+  });
+  await pause(50); // the file is opened
+  await locks.withoutStalled('a');
+  const chunks = lock.watched(slowly(randomBytes(2), 1));
+  await chunks.next();
+  await pause(50); // the chunk is written
+  await locks.withoutStalled('a');
+  await t.throwsAsync(locks.acquire('a'), { code: 'UploadLocked' });
+  t.is(interrupted, 0);
+  using _other = await locks.acquire('a', undefined, { insists: true });
+  t.is(interrupted, 1);
 });
 
 type Begun = { readonly upload: Upload; readonly file: string; readonly folder: string };
