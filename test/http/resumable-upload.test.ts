@@ -563,9 +563,13 @@ test('a repeated request with an Idempotency-Key that names an upload gets the s
     alice.post('/1/software/', null, { ...archiveHeaders(), ...partial, Upload: upload, ...headers });
   const [upload, other] = [await uploads.whole(helloZip), await uploads.whole(largeTar)];
   const key = { 'Idempotency-Key': randomBytes(8).toString('hex') };
-  const [first, again] = [await ask(upload, key), await ask(upload, key)];
+  const withMd5 = { ...key, 'Content-MD5': md5Of(helloZip) };
+  const [first, again] = [await ask(upload, withMd5), await ask(upload, withMd5)];
   t.deepEqual([first.status, again.status], [201, 201]);
   t.is(again.headers.get('location'), first.headers.get('location'));
+  const otherSha256 = { ...key, 'Repr-Digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` };
+  for (const differing of [{ ...key, 'Content-MD5': md5Of('x') }, otherSha256])
+    await assertSwordError(t, await ask(upload, differing), 412, 'ErrorChecksumMismatch');
   await assertSwordError(t, await ask(upload, {}), 409, 'Conflict');
   await assertSwordError(t, await ask(upload, { 'Idempotency-Key': 'another' }), 409, 'Conflict');
   await assertSwordError(t, await ask(other, key), 409, 'Conflict');

@@ -13,7 +13,7 @@ import {
 } from '../../../sword/headers/content-disposition.ts';
 import { isArchiveType, parseMediaType } from '../../../sword/headers/media-type.ts';
 import { assertPackaging } from '../../../sword/headers/packaging.ts';
-import { badRequest, quoted } from '../../../sword/sword-error.ts';
+import { badRequest, checksumMismatch, quoted } from '../../../sword/sword-error.ts';
 import { collectingBuffers } from '../../../tools/gc-hint.ts';
 import type { Upload } from '../upload.ts';
 import { alreadyUsedError, ClaimedUpload, type NameableUploads } from './claimed-upload.ts';
@@ -35,7 +35,10 @@ export async function receiveUpload(
   const repeated = nameable.uploads.find(id, owner) ? undefined : await executed();
   if (repeated && !isDryRun(ctx)) {
     const { archive } = await nameable.queries.contentOf(repeated);
-    if (archive && isPromised(archive, promised)) return { archive: renamed(archive, ctx), entry: null };
+    if (archive) {
+      assertPromised(archive, promised);
+      return { archive: renamed(archive, ctx), entry: null };
+    }
   }
   const claimed = await ClaimedUpload.claim(id, owner, nameable);
   ctx.state.namedUpload = claimed;
@@ -48,7 +51,9 @@ export async function receiveUpload(
     if (!earlier) throw await alreadyUsedError(upload, state, nameable);
     const { filename, md5, length } = announced;
     const { archive: added } = await nameable.queries.contentOf(earlier);
-    const { mediaType } = added?.sha256 === state.sha256 ? added : announced;
+    const isSame = added?.sha256 === state.sha256; // else the key was used for another request
+    if (isSame) assertPromised(added, promised);
+    const { mediaType } = isSame ? added : announced;
     return { archive: { sha256: state.sha256, length, md5, filename, mediaType }, entry: null };
   }
   const limited = { ...parts, maxUploadSize: upload.length };
@@ -58,9 +63,20 @@ export async function receiveUpload(
   return { archive, entry: null, upload: claimed };
 }
 
-/** Returns whether the archive has the digests that the request announces. */
-function isPromised(archive: Archive, { md5, digests }: Pick<NamedArchive, 'md5' | 'digests'>): boolean {
-  return [null, archive.md5].includes(md5) && [null, archive.sha256].includes(digests.sha256);
+/**
+ * Compares the archive of the earlier request with the digests that the repeated one announces, as far as they are
+ * recorded: an MD5 is if the earlier request announced it.
+ * @throws {SwordError} 412: they differ.
+ */
+function assertPromised(archive: Archive, { md5, digests }: Pick<NamedArchive, 'md5' | 'digests'>): void {
+  for (const [name, promised, found] of [
+    ['MD5', md5, archive.md5],
+    ['SHA-256', digests.sha256, archive.sha256],
+  ] as const) {
+    if (promised === null || found === null || promised === found) continue;
+    const text = `The ${name} promised is ${promised}, but the archive deposited with this Idempotency-Key has ${found}: use another key for another archive.`;
+    throw checksumMismatch(text);
+  }
 }
 
 /** Returns the archive with the name that the request gives it, which is part of what is repeated. */
