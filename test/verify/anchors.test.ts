@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
@@ -23,6 +24,7 @@ import { anchorsToCompare } from '../../src/operations/verify/anchor-sources.ts'
 import { anchorCheck } from '../../src/operations/verify/checks/anchor.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
+import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -301,6 +303,14 @@ test('forged anchors of a rewritten log do not hide where it was rewritten', asy
   t.regex(findings[2]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
 });
 
+test('an error of a file that cannot be truncated names it', async (t) => {
+  if (!existsSync('/dev/full')) return t.pass('this system has no device that is always full');
+  const place = await newPlace(t);
+  await fill(place.log, 1);
+  const error = await t.throwsAsync(makeAnchor(place.log, { ...place, anchorFile: '/dev/full' }));
+  t.is(describeFsError(error), '/dev/full cannot be used: invalid argument (EINVAL).');
+});
+
 test('a truncated log is detected, and one extended by others is accepted', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6);
@@ -426,13 +436,14 @@ test.serial('a service that makes an anchor each minute starts with one, not two
   const anchoring = startAnchoring(place.log, options, logger);
   mock.timers.tick(60_000);
   mock.timers.reset();
-  while (lines.length < 1) await pause(5);
+  while (lines.length < 2) await pause(5);
   await pause(50); // prevents another try, which would follow at once
   await anchoring[Symbol.asyncDispose]();
   t.deepEqual(
     lines.map(({ msg }) => msg),
-    ['no anchor created'],
+    ['anchor', 'anchor not written to the file'],
   );
+  t.is(lines[1]?.['file'], options.anchorFile);
 });
 
 type Place = {

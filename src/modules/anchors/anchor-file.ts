@@ -35,9 +35,9 @@ export async function appendMissing(file: string, newestFirst: AsyncIterable<Anc
     );
   }
   if (missing.length === 0) return 0;
-  await handle.truncate(end);
+  await handle.truncate(end).catch(throwNaming(file));
   await handle.appendFile(separator + missing.join('')).catch(throwNaming(file));
-  await handle.sync();
+  await handle.sync().catch(throwNaming(file));
   await syncFolder(path.dirname(path.resolve(file)));
   return missing.length;
 }

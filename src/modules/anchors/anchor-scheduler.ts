@@ -3,7 +3,7 @@ import { clock } from '../../tools/clock.ts';
 import { messageOf } from '../../tools/coded-error.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import type { Logger } from '../../tools/logger.ts';
-import { type AnchorOptions, makeAnchor, NothingToAnchor } from './make-anchor.ts';
+import { type AnchorOptions, type LoggedAnchor, makeAnchor, NothingToAnchor } from './make-anchor.ts';
 
 export type AnchoringOptions = AnchorOptions & {
   /** Minutes between two anchors; 0: no anchors. */
@@ -30,18 +30,24 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
   const stopped = new AbortController();
   let [running, anchoredAt] = [Promise.resolve(), clock.monotonic()];
   const anchorOnce = async (): Promise<void> => {
+    let isLogged = false;
+    const onLogged = ({ anchor, made }: LoggedAnchor): void => {
+      isLogged = true;
+      if (made) logger.info({ events: anchor.events, root: anchor.root }, 'anchor');
+    };
     try {
-      await anchorIfNeeded();
+      await anchorIfNeeded(onLogged);
       anchoredAt = clock.monotonic();
     } catch (error) {
       if (stopped.signal.aborted) return;
-      logger.error({ error: messageOf(error) }, 'no anchor created');
+      const [file, reason] = [options.anchorFile, messageOf(error)];
+      if (isLogged) logger.error({ file, error: reason }, 'anchor not written to the file');
+      else logger.error({ error: reason }, 'no anchor created');
     }
   };
-  const anchorIfNeeded = async (): Promise<void> => {
+  const anchorIfNeeded = async (onLogged: (anchor: LoggedAnchor) => void): Promise<void> => {
     try {
-      const { anchor, made } = await makeAnchor(log, options, stopped.signal);
-      if (made) logger.info({ events: anchor.events, root: anchor.root }, 'anchor');
+      await makeAnchor(log, options, { signal: stopped.signal, onLogged });
     } catch (error) {
       if (!(error instanceof NothingToAnchor)) throw error;
     }

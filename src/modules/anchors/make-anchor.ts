@@ -18,12 +18,22 @@ export type AnchorOptions = {
   readonly anchorFile: string | null;
 };
 
-export type Anchored = {
+/** The last anchor of the log. */
+export type LoggedAnchor = {
   readonly anchor: Anchor;
-  /** False when there are no events after the last anchor. */
+  /** False when there are no events after it, so that it was made before. */
   readonly made: boolean;
+};
+
+export type Anchored = LoggedAnchor & {
   /** Number of lines appended to the file. */
   readonly written: number;
+};
+
+type MakingOptions = {
+  readonly signal?: AbortSignal;
+  /** Called when the anchor is in the log, before it is written to the file. */
+  readonly onLogged?: (anchor: LoggedAnchor) => void;
 };
 
 /** Thrown when another process repeatedly makes anchors at the same time. */
@@ -48,7 +58,7 @@ const IN_USE = 'Another process is creating an anchor: try again when it has fin
 export async function makeAnchor(
   log: EventLog,
   { dataDir, anchorKeyFile, anchorFile }: AnchorOptions,
-  signal?: AbortSignal,
+  { signal, onLogged }: MakingOptions = {},
 ): Promise<Anchored> {
   // So that the end of the file cannot change between reading and appending.
   using _lock = await lockWithin(LOCK_TIMEOUT_MS, () =>
@@ -60,6 +70,7 @@ export async function makeAnchor(
     new AnchorsOvertaken('Other processes create anchors at the same time: try again later.');
   const attempt = () => anchorIfNeeded(log, stateFile, key, signal);
   const { anchor, made } = await untilAppended(log, ANCHORS, attempt, { maxLost: MAX_LOST, overtaken });
+  onLogged?.({ anchor, made });
   const written = anchorFile === null ? 0 : await appendMissing(anchorFile, newestFirst(log));
   return { anchor, made, written };
 }
@@ -70,7 +81,7 @@ async function anchorIfNeeded(
   stateFile: string,
   key: KeyObject,
   signal: AbortSignal | undefined,
-): Promise<Omit<Anchored, 'written'>> {
+): Promise<LoggedAnchor> {
   const tree = await LogMerkleTree.open(log, stateFile);
   const event = await lastEvent(log, ANCHORS);
   const last = event && anchorOf(event);
