@@ -131,16 +131,21 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-function baseName(path: string): string {
+/**
+ * Returns the file name without directories.
+ * @param source the header that has the path, for the error
+ * @throws {SwordError} 400: the name is not printable, empty or too long.
+ */
+export function baseName(path: string, source = 'Content-Disposition'): string {
   // Controls, bidirectional and other invisible format characters, surrogates, line and paragraph separators.
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(path)) {
-    throw badRequest('The file name in Content-Disposition must be printable text.', {
+    throw badRequest(`The file name in ${source} must be printable text.`, {
       verboseDescription: `Received ${quoted(path.replace(/[^\x20-\x7e]/g, '?'))}, with ? for what is not ASCII.`,
     });
   }
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).trim();
   if (name === '' || name === '.' || name === '..') {
-    throw badRequest(`Content-Disposition names no file: ${quoted(path)}.`);
+    throw badRequest(`${source} names no file: ${quoted(path)}.`);
   }
   const bytes = Buffer.byteLength(name);
   if (bytes > MAX_BYTES) {

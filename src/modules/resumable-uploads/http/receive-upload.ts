@@ -7,7 +7,7 @@ import { receiveArchive } from '../../../http/requests/receive-archive.ts';
 import type { NamedArchive, ReceivingParts } from '../../../http/requests/receiving.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
 import {
-  attachment,
+  baseName,
   parseContentDisposition,
   requireFilename,
 } from '../../../sword/headers/content-disposition.ts';
@@ -99,9 +99,9 @@ function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
   const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'), 'The upload');
   if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted.archives);
   assertPackaging(headers['packaging']);
-  const filename = values.get('filename');
-  const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;
-  const disposition =
-    isNamed || filename === undefined ? headers['content-disposition'] : attachment(filename);
-  return { filename: requireFilename(disposition), mediaType: mediaType.type, accepted };
+  const disposition = headers['content-disposition'];
+  const name = values.get('filename');
+  const isNamed = name === undefined || parseContentDisposition(disposition).filename !== null;
+  const filename = isNamed ? requireFilename(disposition) : baseName(name, 'Upload-Metadata');
+  return { filename, mediaType: mediaType.type, accepted };
 }

@@ -5,7 +5,7 @@ import { assertNoDryRun } from '../../../http/requests/dry-run-parameter.ts';
 import type { BodyTimeouts } from '../../../http/requests/request-body.ts';
 import type { ServiceContext, ServiceMiddleware } from '../../../http/service-context.ts';
 import type { Iris } from '../../../sword/iris.ts';
-import { SwordError } from '../../../sword/sword-error.ts';
+import { SwordError, shortened } from '../../../sword/sword-error.ts';
 import type { ResumableUploads } from '../resumable-uploads.ts';
 import type { Upload } from '../upload.ts';
 import { assertFits, receiveChunk } from './receive-chunk.ts';
@@ -35,7 +35,7 @@ export function uploadsHandler(
         assertTusVersion(headers);
         const length = parseUploadLength(headers);
         const { text: metadata } = parseUploadMetadata(headers['upload-metadata']?.toString().trim() || null);
-        assertWithin(length, uploads.limits.maxSize);
+        assertWithin(length, uploads.limits.maxSize, String(headers['upload-length']));
         const receiveFirst = firstPiece(ctx, length);
         const { client, collections } = ctx.state.login;
         const upload = await uploads.create({ client, collection, length, metadata }, collections);
@@ -71,8 +71,9 @@ export function uploadsHandler(
   }
 }
 
-function assertWithin(length: number, maxSize: number): void {
+/** @param sent the length as it was sent: the number may be too large to be printed */
+function assertWithin(length: number, maxSize: number, sent: string): void {
   if (length <= maxSize) return;
-  const text = `An upload of ${length} bytes is larger than the ${maxSize} bytes that are accepted.`;
+  const text = `An upload of ${shortened(sent)} bytes is larger than the ${maxSize} bytes that are accepted.`;
   throw new SwordError('MaxUploadSizeExceeded', text, { headers: { 'Tus-Max-Size': String(maxSize) } });
 }
