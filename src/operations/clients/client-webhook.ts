@@ -102,8 +102,10 @@ async function set(
     throw refused('BAD_SECRET', 'The secret must be "whsec_" followed by 24 to 64 bytes in base64.');
   }
   const key = await WebhookKey.make(webhooks.keyFile);
-  await administration.client({ type: 'SetWebhook', client, url, secret: key.seal(secret, client) });
-  say(`${client} is notified at ${url} from now on.`);
+  const command = { type: 'SetWebhook', client, url, secret: key.seal(secret, client) } as const;
+  const after = await administration.clientAfter(command);
+  if (after.status === 'unknown') return; // refused above
+  say(`${client} is notified at ${after.webhook} from now on.`);
   if (!fromStdin) say(`Secret, shown only now: ${secret}`);
 }
 
