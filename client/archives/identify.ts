@@ -1,6 +1,5 @@
 import {
   type ArchiveFault,
-  type ArchiveLimits,
   type ArchiveListing,
   defaultArchiveLimits,
 } from '../../src/archives/archive-reader.ts';
@@ -9,6 +8,7 @@ import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
 import { Fault, reading } from '../faults.ts';
 import type { PreparedArchive } from './prepare-archive.ts';
+import { READING_LIMITS, type UnpackedLimits } from './unpacked-limits.ts';
 
 /** Result of reading the archives with the same strictness as the service. */
 export type Identified =
@@ -26,22 +26,17 @@ export type Identified =
 /** The parts of an archive that reading it needs. */
 export type ReadableArchive = Pick<PreparedArchive, 'source' | 'file' | 'sha256' | 'directory'>;
 
-/** The server decides how large an archive may be: these limits only keep reading bounded. */
-const LIMITS: ArchiveLimits = {
-  ...defaultArchiveLimits,
-  unpackedBytes: 2 ** 44,
-  ratio: 100_000,
-  members: 5_000_000,
-};
-
 /** Reads the archives completely. @throws {Fault} one differs from what it was prepared from. */
-export async function identify(archives: readonly ReadableArchive[]): Promise<Identified> {
+export async function identify(
+  archives: readonly ReadableArchive[],
+  limits: UnpackedLimits = READING_LIMITS,
+): Promise<Identified> {
   const listings: ArchiveListing[] = [];
   const warnings: string[] = [];
   const faults: ArchiveFault[] = [];
   for (const { source, file, sha256, directory } of archives) {
     const { inspection, found } = await reading(source, () =>
-      readArchive({ kind: 'file', path: file }, sha256, LIMITS),
+      readArchive({ kind: 'file', path: file }, sha256, { ...defaultArchiveLimits, ...limits }),
     );
     if (found !== sha256)
       throw new Fault(`${source} changed while it was read: try again when no process writes to it.`);

@@ -6,12 +6,14 @@ import type { ArchiveFormat } from '../../src/archives/archive-reader.ts';
 import { SNIFF_LENGTH, sniffFormat } from '../../src/archives/format.ts';
 import { type ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { Fault, reading, reasonOf, UsageFault, unreadable } from '../faults.ts';
+import { pluralize } from '../output.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
 import { folderIdentifier } from './folder-identifier.ts';
 import { exclusion, type FolderMember, folderMembers } from './folder-members.ts';
 import { ownFileTest } from './own-files.ts';
 import { packFolder } from './pack-folder.ts';
 import { type Cached, isCached, type PreparedCache, stateOf } from './prepared-cache.ts';
+import type { UnpackedLimits } from './unpacked-limits.ts';
 
 /** An archive ready to be sent: a file that no longer changes. */
 export type PreparedArchive = {
@@ -34,6 +36,7 @@ export type PrepareOptions = {
   readonly folder: TemporaryFolder;
   readonly exclude: readonly string[];
   readonly mtime: Date;
+  readonly limits: UnpackedLimits;
   readonly progress: ProgressBars;
   readonly cache: PreparedCache;
   readonly note: (text: string) => void;
@@ -91,18 +94,34 @@ async function pack(
   source: string,
   place: string,
   members: readonly FolderMember[],
-  { folder, mtime, progress }: PrepareOptions,
+  { folder, mtime, limits, progress }: PrepareOptions,
   number: number,
 ): Promise<string> {
   if (members.length === 0)
     throw new Fault(`Nothing to deposit in ${source}: the folder is empty, or everything in it is excluded.`);
   const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
+  assertWithin(limits, source, members.length, total);
   const onRead = (bytes: number): void => progress.at('MB packed', bytes, total);
   return inTemporaryFolder(source, async () => {
     const file = path.join(folder.path, `${number}.tar.gz`);
     await packFolder(place, members, file, { mtime, onRead });
     return file;
   });
+}
+
+/** @throws {Fault} the server would reject the folder, packed: no time is spent on that. */
+function assertWithin(
+  { members, unpackedBytes }: UnpackedLimits,
+  source: string,
+  count: number,
+  bytes: number,
+): void {
+  if (count <= members && bytes <= unpackedBytes) return;
+  const size = `${pluralize(count, 'member')} and ${pluralize(bytes, 'byte')}`;
+  const limit = `${pluralize(members, 'member')} and ${pluralize(unpackedBytes, 'byte')}`;
+  throw new Fault(
+    `The folder ${source} is too large: ${size}; the service accepts at most ${limit}. Leave files out with --exclude, or upload it nevertheless with --force.`,
+  );
 }
 
 /** Runs what packs a folder. @throws {Fault} also if the temporary folder is full. */

@@ -5,6 +5,7 @@ import { random } from '../../src/tools/random.ts';
 import { readEnvironment } from '../environment.ts';
 import { ignoreErrors, nameFor, openStateFolder, removeFile, replaceFile } from '../state-files.ts';
 import { type FolderMember, onDisk } from './folder-members.ts';
+import type { UnpackedLimits } from './unpacked-limits.ts';
 
 /** Minimum bytes of an archive in the cache: smaller ones are prepared at once, and not resumed. */
 const MIN_CACHED_BYTES = 8 * 1024 ** 2;
@@ -100,9 +101,9 @@ export class PreparedCache implements Disposable {
   }
 }
 
-/** Returns the state of archives with these digests, on which alone a value depends. */
-export function stateOfDigests(digests: readonly string[]): SourceState {
-  return { key: hashOf(digests), fingerprint: '' };
+/** Returns the state of archives with these digests, read within limits: a value depends on nothing else. */
+export function stateOfDigests(digests: readonly string[], limits: UnpackedLimits): SourceState {
+  return { key: hashOf([...digests, JSON.stringify(limits)]), fingerprint: '' };
 }
 
 /**

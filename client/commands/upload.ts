@@ -6,6 +6,7 @@ import {
   prepareArchive,
 } from '../archives/prepare-archive.ts';
 import { isCached, PreparedCache, stateOfDigests } from '../archives/prepared-cache.ts';
+import { READING_LIMITS, type UnpackedLimits } from '../archives/unpacked-limits.ts';
 import { assertAccepted } from '../deposit/archive-limits.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
@@ -86,10 +87,11 @@ export async function run(args: string[]): Promise<number> {
   using cache = new PreparedCache();
   using progress = new Progress(session.output, 1 + Number(sources.length > 0) + Number(wait));
   const note = (text: string): void => session.output.note(text);
-  const archives = await prepareAll(sources, { exclude, mtime, folder, cache, progress, note });
-  if (!isDryRun) for (const archive of archives) assertAccepted(archive, target.service, target.collection);
   const force = isDryRun || (values.force ?? false);
-  const expected = await expectedIdentifier(archives, session.output, { force, cache });
+  const limits = force ? READING_LIMITS : target.service.unpackedLimits;
+  const archives = await prepareAll(sources, { exclude, mtime, limits, folder, cache, progress, note });
+  if (!isDryRun) for (const archive of archives) assertAccepted(archive, target.service, target.collection);
+  const expected = await expectedIdentifier(archives, session.output, { force, limits, cache });
   const { collection, existing } = target;
   const isWhole = !existing || existing.archive === null || (replace && archives.length > 0);
   const upload = { ...session, target, archives, progress, expected: isWhole ? expected : null };
@@ -124,6 +126,8 @@ async function prepareAll(
   return archives;
 }
 
+type Checking = { readonly force: boolean; readonly limits: UnpackedLimits; readonly cache: PreparedCache };
+
 /**
  * Prints the identifier of the archives before anything is sent, and returns it. @throws {Fault} they would be
  * rejected.
@@ -131,13 +135,14 @@ async function prepareAll(
 async function expectedIdentifier(
   archives: readonly PreparedArchive[],
   output: Output,
-  { force, cache }: { readonly force: boolean; readonly cache: PreparedCache },
+  { force, limits, cache }: Checking,
 ): Promise<string | null> {
   if (archives.length === 0) return null;
   const state = stateOfDigests(
     archives.flatMap(({ source, sha256, directory = '' }) => [source, sha256, directory]),
+    limits,
   );
-  const found = cache.find<Identified>(state)?.value ?? (await identifyOrForget(archives, cache));
+  const found = cache.find<Identified>(state)?.value ?? (await identifyOrForget(archives, { limits, cache }));
   if (found.outcome === 'faulty') return reportFaults(found, output, force);
   if (archives.some(isCached)) cache.store(state, found);
   for (const warning of found.warnings) output.note(`Warning: ${warning}`);
@@ -146,8 +151,11 @@ async function expectedIdentifier(
 }
 
 /** Forgets archives that differ from their sources: the cache may not notice a change that was undone. */
-function identifyOrForget(archives: readonly PreparedArchive[], cache: PreparedCache): Promise<Identified> {
-  return identify(archives).catch((error: unknown) => {
+function identifyOrForget(
+  archives: readonly PreparedArchive[],
+  { limits, cache }: Omit<Checking, 'force'>,
+): Promise<Identified> {
+  return identify(archives, limits).catch((error: unknown) => {
     cache.forget();
     throw error;
   });

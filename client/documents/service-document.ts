@@ -1,3 +1,4 @@
+import { READING_LIMITS, type UnpackedLimits } from '../archives/unpacked-limits.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
@@ -11,6 +12,8 @@ export type ServiceDocument = {
   readonly maxUploadSize: number | null;
   /** Maximum bytes of one archive that is sent in chunks; `null` if the server does not state it. */
   readonly maxResumableUploadSize: number | null;
+  /** Limits of one archive, unpacked. Those that the server does not state only keep reading bounded. */
+  readonly unpackedLimits: UnpackedLimits;
   /** Domain that a url in the metadata must be under; `null` if the server states no domain. */
   readonly clientDomain: string | null;
   readonly collections: readonly Collection[];
@@ -70,6 +73,11 @@ export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>)
   return {
     maxUploadSize: sizeIn(root, 'maxUploadSize'),
     maxResumableUploadSize: sizeIn(root, 'maxResumableUploadSize'),
+    unpackedLimits: {
+      unpackedBytes: sizeIn(root, 'maxUnpackedSize') ?? READING_LIMITS.unpackedBytes,
+      members: sizeIn(root, 'maxMembers') ?? READING_LIMITS.members,
+      ratio: sizeIn(root, 'maxRatio') ?? READING_LIMITS.ratio,
+    },
     clientDomain: textOf(root, 'clientDomain'),
     collections: childrenOf(root, 'workspace').flatMap((workspace) =>
       childrenOf(workspace, 'collection').flatMap((element) => collectionIn(element, iri)),

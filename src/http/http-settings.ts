@@ -1,9 +1,11 @@
+import type { ArchiveLimits } from '../archives/archive-reader.ts';
 import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
 
 /** The settings of HTTP; sizes in bytes. */
 export type HttpSettings = {
   readonly maxUploadSize: number;
+  readonly archiveLimits: ArchiveLimits;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
   /** Maximum number of parts of one multipart body. */

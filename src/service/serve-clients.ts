@@ -77,11 +77,12 @@ export async function serveClients(
 /** Returns what HTTP needs of the configuration, which also has the keys of an S3 store. */
 function httpSettings(config: Config): HttpSettings {
   const { depositNamespace, refIdAliases, maxUploadSize, maxEntrySize, maxArchives, maxParts } = config;
-  const { xmlLimits, bodyTimeouts, maxWrites, trustProxy } = config;
+  const { archiveLimits, xmlLimits, bodyTimeouts, maxWrites, trustProxy } = config;
   return {
     depositNamespace,
     refIdAliases,
     maxUploadSize,
+    archiveLimits,
     maxEntrySize,
     maxArchives,
     maxParts,

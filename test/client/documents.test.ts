@@ -8,6 +8,7 @@ import { identify } from '../../client/archives/identify.ts';
 import { packFolder } from '../../client/archives/pack-folder.ts';
 import { asciiName, prepareArchive } from '../../client/archives/prepare-archive.ts';
 import { PreparedCache } from '../../client/archives/prepared-cache.ts';
+import { READING_LIMITS } from '../../client/archives/unpacked-limits.ts';
 import { entryFrom, madeEntry } from '../../client/deposit/entry.ts';
 import { readReceipt } from '../../client/documents/deposit-documents.ts';
 import { announcedDigests } from '../../client/documents/digests.ts';
@@ -81,11 +82,12 @@ test('parsing many character references is linear in their bytes', (t) => {
 test('a service document is parsed completely, and missing values stay undefined', (t) => {
   const read = (body: string) => readServiceDocument({ body: Buffer.from(body), iri: 'http://x/' });
   const full = read(
-    '<service xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:s="http://purl.org/net/sword/terms/" xmlns:d="urn:d"><s:maxUploadSize>100</s:maxUploadSize><d:maxResumableUploadSize>200</d:maxResumableUploadSize><d:clientDomain>x.example</d:clientDomain><workspace><collection href="http://x/1/soft%20ware/"><a:title>T</a:title><accept>application/zip</accept><accept>application/atom+xml;type=entry</accept><d:resumableUploads>http://x/u/</d:resumableUploads><d:dryRun>true</d:dryRun></collection><collection/></workspace></service>',
+    '<service xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:s="http://purl.org/net/sword/terms/" xmlns:d="urn:d"><s:maxUploadSize>100</s:maxUploadSize><d:maxResumableUploadSize>200</d:maxResumableUploadSize><d:maxUnpackedSize>300</d:maxUnpackedSize><d:maxMembers>4</d:maxMembers><d:maxRatio>5</d:maxRatio><d:clientDomain>x.example</d:clientDomain><workspace><collection href="http://x/1/soft%20ware/"><a:title>T</a:title><accept>application/zip</accept><accept>application/atom+xml;type=entry</accept><d:resumableUploads>http://x/u/</d:resumableUploads><d:dryRun>true</d:dryRun></collection><collection/></workspace></service>',
   );
   t.deepEqual(full, {
     maxUploadSize: 100,
     maxResumableUploadSize: 200,
+    unpackedLimits: { unpackedBytes: 300, members: 4, ratio: 5 },
     clientDomain: 'x.example',
     collections: [
       {
@@ -102,6 +104,7 @@ test('a service document is parsed completely, and missing values stay undefined
   t.deepEqual(read('<service xmlns="http://www.w3.org/2007/app"/>'), {
     maxUploadSize: null,
     maxResumableUploadSize: null,
+    unpackedLimits: READING_LIMITS,
     clientDomain: null,
     collections: [],
   });
@@ -254,7 +257,15 @@ onLinux('an archive that cannot be read is reported in a sentence', async (t) =>
   using folder = new TemporaryFolder();
   using progress = new ProgressBars();
   using cache = new PreparedCache('/nonexistent');
-  const options = { folder, exclude: [], mtime: new Date(0), progress, cache, note: t.fail };
+  const options = {
+    folder,
+    exclude: [],
+    mtime: new Date(0),
+    limits: READING_LIMITS,
+    progress,
+    cache,
+    note: t.fail,
+  };
   const message = `${UNREADABLE} cannot be read: i/o error.`;
   await t.throwsAsync(prepareArchive(UNREADABLE, options, 1), { instanceOf: Fault, message });
 });
@@ -314,7 +325,15 @@ test('a folder that changes while it is packed is refused, also if its files sta
     using folder = new TemporaryFolder();
     using progress = new ChangingBars();
     using cache = new PreparedCache(path.join(folder.path, 'none'));
-    const options = { folder, exclude: [], mtime: new Date(0), progress, cache, note: t.fail };
+    const options = {
+      folder,
+      exclude: [],
+      mtime: new Date(0),
+      limits: READING_LIMITS,
+      progress,
+      cache,
+      note: t.fail,
+    };
     const archive = await prepareArchive(source, options, 1);
     const message = /changed while it was packed, from/;
     await t.throwsAsync(identify([archive]), { instanceOf: Fault, message }, change);
@@ -327,7 +346,15 @@ test('an archive that differs from its folder is refused', async (t) => {
   using progress = new ProgressBars();
   await writeFile(path.join(source, 'file'), 'before');
   using cache = new PreparedCache(path.join(source, 'none'));
-  const options = { folder, exclude: [], mtime: new Date(0), progress, cache, note: () => undefined };
+  const options = {
+    folder,
+    exclude: [],
+    mtime: new Date(0),
+    limits: READING_LIMITS,
+    progress,
+    cache,
+    note: () => undefined,
+  };
   const before = await prepareArchive(source, options, 1);
   t.is((await identify([before])).outcome, 'identified');
   await writeFile(path.join(source, 'file'), 'behind');

@@ -2,6 +2,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { exclusion, withSlashes } from '../../client/archives/folder-members.ts';
 import { archiveName, type PreparedArchive } from '../../client/archives/prepare-archive.ts';
+import { READING_LIMITS } from '../../client/archives/unpacked-limits.ts';
 import { archiveType, assertAccepted, isResumable } from '../../client/deposit/archive-limits.ts';
 import { safeFilename } from '../../client/deposit/download.ts';
 import { assertSensible, inChunks, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
@@ -37,7 +38,13 @@ test('an archive gets the type that the collection accepts', (t) => {
 });
 
 test('large archives are resumable uploads if the server supports them', (t) => {
-  const service = { maxUploadSize: 1000, maxResumableUploadSize: null, clientDomain: null, collections: [] };
+  const service = {
+    maxUploadSize: 1000,
+    maxResumableUploadSize: null,
+    unpackedLimits: READING_LIMITS,
+    clientDomain: null,
+    collections: [],
+  };
   t.false(isResumable({ length: 1000 }, service, collection));
   t.true(isResumable({ length: 1001 }, service, collection));
   t.false(isResumable({ length: 1001 }, service, { ...collection, resumableUploads: null }));
@@ -180,7 +187,13 @@ test('a downloaded file gets a name that is possible on the platform, in the cur
 });
 
 test('only a packed folder that is too large is called packed', (t) => {
-  const service = { maxUploadSize: 5, maxResumableUploadSize: null, clientDomain: null, collections: [] };
+  const service = {
+    maxUploadSize: 5,
+    maxResumableUploadSize: null,
+    unpackedLimits: READING_LIMITS,
+    clientDomain: null,
+    collections: [],
+  };
   const one = { ...collection, resumableUploads: null };
   const large = { ...archive('./a.zip', 6), file: '/work/a.zip' };
   t.throws(() => assertAccepted(large, service, one), {

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryId, type LeafMode } from '../../src/swhid/directory.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
@@ -242,6 +243,51 @@ test('a deposit that the service would reject is not sent without --force', asyn
   const forced = await carol.run(['upload', 'climbing.zip', ...described, '--force', '--wait']);
   t.is(forced.code, 3);
   t.regex(forced.out, /path traversal/);
+});
+
+test('an archive larger than the service unpacks is not sent without --force, and such a folder is not packed', async (t) => {
+  const archiveLimits = { ...defaultArchiveLimits, unpackedBytes: 70 * 1024 ** 2, members: 3 };
+  await using service = await RunningService.start({ archiveLimits });
+  await service.register('dora', { collections: ['software'] });
+  const home = await temporaryFolder(t);
+  const dora = new CommandLineDepositor(home, { url: service.url, user: 'dora', password: 'secret' });
+  const three = { a: { b: ['100644', 'b'], c: ['100644', 'c'] } } as const;
+  await write(path.join(home, 'three'), three);
+  await write(path.join(home, 'four'), { ...three, d: ['100644', 'd'] });
+  await writeFile(
+    path.join(home, 'four.zip'),
+    zipOf(['a', 'b', 'c', 'd'].map((name) => ({ name, data: name }))),
+  );
+  for (const [name, megabytes] of [
+    ['zeros', 65],
+    ['large', 71],
+  ] as const) {
+    await write(path.join(home, name), { file: ['100644', ''] });
+    await truncate(path.join(home, name, 'file'), megabytes * 1024 ** 2);
+  }
+  const tooLarge = (folder: string, size: string) =>
+    new RegExp(
+      `^The folder ${folder} is too large: ${size}; the service accepts at most 3 members and 73,400,320 bytes\\.`,
+      'm',
+    );
+  const refusals: [source: string, said: RegExp][] = [
+    ['four', tooLarge('four', '4 members and 3 bytes')],
+    ['large', tooLarge('large', '1 member and 74,448,896 bytes')],
+    ['four.zip', /- The archive has too many entries: more than 3 \(the limit\)\.\nNothing was sent/],
+    ['zeros', /- The archive unpacks to more than 200 times .*\nNothing was sent/],
+  ];
+  for (const [source, said] of refusals) {
+    const refused = await dora.run(['upload', source, ...described]);
+    t.is(refused.code, 1, source);
+    t.regex(refused.err, said);
+  }
+  t.deepEqual((await dora.json(['list'])).results, []);
+  t.is((await dora.run(['upload', 'three', ...described, '--wait'])).code, 0);
+  for (const sent of [['--force', '--wait'], ['--dry-run']]) {
+    const rejected = await dora.run(['upload', 'four', ...described, ...sent]);
+    t.is(rejected.code, 3, rejected.err);
+    t.regex(rejected.out, /too many entries: more than 3/);
+  }
 });
 
 test.serial('a dry run checks the deposit on the server and creates nothing', async (t) => {

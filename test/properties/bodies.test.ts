@@ -101,6 +101,7 @@ test('every document returns the texts of clients unchanged', (t) => {
         abstract: text,
         treatment: other,
       };
+      const archiveLimits = { unpackedBytes: 1, members: 1, ratio: 1 };
       const statement = {
         ...shown,
         archives: [
@@ -127,7 +128,7 @@ test('every document returns the texts of clients unchanged', (t) => {
         xml(errorDocument(error, language)),
         xml(
           serviceDocument(
-            { title: text, maxUploadSize: 1, dryRun: true, collections: [collection] },
+            { title: text, maxUploadSize: 1, archiveLimits, dryRun: true, collections: [collection] },
             language,
           ),
         ),

@@ -70,6 +70,8 @@ const physics = {
   treatment: 'Checked, identified, kept.',
 };
 
+const archiveLimits = { unpackedBytes: 536870912, members: 100000, ratio: 200 };
+
 function assertNamespaces(t: ExecutionContext, root: Parsed, defaultNamespace: string): void {
   t.like(root.attributes, {
     xmlns: defaultNamespace,
@@ -292,13 +294,23 @@ test('JSON has the same facts under the names of the elements', (t) => {
 });
 
 test('the service document describes each collection of the client', (t) => {
-  const served = { title: 'Deposits', maxUploadSize: 20971520, dryRun: true, collections: [physics] };
+  const served = {
+    title: 'Deposits',
+    maxUploadSize: 20971520,
+    archiveLimits,
+    dryRun: true,
+    collections: [physics],
+  };
   const root = parsedBody(xml(serviceDocument(served, language)));
   t.is(root.name, app('service'));
   t.is(root.qname, 'service');
   assertNamespaces(t, root, 'http://www.w3.org/2007/app');
   t.is(child(root, sword('version')).text, '2.0');
   t.is(child(root, sword('maxUploadSize')).text, '20971520');
+  t.deepEqual(
+    ['maxUnpackedSize', 'maxMembers', 'maxRatio'].map((name) => child(root, deposit(name)).text),
+    ['536870912', '100000', '200'],
+  );
   const workspace = child(root, app('workspace'));
   t.is(child(workspace, atom('title')).text, 'Deposits');
   const collection = child(workspace, app('collection'));
@@ -327,6 +339,9 @@ test('the service document describes each collection of the client', (t) => {
   t.like(JSON.parse(asJson(serviceDocument(served, language))), {
     version: '2.0',
     max_upload_size: 20971520,
+    max_unpacked_size: 536870912,
+    max_members: 100000,
+    max_ratio: 200,
     workspace: {
       title: 'Deposits',
       collections: [{ href: 'https://deposit.example/1/physics/', name: 'physics', mediation: false }],
@@ -335,7 +350,13 @@ test('the service document describes each collection of the client', (t) => {
 });
 
 test('the service document names the domain of the client, if it has one', (t) => {
-  const served = { title: 'Deposits', maxUploadSize: 1, dryRun: false, collections: [physics] };
+  const served = {
+    title: 'Deposits',
+    maxUploadSize: 1,
+    archiveLimits,
+    dryRun: false,
+    collections: [physics],
+  };
   const clientDomain = 'alice.example';
   const withDomain = serviceDocument({ ...served, clientDomain }, language);
   t.is(child(parsedBody(xml(withDomain)), '{https://deposit.example/schema}clientDomain').text, clientDomain);
@@ -347,6 +368,7 @@ test('the service document of a collection links to no other', (t) => {
   const served = {
     title: 'Deposits',
     maxUploadSize: 1,
+    archiveLimits,
     dryRun: true,
     collections: [physics],
     isOfCollection: true,
@@ -360,7 +382,12 @@ test('the service document of a collection links to no other', (t) => {
 
 test('a client without collections still has its workspace', (t) => {
   const root = parsedBody(
-    xml(serviceDocument({ title: 'Deposits', maxUploadSize: 1, dryRun: true, collections: [] }, language)),
+    xml(
+      serviceDocument(
+        { title: 'Deposits', maxUploadSize: 1, archiveLimits, dryRun: true, collections: [] },
+        language,
+      ),
+    ),
   );
   t.deepEqual(
     child(root, app('workspace')).children.map(({ name }) => name),
@@ -563,7 +590,7 @@ test('every document is well-formed with any text, and returns it unchanged', (t
     const service = parsedBody(
       xml(
         serviceDocument(
-          { title: text, maxUploadSize: 1, dryRun: true, collections: [collection] },
+          { title: text, maxUploadSize: 1, archiveLimits, dryRun: true, collections: [collection] },
           oddLanguage,
         ),
       ),

@@ -11,7 +11,7 @@ import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { collectionNamed, grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
-type ServiceDocumentOptions = Pick<HttpSettings, 'depositNamespace' | 'maxUploadSize'> & {
+type ServiceDocumentOptions = Pick<HttpSettings, 'depositNamespace' | 'maxUploadSize' | 'archiveLimits'> & {
   readonly iris: Iris;
   /** `undefined`: archives come whole. */
   readonly maxResumableUploadSize: number | undefined;
@@ -58,6 +58,7 @@ function answer(
     title: 'Source code deposits',
     maxUploadSize: options.maxUploadSize,
     maxResumableUploadSize: options.maxResumableUploadSize,
+    archiveLimits: options.archiveLimits,
     clientDomain: ctx.state.login.domain ?? undefined,
     dryRun: options.dryRun,
     collections: collections.map(({ collection: name, ...described }) => ({ name, ...described })),

@@ -12,6 +12,7 @@ export type ServiceDocument = {
   readonly maxUploadSize: number;
   /** Maximum bytes of a resumable upload (tus); absent if they are disabled. */
   readonly maxResumableUploadSize?: number | undefined;
+  readonly archiveLimits: ArchiveLimits;
   /** Domain that a URL in the metadata of the client must be under; absent if it has none. */
   readonly clientDomain?: string | undefined;
   /** Whether a POST to a collection may be a dry run. */
@@ -22,6 +23,9 @@ export type ServiceDocument = {
   readonly isOfCollection?: boolean;
 };
 
+/** Limits of one archive that the checks unpack: bytes, number of members, and bytes divided by packed bytes. */
+type ArchiveLimits = { readonly unpackedBytes: number; readonly members: number; readonly ratio: number };
+
 type ServedCollection = Omit<Extract<Collection, { status: 'open' }>, 'status'> & { readonly name: string };
 
 /** Media type of entries, accepted everywhere. It is last, since clients use the first type for archives. */
@@ -31,6 +35,7 @@ export const SWORD_VERSION = '2.0';
 /** Describes the service document (SD-IRI). */
 export function serviceDocument(document: ServiceDocument, { iris }: Pick<RenderContext, 'iris'>): Document {
   const { title, maxUploadSize, maxResumableUploadSize: resumable, clientDomain, collections } = document;
+  const { unpackedBytes, members, ratio } = document.archiveLimits;
   return {
     element: 'service',
     isHot: true,
@@ -41,6 +46,9 @@ export function serviceDocument(document: ServiceDocument, { iris }: Pick<Render
       ...(resumable === undefined
         ? []
         : [text('max_resumable_upload_size', resumable, 'depositns:maxResumableUploadSize')]),
+      text('max_unpacked_size', unpackedBytes, 'depositns:maxUnpackedSize'),
+      text('max_members', members, 'depositns:maxMembers'),
+      text('max_ratio', ratio, 'depositns:maxRatio'),
       ...(clientDomain === undefined ? [] : [text('client_domain', clientDomain, 'depositns:clientDomain')]),
       {
         name: 'workspace',
