@@ -44,7 +44,7 @@ export type ConnectionOptions = {
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #authorization: string;
-  /** Before the first answer, the server is probably down, or its name wrong: then no request is retried. */
+  /** Before the first connection, the server is probably down, or its name wrong: then no request is retried. */
   #wasReached = false;
   /** Whether no proxy has refused `Expect: 100-continue` yet. */
   #mayExpect = true;
@@ -141,6 +141,7 @@ export class Connection {
         this.#options.note(`${reason} (${answer.status}); retrying.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
+        this.#wasReached ||= error.connected;
         repeated ||= error.delivered;
         const isUnsure = repeated && !isRead(method);
         await this.#waitForRetry(error, url, request, { retries, isUnsure });

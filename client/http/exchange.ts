@@ -28,13 +28,16 @@ export type Exchange = {
 export class Lost extends Error {
   override readonly name = 'Lost';
   readonly code: string;
+  /** False if the error says that no connection could be made. */
+  readonly connected: boolean;
   /** Whether the server may have received the whole request, and executed it. */
   readonly delivered: boolean;
 
-  constructor(cause: NodeJS.ErrnoException, delivered: boolean) {
+  constructor(cause: NodeJS.ErrnoException, isWhole: boolean) {
     super(cause.message, { cause });
     this.code = cause.code ?? '';
-    this.delivered = delivered;
+    this.connected = !isNeverConnected(cause);
+    this.delivered = isWhole && this.connected;
   }
 }
 
@@ -106,7 +109,7 @@ function answerTo(sent: ClientRequest, sending: Sending, watch: Watch): Promise<
       resolve(answer);
     });
     sent.on('error', (error) => {
-      reject(new Lost(error, sending.isWhole && !isNeverConnected(error)));
+      reject(new Lost(error, sending.isWhole));
     });
   });
 }
@@ -164,8 +167,10 @@ function drained(sent: ClientRequest): Promise<void> {
   return new Promise((resolve) => sent.once('drain', resolve));
 }
 
-function isNeverConnected({ syscall, code = '' }: NodeJS.ErrnoException): boolean {
+function isNeverConnected(error: NodeJS.ErrnoException): boolean {
+  const { syscall, code = '' } = error;
   return (
+    error instanceof AggregateError || // a name with several addresses, none of which accepted
     syscall === 'connect' ||
     syscall === 'getaddrinfo' ||
     /CERT|^ERR_(?:TLS|PROXY)|SELF_SIGNED|VERIFY/.test(code)

@@ -124,6 +124,16 @@ test('an unreachable server has its own exit code, and a server without SWORD an
   t.regex(String(error['message']), /cannot be read: it has a DOCTYPE, which is not allowed/);
 });
 
+test('a first request whose response is lost is retried', async (t) => {
+  let lost = 0;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer) =>
+    lost++ === 0 ? 'lost' : answer,
+  );
+  const { code, err } = await t.context.depositor.run(['list', '--server', proxy.url]);
+  t.is(code, 0, err);
+  t.regex(err, /^Connection lost \(socket hang up\); retrying\.$/m);
+});
+
 test('a request to a server that is not ready is retried', async (t) => {
   let refusals = 2;
   await using proxy = await AlteringProxy.start(t.context.service.url, (answer) =>

@@ -5,6 +5,7 @@ import test from 'ava';
 import { Unreachable } from '../../client/faults.ts';
 import { bytesBody } from '../../client/http/bodies.ts';
 import { Connection } from '../../client/http/connection.ts';
+import { Lost } from '../../client/http/exchange.ts';
 import { type TimeLimits, timeLimits } from '../../client/http/retries.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
@@ -31,6 +32,10 @@ for (const [trick, answer] of Object.entries(tricks)) {
     await t.throwsAsync(post, { instanceOf: Unreachable });
   });
 }
+
+test('a request to a name none of whose addresses accepts a connection was not delivered', (t) => {
+  t.like(new Lost(new AggregateError([]), true), { connected: false, delivered: false });
+});
 
 test('a request without a response is retried until the timeout', async (t) => {
   let asked = 0;
