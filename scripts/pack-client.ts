@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -65,9 +65,12 @@ async function writePackage(folder: string, compiled: string): Promise<void> {
     files: ['deposit.js', 'THIRD-PARTY-LICENSES.txt'],
     engines: { node: NODE },
   };
-  await writeFile(path.join(folder, 'deposit.js'), code, { mode: 0o755 });
+  await writeFile(path.join(folder, 'deposit.js'), code);
   await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await writeFile(path.join(folder, 'THIRD-PARTY-LICENSES.txt'), licenceTexts(packages));
   await copyFile(path.join(ROOT, 'client', 'README.md'), path.join(folder, 'README.md'));
   await copyFile(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
+  // Not the modes of the checkout, nor those by the umask, which may close the files to other users.
+  for (const name of await readdir(folder))
+    await chmod(path.join(folder, name), name === 'deposit.js' ? 0o755 : 0o644);
 }

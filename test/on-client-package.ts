@@ -22,8 +22,10 @@ const root = path.join(import.meta.dirname, '..');
 const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
 try {
   const packing = ['scripts/pack-client.ts', '--output', path.join(folder, 'packed'), '--json']; // a new folder
-  const packed = await run('node', packing, { cwd: root });
+  const packed = await run('sh', ['-c', 'umask 077 && exec node "$@"', 'sh', ...packing], { cwd: root });
   const { file, unpackedBytes } = JSON.parse(packed.stdout) as { file: string; unpackedBytes: number };
+  const { stdout: members } = await run('tar', ['-tvzf', file]);
+  check('all files are readable for everyone', !/^(?!-rw[-x]r-[-x]r-[-x])/m.test(members.trim()));
   const client = path.join(folder, 'client');
   const begun = performance.now();
   await install(client, file);
