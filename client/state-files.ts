@@ -23,9 +23,18 @@ export function nameFor(values: readonly unknown[]): string {
 /** Makes a folder of state that only this user can read, and removes what is older in it. */
 export function openStateFolder(folder: string, maxAgeMs: number): void {
   createDirectory(folder);
+  removeOlder(folder, maxAgeMs);
+}
+
+/** Removes what is older in a folder, of all files and folders in it or of those that `isOwn` selects. */
+export function removeOlder(
+  folder: string,
+  maxAgeMs: number,
+  isOwn: (file: string) => boolean = () => true,
+): void {
   for (const name of readdirSync(folder)) {
     const file = path.join(folder, name);
-    if (ageOf(file) > maxAgeMs) removeFile(file);
+    if (isOwn(file) && ageOf(file) > maxAgeMs) removeFile(file);
   }
 }
 

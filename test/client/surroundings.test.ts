@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -204,6 +204,22 @@ test('a terminal that closes ends the command in order: its temporary files are 
   t.is(child.exitCode, 129, err);
   t.regex(err, /^Interrupted\. Run the same command again to resume\.$/m);
   t.deepEqual(await readdir(temporary), []);
+});
+
+test('temporary folders of processes that were killed are removed after a week', async (t) => {
+  const { service, home } = t.context;
+  const temporary = path.join(home, 'week');
+  const [old, recent, other] = ['sword-deposit-tmp-aaaaaa', 'sword-deposit-tmp-bbbbbb', 'deposit-backup'];
+  for (const name of [old, recent, other]) {
+    await mkdir(path.join(temporary, name), { recursive: true });
+    await writeFile(path.join(temporary, name, '1.tar.gz'), '');
+  }
+  const eightDaysAgo = Date.now() / 1000 - 8 * 24 * 3600;
+  for (const name of [old, other]) await utimes(path.join(temporary, name), eightDaysAgo, eightDaysAgo);
+  const depositor = await newDepositor(service, home);
+  const { code, err } = await depositor.run(['upload', 'paint', '--partial'], { env: { TMPDIR: temporary } });
+  t.is(code, 0, err);
+  t.deepEqual((await readdir(temporary)).toSorted(), [other, recent]);
 });
 
 test('a current folder that was removed is reported in a sentence', async (t) => {
