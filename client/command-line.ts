@@ -1,5 +1,6 @@
 import { printable } from '../src/tools/terminal/printable.ts';
 import { EXIT, Fault, reasonOf, UsageFault } from './faults.ts';
+import { VERSION } from './version.ts';
 
 /** Resolves to the exit code. */
 type Run = (args: string[]) => Promise<number>;
@@ -31,7 +32,7 @@ const HELP = `Deposits software source code on a SWORD 2.0 server.
   deposit delete N                                      delete a partial deposit
   deposit login --server URL --user NAME                save server and password for the other commands
 
-deposit COMMAND --help explains each.
+deposit COMMAND --help explains each, deposit --version prints the version.
 
 Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, or loading failed,
 4 the identifier differs from the one computed here, 5 server unreachable or not ready, or connection lost.
@@ -44,6 +45,10 @@ export async function main([name = '', ...args]: string[]): Promise<number> {
   if (['', 'help', '--help', '-h'].includes(name)) {
     process.stdout.write(HELP);
     return name === '' ? EXIT.usage : EXIT.done;
+  }
+  if (['--version', '-v'].includes(name)) {
+    process.stdout.write(`${VERSION}\n`);
+    return EXIT.done;
   }
   try {
     const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Login } from '../settings.ts';
+import { VERSION } from '../version.ts';
 import { type Answer, headersOf, readAnswer } from './answer.ts';
 import { type Body, type Exchange, exchange, Lost, mayAskFirst } from './exchange.ts';
 import { isTransient, isTransientLoss, reasonOfLoss, secondsIn, unreachable, unsure } from './losses.ts';
@@ -158,7 +159,7 @@ export class Connection {
   ): Promise<Result> {
     using watch = retries.watch(isRead(method) || repeatable === 'after a look');
     const own = typeof headers === 'function' ? headers() : headers;
-    const all = { 'User-Agent': 'deposit', ...own, Authorization: this.#authorization };
+    const all = { 'User-Agent': `deposit/${VERSION}`, ...own, Authorization: this.#authorization };
     return await read(await exchange({ method, url, headers: all, body, asksFirst, onSent, watch }), watch);
   }
 

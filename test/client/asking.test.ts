@@ -17,6 +17,7 @@ import type { TestClient } from '../../testing/http/test-client.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { depositBegun, depositDone } from './known-deposits.ts';
+import { listening } from './listening-server.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };
 const test = anyTest as TestFn<Context>;
@@ -268,6 +269,22 @@ test('a login is verified, stored readable only by its user, and sent to no othe
 test('a user without a collection gets a message', async (t) => {
   const { code, err } = await t.context.depositor.run(['list', '--user', 'nobody']);
   t.deepEqual([code, err], [1, 'This user has no collection on the server.\n']);
+});
+
+test('the program prints the version of the project, and names it to servers', async (t) => {
+  const { depositor } = t.context;
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+  for (const option of ['--version', '-v']) {
+    const { code, out } = await depositor.run([option]);
+    t.deepEqual([code, out], [0, `${version}\n`]);
+  }
+  const named: unknown[] = [];
+  await using server = await listening(({ headers }, response) => {
+    named.push(headers['user-agent']);
+    response.writeHead(404).end();
+  });
+  await depositor.run(['list', '--server', server.url]);
+  t.deepEqual(named, [`deposit/${version}`]);
 });
 
 test('every command has a help text, and wrong usage has its own exit code', async (t) => {
