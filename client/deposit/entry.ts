@@ -36,8 +36,13 @@ export function entryFrom(given: Metadata): Entry | null {
   const [described] = METADATA_NAMES.filter((name) => name !== 'metadata' && given[name] !== undefined);
   if (file !== undefined) {
     if (described !== undefined) throw new UsageFault(`--metadata cannot be combined with --${described}.`);
+    const bytes = contentOf(file);
+    if (/^\s*[{[]/.test(bytes.toString('latin1', 0, 100)))
+      throw new UsageFault(
+        `${file} is JSON: give an Atom entry (XML) as --metadata, or options such as --name and --author.`,
+      );
     // Sent unchanged, in the encoding that it declares itself.
-    return { bytes: contentOf(file), contentType: ENTRY_TYPE };
+    return { bytes, contentType: ENTRY_TYPE };
   }
   if (described === undefined) return null;
   if (!given.name || !given.author?.length)
@@ -109,7 +114,7 @@ function single(name: string, value: string | undefined): BodyElement[] {
   return value === undefined ? [] : [element(name, value)];
 }
 
-function contentOf(file: string): Uint8Array {
+function contentOf(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
