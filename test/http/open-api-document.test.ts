@@ -167,6 +167,21 @@ test('every body is described in all accepted media types', (t) => {
   }
 });
 
+test('code generators find a schema for all bytes, a name for each form, and a tag of webhooks alone', (t) => {
+  const own = operations(document);
+  for (const { id, body = {}, answers } of own) {
+    for (const content of [body, ...answers.map((answer) => answer.content ?? {})])
+      for (const [type, { schema = {} }] of Object.entries(content)) {
+        t.not(Object.keys(schema).length, 0, `${id} ${type}`);
+        if (type.startsWith('multipart/')) t.regex(schema.$ref ?? '', /Parts$/, `${id} ${type}`);
+      }
+  }
+  const tagsIn = (paths: object): string[] =>
+    [...JSON.stringify(paths).matchAll(/"tags":\["([^"]+)"\]/g)].map(([, tag = '']) => tag);
+  t.deepEqual([...new Set(tagsIn(document.webhooks))], ['Webhooks']);
+  t.false(tagsIn(document.paths).includes('Webhooks'), 'its functions would replace those of the others');
+});
+
 test('constants of the code have the same values in the description', (t) => {
   const { status, packaging, acceptPackaging, pageSize, deposit, tusResumable, uploadChecksum } = parameters;
   t.deepEqual(status?.schema['enum'], STATUSES);

@@ -243,6 +243,7 @@ function rooted(schema: Json): Json {
 }
 
 const FORMATS = {
+  binary: () => true,
   uri: (text: string) => URL.canParse(text),
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   'date-time': (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text)),
