@@ -72,5 +72,19 @@ class Store:
 
 def open_database(file):
     """Without a WAL beside it nothing need be written there, not even a lock."""
-    mode = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
-    return sqlite3.connect(f"{Path(file).resolve().as_uri()}?{mode}", uri=True)
+    file = Path(file).resolve()
+    if has_bytes(f"{file}-journal"):
+        text = f"is not of the service, and SQLite would write it into {file}: move it to another folder"
+        raise ValueError(f"{file}-journal {text}")
+    mode = "mode=ro" if has_bytes(f"{file}-wal") else "mode=ro&immutable=1"
+    database = sqlite3.connect(f"{file.as_uri()}?{mode}", uri=True)
+    try:
+        database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.OperationalError as error:
+        remedy = "Let the service stop cleanly, or copy the folder and read the copy"
+        raise ValueError(f"{file} cannot be read: {error}. {remedy}")
+    return database
+
+
+def has_bytes(file):
+    return Path(file).exists() and Path(file).stat().st_size > 0

@@ -1,14 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { openToWrite } from '../../src/object-store/filesystem/object-database.ts';
+import { openForWriting } from '../../src/event-log/sqlite/connection.ts';
+import { assertUndamaged } from '../../src/event-log/sqlite/corruption-check.ts';
+import { assertKnownFormat, openToWrite } from '../../src/object-store/filesystem/object-database.ts';
 import { isDamage, sqliteReason } from '../../src/tools/sqlite/codes.ts';
 import { openTwice, readTwice } from '../../src/tools/sqlite/found-twice.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { viewUnavailable } from '../../src/views/view-unavailable.ts';
+import { leaveJournal } from '../../testing/event-log/tampering.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const FAILED_READ = Object.assign(new Error('disk I/O error'), { errcode: 266 });
@@ -76,7 +79,14 @@ const NOBODY = 65_534;
 
 for (const [name, open] of Object.entries({
   'a file of views': (file: string) => openViewFile(file, 'sqlite'),
-  'a table of small objects': openToWrite,
+  'a table of small objects': (file: string) => {
+    assertKnownFormat(file);
+    return openToWrite(file);
+  },
+  'an event log': (file: string) => {
+    assertUndamaged(file);
+    return openForWriting(file);
+  },
 })) {
   test(`${name} that the system opens to read only is refused, and opened once that is over`, (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sqlite-'));
@@ -95,6 +105,19 @@ for (const [name, open] of Object.entries({
     }
     chmodSync(file, 0o666);
     open(file)[Symbol.dispose]();
+  });
+
+  test(`${name} whose creation was interrupted by a crash is created again`, async (t) => {
+    const file = path.join(await temporaryFolder(t), 'file.sqlite');
+    for (const sql of ['PRAGMA journal_mode = WAL', '']) {
+      rmSync(file, { force: true });
+      const created = new DatabaseSync(file);
+      created.exec(sql);
+      created.close();
+      leaveJournal(file);
+      open(file)[Symbol.dispose]();
+      t.false(existsSync(`${file}-journal`));
+    }
   });
 }
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
@@ -21,13 +21,42 @@ import { openStore } from '../../src/service/backends/open-store.ts';
 import { viewDirectory } from '../../src/service/backends/view-directory.ts';
 import { ControlClient } from '../../src/service/operator-port/control-client.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
-import { goOnBeforeTheFirst } from '../../testing/event-log/tampering.ts';
+import { goOnBeforeTheFirst, leaveJournal, rewriteStream } from '../../testing/event-log/tampering.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { auditedService, configOf, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
+
+test('a journal that SQLite would write into a file is refused by all readers and by a start', async (t) => {
+  const folder = await service.copy(t);
+  const forged = await service.copy(t);
+  rewriteStream(path.join(forged, 'event-log.sqlite'));
+  const notOurs = (file: string) =>
+    new RegExp(
+      `${file}-journal is not of this service, and SQLite would write it into \\S+: move it to another`,
+    );
+  for (const name of ['event-log.sqlite', 'archives/small.sqlite']) {
+    const file = path.join(folder, name);
+    const before = await readFile(file);
+    leaveJournal(file, path.join(forged, name));
+    for (const [command, ...args] of [['verify', '--all'], ['history', '1'], ['../src/main']] as const) {
+      if (command === 'history' && name !== 'event-log.sqlite') continue;
+      const { code, out, err } = await runScript(folder, command, args);
+      t.deepEqual([code, err.trimEnd().split('\n').length], [command === '../src/main' ? 2 : 1, 1], err);
+      t.regex(err, notOurs(name), `${command}: ${out}`);
+    }
+    t.deepEqual(await readFile(file), before);
+    await rm(`${file}-journal`);
+  }
+  const views = path.join(folder, 'views', 'views.1.sqlite');
+  leaveJournal(views, path.join(forged, 'views', 'views.1.sqlite'));
+  const { texts } = await viewsOf(folder);
+  t.is(texts.length, 1);
+  t.regex(texts[0] ?? '', notOurs('views.1.sqlite'));
+  t.notRegex(texts[0] ?? '', /\.;/);
+});
 
 test('a view that cannot be compared is named, as a finding if no service can cause this', async (t) => {
   const place = (folder: string, ...names: string[]) => path.join(folder, 'views', ...names);

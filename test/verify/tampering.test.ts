@@ -26,6 +26,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import {
   deleteLastEvent,
+  leaveJournal,
   removeWithoutTrace,
   rewriteAndForgetAnchors,
   rewriteStream,
@@ -179,6 +180,10 @@ test('the independent Python verifier, if it is installed, has the same results'
   small.exec(`UPDATE small_object SET bytes = zeroblob(9) WHERE id = (SELECT min(id) FROM small_object)`);
   small.close();
   t.regex(checked(altered).stdout, /needs the object \w+, whose bytes are others/);
+  for (const name of ['archives/small.sqlite', 'event-log.sqlite']) {
+    leaveJournal(path.join(altered, name), path.join(kept, name));
+    t.regex(checked(altered).stdout, /^this cannot be read: \S+-journal is not of the service, /, name);
+  }
 });
 
 /** Returns an export for auditors with a forged event of the type, which poses as one without its secret. */

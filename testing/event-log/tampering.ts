@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
@@ -99,6 +99,24 @@ export function goOnBeforeTheFirst(file: string): string {
   });
 }
 
+/** Leaves a rollback journal next to the file, by which SQLite gives it the contents of another file, or none. */
+export function leaveJournal(file: string, other?: string): void {
+  const contents = other === undefined ? Buffer.alloc(0) : readFileSync(other);
+  const pageSize = contents.length > 0 ? contents.readUInt16BE(16) : 4096;
+  const pages = contents.length / pageSize;
+  const header = Buffer.alloc(512);
+  header.write('d9d505f920a163d7', 'hex');
+  for (const [index, value] of [pages, 0, pages, header.length, pageSize].entries())
+    header.writeUInt32BE(value, 8 + 4 * index);
+  const records = Array.from({ length: pages }, (_, index) => {
+    const page = contents.subarray(index * pageSize, (index + 1) * pageSize);
+    let checksum = 0;
+    for (let at = pageSize - 200; at > 0; at -= 200) checksum += page[at] ?? 0;
+    return [uint32(index + 1), page, uint32(checksum)];
+  });
+  writeFileSync(`${file}-journal`, Buffer.concat([header, ...records.flat()]));
+}
+
 type Stream = { readonly id: number; readonly name: string };
 
 /** Returns a deposit that was loaded, neither among the first nor the last. */
@@ -107,6 +125,12 @@ function streamInTheMiddle(database: DatabaseSync): Stream {
     WHERE type = 'DepositLoaded' ORDER BY position LIMIT 1
     OFFSET (SELECT count(*) / 2 FROM events WHERE type = 'DepositLoaded')`;
   return database.prepare(sql).get() as Stream;
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
 }
 
 /** Writes the head file to match the log, as an attacker who can write one can write the other. */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
 import { assertWritable } from '../../tools/sqlite/assert-writable.ts';
 import { isDamage, sqliteReason } from '../../tools/sqlite/codes.ts';
-import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
+import { assertNoJournal, openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { openedToWrite } from '../../tools/sqlite/writing.ts';
 import { StoreFormatUnknown } from '../object-store.ts';
 
@@ -35,10 +35,12 @@ export const OBJECT_SCHEMA = `
 export const FORMAT = 0;
 
 /**
- * Verifies the format before anything else is read or written. Other faults are left to the first use. @throws
- * {StoreFormatUnknown}
+ * Verifies the format before anything else is read or written. Other faults are left to the first use.
+ * @throws {StoreFormatUnknown}
+ * @throws {ForeignJournal}
  */
 export function assertKnownFormat(file: string): void {
+  assertNoJournal(file);
   const isThere = files.statSync(file, { throwIfNoEntry: false }) !== undefined;
   const format = isThere ? formatOf(file) : FORMAT;
   if (format === FORMAT) return;

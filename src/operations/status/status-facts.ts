@@ -25,7 +25,7 @@ import type { NodeState } from '../../service/operator-port/node-state.ts';
 import { clock } from '../../tools/clock.ts';
 import { NotPermitted } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
-import { WalNotReadable } from '../../tools/sqlite/reading.ts';
+import { ForeignJournal, WalNotReadable } from '../../tools/sqlite/reading.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 import { isServiceUnknown } from '../command/service-engines.ts';
 
@@ -209,9 +209,8 @@ async function objectFacts(openStore: () => Promise<Pick<ObjectStore, 'list'>>) 
 
 /** Whether only the objects cannot be counted, so that everything else is shown. */
 function isStoreFault(error: unknown): error is Error {
-  return [ObjectStoreUnavailable, StoreFormatUnknown, BackendNotFound, NotPermitted, WalNotReadable].some(
-    (kind) => error instanceof kind,
-  );
+  const faults = [ObjectStoreUnavailable, StoreFormatUnknown, BackendNotFound, NotPermitted];
+  return [...faults, ForeignJournal, WalNotReadable].some((kind) => error instanceof kind);
 }
 
 class StoredViews {

@@ -1,12 +1,18 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { errorsOfCode } from '../coded-error.ts';
+import { CodedError, errorsOfCode } from '../coded-error.ts';
 import { withDescriptor } from '../files/with-descriptor.ts';
 import { files } from '../files.ts';
 import { isSharedMemoryFull, primaryCode } from './codes.ts';
 
 /** The file is readable only with write permission: part of it is in a WAL without an index. */
 export class WalNotReadable extends errorsOfCode('WAL_NOT_READABLE') {}
+
+/** A rollback journal is next to the file: SQLite would write it into the file, unless that is opened as immutable. */
+export class ForeignJournal extends errorsOfCode('FOREIGN_JOURNAL') {}
+
+/** Maximum size of a file without a table. Its creation, before it is in WAL mode, is all that leaves a journal. */
+const EMPTY_FILE_BYTES = 8192;
 
 export type OpenedToRead = {
   readonly database: DatabaseSync;
@@ -19,8 +25,10 @@ export type OpenedToRead = {
  * process has it open, SQLite would have to create files. If it may not, or cannot since the disk is full, the file is
  * opened as immutable.
  * @throws {WalNotReadable}
+ * @throws {ForeignJournal}
  */
 export function openedToRead(file: string, timeout: number): OpenedToRead {
+  assertNoJournal(file);
   const database = new DatabaseSync(file, { readOnly: true, timeout });
   const error = firstReadError(database);
   if (error === undefined || !isReadOnlyError(error)) {
@@ -41,15 +49,29 @@ export function openSqliteToRead(file: string, timeout: number): DatabaseSync {
 }
 
 /**
- * Throws the error that {@link openSqliteToRead} would throw for an unreadable WAL; other errors are left to the read.
+ * Throws what {@link openSqliteToRead} would throw, except errors of SQLite, which are left to the read.
  * @throws {WalNotReadable}
+ * @throws {ForeignJournal}
  */
 export function assertReadable(file: string): void {
   try {
     openSqliteToRead(file, 0).close();
   } catch (error) {
-    if (error instanceof WalNotReadable) throw error;
+    if (error instanceof CodedError) throw error;
   }
+}
+
+/**
+ * Must be called before a file in WAL mode is opened.
+ * @throws {ForeignJournal}
+ */
+export function assertNoJournal(file: string): void {
+  if (sizeOf(file) <= EMPTY_FILE_BYTES) return;
+  const journal = `${files.realpathSync(file)}-journal`; // SQLite resolves symbolic links as well
+  if (sizeOf(journal) === 0) return;
+  throw new ForeignJournal(
+    `${journal} is not of this service, and SQLite would write it into ${file}: move it to another folder, then run "deposit-service verify --all".`,
+  );
 }
 
 /** Returns the error of a first read; opening alone reads no page. */

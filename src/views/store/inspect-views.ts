@@ -26,9 +26,9 @@ export function inspectViews(folder: ViewFolder, origin: string): ViewsInUse {
   } catch (error) {
     found?.[Symbol.dispose]();
     const { message, code } = error as NodeJS.ErrnoException;
-    if (code === 'WAL_NOT_READABLE')
-      return { kind: 'not readable', why: `the file cannot be read: ${message.replace(/\.$/, '')}` };
-    return { kind: 'damaged', why: message }; // message of SQLite
+    const why = message.replace(/\.$/, '');
+    if (code === 'WAL_NOT_READABLE') return { kind: 'not readable', why: `the file cannot be read: ${why}` };
+    return { kind: 'damaged', why };
   }
 }
 
