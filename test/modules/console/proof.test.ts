@@ -22,9 +22,9 @@ import {
 } from '../../../src/modules/console/proof/evidence.ts';
 import { directoryId } from '../../../src/modules/console/proof/git-objects.ts';
 import { chainFaults } from '../../../src/modules/console/proof/hash-chain.ts';
-import { LogTree, merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
+import { LogTree, leafHash, merkleTree, rootOfPath } from '../../../src/modules/console/proof/merkle-tree.ts';
 import { prove } from '../../../src/modules/console/proof/prove.ts';
-import { NOT_PROVEN } from '../../../src/modules/console/proof/steps.ts';
+import { NOT_PROVEN, verdictOf } from '../../../src/modules/console/proof/steps.ts';
 import { verifierPage } from '../../../src/modules/console/server/verifier-page.ts';
 import { openLog } from '../../../src/service/backends/open-log.ts';
 import { openStore } from '../../../src/service/backends/open-store.ts';
@@ -202,6 +202,28 @@ test('a stream rewritten with valid hashes does not match the root of the anchor
       'broken',
       `deposit ${evidence.deposit}: the log is not the one of the anchor, ${stream} was rewritten`,
     );
+  }
+});
+
+test('events after the one from which the path leads to the anchor are not shown to be under it', async (t) => {
+  const folder = await service.copy(t);
+  const key = await keyIn(folder);
+  const evidence = (await evidenceIn(folder)).find(({ events }) => events.length > 3) as Evidence;
+  const last = evidence.events.length - 1;
+  t.is(evidence.covered?.revision, last);
+  for (const [revision, text] of [
+    [0, `Events #1 to #${last} are not shown to be under it`],
+    [last - 1, `Event #${last} is not shown to be under it`],
+  ] as const) {
+    const covered = await pathTo(folder, evidence, revision);
+    const steps = await Array.fromAsync(prove({ ...evidence, covered }, [key]));
+    const root = steps.find(({ name }) => name === 'root');
+    t.is(root?.outcome, 'open');
+    t.true(root?.text.includes(text), root?.text);
+    t.deepEqual(verdictOf(steps), {
+      outcome: 'open',
+      text: 'nothing is broken, but not everything is shown: Root of the log',
+    });
   }
 });
 
@@ -403,6 +425,15 @@ async function evidenceIn(folder: string, anchors?: string): Promise<Evidence[]>
   };
   const about = { service: 'http://127.0.0.1', savedAt: '2026-01-01T00:00:00.000Z' };
   return Promise.all([...ids].map((id) => collectEvidence(source, { ...about, deposit: Number(id) })));
+}
+
+/** Returns the path from an event of the deposit to the root of the anchor, as a forger may choose it. */
+async function pathTo(folder: string, { anchor, events }: Evidence, revision: number) {
+  await using log = await openLog(configOf(folder));
+  const every = await Array.fromAsync(log.readAll(), withoutPosition);
+  const index = every.findIndex(({ id }) => id === events[revision]?.id);
+  const leaves = await Promise.all(every.slice(0, anchor?.events).map(leafHash));
+  return { revision, index, path: (await merkleTree(leaves, index)).path };
 }
 
 async function keyIn(folder: string): Promise<string> {

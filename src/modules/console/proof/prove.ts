@@ -82,9 +82,12 @@ async function proveRoot({ anchor, covered, earlier = [], events }: Evidence) {
       [event.revision],
     );
   }
-  const later = events.length - 1 - covered.revision;
-  return proven(
-    `Event #${event.revision} and those before it are under the root of the anchor of ${anchor.madeAt}. Later ones: ${later}.`,
+  const under = `Event #${covered.revision} and those before it are under the root of the anchor of ${anchor.madeAt}.`;
+  const [first, last] = [covered.revision + 1, events.length - 1];
+  if (first > last) return proven(under);
+  const later = first === last ? `Event #${last} is` : `Events #${first} to #${last} are`;
+  return open(
+    `${under} ${later} not shown to be under it: make an anchor with “deposit-service anchor”, then save the evidence again.`,
   );
 }
 

@@ -35,7 +35,7 @@ export const NOT_PROVEN: readonly string[] = [
   'That the events repeat what the metadata entries and the archives say: no file was read. “deposit-service verify” reads them.',
   'That the deposit has no later events: a service can withhold them. “deposit-service verify --anchors FILE” reads the whole log.',
   'That the key is the one of the service: compare its fingerprint with one that you received another way.',
-  'Anything about events that are younger than the anchor, except that they are linked.',
+  'Anything about events after the last one that is shown to be under the anchor, except that they are linked.',
   'That the evidence is of the service whose address it names, and was saved at the time that it states: neither is signed.',
   'That the times in the events are right: they are those of the clock of the service.',
 ];
