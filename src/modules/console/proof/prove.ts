@@ -77,7 +77,9 @@ async function proveRoot({ anchor, covered, earlier = [], events }: Evidence) {
     const held = earlier.findLast(({ anchor: one, root }) => root === one.root)?.anchor;
     return broken(
       `The hashes of the log do not give the root of the anchor over ${anchor.events} events: the log was changed since ${anchor.madeAt}.${
-        held ? ` They give that of ${held.madeAt} over ${held.events}: the change is in what follows.` : ''
+        held
+          ? ` As the evidence states, they give that of ${held.madeAt} over ${held.events}: the change is in what follows.`
+          : ''
       }`,
       [event.revision],
     );
@@ -91,7 +93,10 @@ async function proveRoot({ anchor, covered, earlier = [], events }: Evidence) {
   );
 }
 
-/** Proves the anchors before the newest one. Their roots are as the log gave them when the evidence was collected. */
+/**
+ * Proves that the anchors before the newest one are signed and linked. The roots that the log gave are only stated in
+ * the evidence: one that differs is a fault, one that does not proves nothing.
+ */
 async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly string[]) {
   if (anchor === null) return open('The log has no anchor.');
   if (earlier === undefined) return open('The evidence does not have the earlier anchors.');
@@ -105,7 +110,7 @@ async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly
     earlier.map(async ({ anchor: one, root }, index) => {
       const texts = [
         ...(await signatureFaults(one, keys)),
-        root !== one.root && 'does not have the root that the hashes of the log give',
+        root !== one.root && 'does not have the root that the hashes of the log gave, as the evidence states',
         all[index + 1]?.['previous'] !== (await anchorDigest(one)) &&
           'is not the one that the next anchor names',
       ];
@@ -117,7 +122,7 @@ async function proveEarlierAnchors({ anchor, earlier }: Evidence, keys: readonly
   const texts = faults.flat();
   const more = texts.length > MAX_TEXTS ? [`More faults: ${texts.length - MAX_TEXTS}.`] : [];
   if (texts.length > 0) return broken([...texts.slice(0, MAX_TEXTS), ...more].join(' '));
-  const whole = `Each since ${first.anchor.madeAt} is signed and named by the next one, and the hashes of the log gave its root. Anchors: ${earlier.length}.`;
+  const whole = `Each since ${first.anchor.madeAt} is signed and named by the next one. That the log gave its root is only stated. Anchors: ${earlier.length}.`;
   return keys.length === 0 ? open(`${whole} Their keys were not compared with yours.`) : proven(whole);
 }
 

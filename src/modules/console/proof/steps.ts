@@ -5,7 +5,7 @@ export const STEP_TITLES: Readonly<Record<ProofStep['name'], string>> = {
   chain: 'Hash chain',
   signature: 'Signature of the anchor',
   root: 'Root of the log',
-  anchors: 'Earlier anchors',
+  anchors: 'Chain of anchors',
   identifiers: 'Identifiers',
 };
 
@@ -34,6 +34,7 @@ export function verdictOf(steps: readonly ProofStep[]): Pick<ProofStep, 'outcome
 export const NOT_PROVEN: readonly string[] = [
   'That the events repeat what the metadata entries and the archives say: no file was read. “deposit-service verify” reads them.',
   'That the deposit has no later events: a service can withhold them. “deposit-service verify --anchors FILE” reads the whole log.',
+  'That the log gave the roots of the earlier anchors: the evidence only states them. “deposit-service verify --anchors FILE” computes them.',
   'That the key is the one of the service: compare its fingerprint with one that you received another way.',
   'Anything about events after the last one that is shown to be under the anchor, except that they are linked.',
   'That the evidence is of the service whose address it names, and was saved at the time that it states: neither is signed.',

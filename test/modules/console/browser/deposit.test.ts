@@ -72,7 +72,7 @@ test('an auditor sees every action and its actor, proves it, and verifies the ev
     'Hash chain',
     'Signature of the anchor',
     'Root of the log',
-    'Earlier anchors',
+    'Chain of anchors',
     'Identifiers',
   ])
     await page.getByText(`✔ ${step}: proven`).waitFor();
@@ -295,7 +295,7 @@ test('a proof reads a log of many pages with all its anchors, and names the anch
   for (const id of [2, 2999]) {
     await proven(id);
     await page.getByText(/over 21,\d{3} events were recomputed/).waitFor();
-    for (const step of ['Hash chain', 'Signature of the anchor', 'Root of the log', 'Earlier anchors'])
+    for (const step of ['Hash chain', 'Signature of the anchor', 'Root of the log', 'Chain of anchors'])
       await page.getByText(`✔ ${step}: proven`).waitFor();
   }
   const stream = rewriteStream(path.join(data, 'event-log.sqlite'));
