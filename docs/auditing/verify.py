@@ -8,7 +8,7 @@ mirror of the bucket. The log and the archives of one deposit are read into memo
 the command openssl (3.0). Exit codes: 0 all proven, 1 something was found or could not be read, 2 wrong usage.
 """
 
-import argparse, base64, contextlib, hashlib, json, re, subprocess, sys, tempfile, uuid
+import argparse, base64, contextlib, functools, hashlib, json, re, subprocess, sys, tempfile, time, uuid
 from pathlib import Path
 
 from deposits import check_deposits, open_database
@@ -16,6 +16,8 @@ from deposits import check_deposits, open_database
 EVENT = {"stream": [str], "revision": [int], "id": [str], "type": [str], "data": [dict], "metadata": [dict]}
 ANCHOR = {"anchor": [int], "events": [int], "madeAt": [str], "previous": [str, type(None)], "publicKey": [str],
           "root": [str], "signature": [str]}
+# The last line of an export. Its other members than the first three are optional.
+END = {"export": int, "events": int, "root": str, "redacted": int, "stream": str, "from": str}
 # The member of data that an export for auditors has as null, by the type of the event: others are never redacted.
 SECRETS = {"ClientRegistered": "credential", "CredentialChanged": "credential", "WebhookSet": "secret"}
 
@@ -128,9 +130,8 @@ def events_of_export(file):
 
 
 def is_end(value):
-    numbers = {"export", "events", "redacted"}
-    return (type(value) is dict and {"export", "events", "root"} <= set(value)
-            and all((type(member) is int) == (name in numbers) for name, member in value.items()))
+    return (type(value) is dict and value.get("export") == 1 and {"events", "root"} <= set(value) <= set(END)
+            and all(type(member) is END[name] for name, member in value.items()))
 
 
 def check_chain(events, redacted):
@@ -199,14 +200,18 @@ def uncovered(events, anchors):
 
 
 def check_anchors(anchors, place, keys, may_begin_later):
-    before = None
-    for anchor in anchors:
+    before, reported_at = None, time.monotonic()
+    for number, anchor in enumerate(anchors):
+        if time.monotonic() > reported_at + 5:
+            reported_at = time.monotonic()
+            print(f"Verified {number} of {len(anchors)} anchors in {place}.", file=sys.stderr)
         where = f"the anchor over {anchor['events']} events in {place}"
         key, digest = decoded(anchor["publicKey"]), sha256(canonical(anchor))
         if digest == before:
             continue
         check(not keys or key in keys, where, f"is signed with another key, {sha256(key)}")
-        check(is_signed(anchor, key), where, "does not carry a signature of its contents")
+        is_valid = is_signed(canonical(without("signature", anchor)), decoded(anchor["signature"]), key)
+        check(is_valid, where, "does not carry a signature of its contents")
         follows = anchor["previous"] == before or (may_begin_later and before is None)
         check(follows, where, "does not follow the one before it")
         before = digest
@@ -220,11 +225,10 @@ def decoded(text):
         return b""
 
 
-def is_signed(anchor, key):
+@functools.cache  # the log and FILE have the same anchors
+def is_signed(statement, signature, key):
     with tempfile.TemporaryDirectory() as folder:
-        contents = {"key": key, "signature": decoded(anchor["signature"]),
-                    "statement": canonical(without("signature", anchor))}
-        for name, content in contents.items():
+        for name, content in ("key", key), ("signature", signature), ("statement", statement):
             Path(folder, name).write_bytes(content)
         command = "openssl pkeyutl -verify -pubin -keyform DER -inkey key -rawin -in statement -sigfile signature"
         return subprocess.run(command.split(), cwd=folder, capture_output=True).returncode == 0
@@ -253,6 +257,7 @@ def root_over(subtrees):
 
 
 def main():
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have characters that the output cannot encode
     usage = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usage.add_argument("log")
     usage.add_argument("--archives")
@@ -292,14 +297,16 @@ def verify(options):
         check_anchors(anchors, place, keys, may_begin_later=place == "FILE")
         for anchor in anchors:
             where = f"the anchor over {anchor['events']} events in {place}"
+            check(place == "the log" or anchor in of_log, where, "is no longer in the log")
             expected_roots.setdefault(anchor["events"], []).append((anchor["root"], where))
     check_roots(events, expected_roots)
     deposits = f", {check_deposits(events, options.archives, check)} deposits" if options.archives else ""
     print(f"Read {len(events)} events, {len(of_log)} anchors in the log, {len(of_file)} in FILE{deposits}.")
     if redacted is not None:
         print(f"Hash not recomputable, since the export is without secrets: {redacted} of these events.")
-    later = uncovered(events, of_file) if of_file else 0
-    not_compared.extend([f"events after the last anchor in FILE: {later}"] if later else [])
+    if of_file:
+        later = uncovered(events, of_file)
+        not_compared.append(f"events after the last anchor in FILE: {later}, and any that were cut off")
 
 
 if __name__ == "__main__":

@@ -96,9 +96,11 @@ test('the independent Python verifier, if it is installed, has the same results'
   const checked = (folder: string, log = path.join(folder, 'event-log.sqlite')) => {
     const elsewhere = ['--anchors', path.join(kept, 'anchors.ndjson'), '--key', pem];
     const args = ['-B', VERIFIER, log, '--archives', path.join(folder, 'archives'), ...elsewhere];
-    return spawnSync('python3', args, { encoding: 'utf8' });
+    const env = { ...process.env, PYTHONIOENCODING: 'ascii' };
+    return spawnSync('python3', args, { encoding: 'utf8', env });
   };
-  const proven = /^Read \d+ events, 2 anchors in the log, 2 in FILE, 9 deposits\.\nAll proven\.\n$/;
+  const proven =
+    /^Read \d+ events, 2 anchors in the log, 2 in FILE, 9 deposits\.\nAll proven\. Not compared: events after the last anchor in FILE: 0, and any that were cut off\.\n$/;
   t.regex(checked(kept).stdout, proven);
   const exported = path.join(kept, 'log.ndjson');
   t.is((await runScript(kept, 'export', ['--output', exported])).code, 0);
@@ -106,7 +108,7 @@ test('the independent Python verifier, if it is installed, has the same results'
   const audit = path.join(kept, 'audit.ndjson');
   t.is((await runScript(kept, 'export', ['--audit', '--output', audit])).code, 0);
   const redacted =
-    /\nHash not recomputable, since the export is without secrets: 1 of these events\.\nAll proven\. Not compared: the contents of lines without secrets, of which only the hash is known: client-alice revision 0\.\n$/;
+    /\nHash not recomputable, since the export is without secrets: 1 of these events\.\nAll proven\. Not compared: the contents of lines without secrets, of which only the hash is known: client-alice revision 0; events after the last anchor in FILE: 0, and any that were cut off\.\n$/;
   t.regex(checked(kept, audit).stdout, redacted);
   const forged = path.join(kept, 'forged.ndjson');
   const lines = await readFile(audit, 'utf8');
@@ -127,7 +129,10 @@ test('the independent Python verifier, if it is installed, has the same results'
   const anchors = await readFile(elsewhere, 'utf8');
   const [first = ''] = anchors.split('\n');
   for (const [content, found] of [
-    [`${first}\n`, /\nAll proven\. Not compared: events after the last anchor in FILE: [1-9]\d*\.\n$/],
+    [
+      `${first}\n`,
+      /\nAll proven\. Not compared: events after the last anchor in FILE: [1-9]\d*, and any that were cut off\.\n$/,
+    ],
     ['', /^.*anchors\.ndjson: has no anchor\nNOT PROVEN/m],
     [anchors.slice(0, -9), CUT],
     [`${anchors.slice(0, -9)}\0\0`, CUT],
@@ -143,6 +148,12 @@ test('the independent Python verifier, if it is installed, has the same results'
     [whole.replace(/.*\n$/, ''), /^the last line: is missing: the file was cut off, or is no export/m],
     [whole.replace('"id"', '"di"'), /^line 1: has more or less than an event$/m],
     [whole.slice(1), /^line 1: is not JSON: /m],
+    [whole.replace('"export":1', '"export":2'), /^the last line: is missing: /m],
+    [whole.replace('"export":1', '"export":1,"note":"checked"'), /^the last line: is missing: /m],
+    [
+      whole.replaceAll('"stream":"deposit-1"', '"stream":"deposit-世"'),
+      /^deposit-\\u4e16 revision 0: does not carry/m,
+    ],
     [
       whole.slice(1).replace('"kind":"client"', '"kind":"operator"'),
       /^line 1: is not JSON: [^]*\n\S+ revision \d+: does not carry the hash of its contents$/m,
@@ -170,6 +181,11 @@ test('the independent Python verifier, if it is installed, has the same results'
     t.regex(stdout, /^the anchor over \d+ events in FILE: does not hold/m, change.name);
     t.regex(stdout, /\nNOT PROVEN\. Findings: \d+\.\n$/, change.name);
   }
+  const cut = await service.copy(t);
+  const log = new DatabaseSync(path.join(cut, 'event-log.sqlite'));
+  log.exec(`DELETE FROM events WHERE type = 'AnchorMade' AND position = (SELECT max(position) FROM events)`);
+  log.close();
+  t.regex(checked(cut).stdout, /^the anchor over \d+ events in FILE: is no longer in the log$/m);
   const altered = await service.copy(t);
   await writeFile(
     exported,
