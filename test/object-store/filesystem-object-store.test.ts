@@ -141,6 +141,35 @@ test('a table with the layout of an earlier release is accepted, an unknown layo
   );
 });
 
+test('a row whose name is no digest is a fault, also if it begins with the digest of an object', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { store } = await openIn(t, folder);
+  const body = newBody(SMALL);
+  await store.put(inChunks(body));
+  await store[Symbol.asyncDispose]();
+  const digest = sha256Of(body);
+  const faults = async (): Promise<string[]> => {
+    await using audit = new FilesystemStoreAudit(folder);
+    return (await audit.structure()).map(({ text }) => text);
+  };
+  t.deepEqual(await faults(), []);
+  using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  const put = database.prepare('INSERT INTO small_object (sha256, stored_at, bytes) VALUES (?, 0, ?)');
+  const names = [
+    `${digest}-more`,
+    `${digest}\0`,
+    `${digest.slice(1)}\0`,
+    digest.toUpperCase(),
+    'é'.repeat(64),
+    '',
+  ];
+  const ids = names.map((name) => put.run(name, body).lastInsertRowid);
+  t.deepEqual(
+    await faults(),
+    ids.map((id) => `the sha256 of a row is no digest, so it is never read, with the id: ${id}`),
+  );
+});
+
 test('objects in a format of a newer release are refused and unchanged', async (t) => {
   const folder = await temporaryFolder(t);
   await (await FilesystemObjectStore.open({ folder }))[Symbol.asyncDispose]();
