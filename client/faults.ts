@@ -78,7 +78,6 @@ export async function reading<Result>(name: string, read: () => Result | Promise
   }
 }
 
-/** Returns the fault of a file that cannot be read. */
 export function unreadable(name: string, error: unknown): Fault {
   return new Fault(`${name} cannot be read: ${reasonOf(error)}.`, { cause: error });
 }

@@ -38,7 +38,6 @@ export function keepLogin({ server, user, password }: KeptLogin, folder: string)
   return file;
 }
 
-/** Returns the path of the file that contains the login. */
 export function loginFile(folder: string): string {
   return path.join(folder, 'login.json');
 }

@@ -11,7 +11,6 @@ export class Output {
     this.json = json;
   }
 
-  /** Prints one result. */
   result(facts: Readonly<Record<string, unknown>>, ...lines: readonly string[]): void {
     if (this.json) process.stdout.write(`${printable(JSON.stringify(facts))}\n`);
     else for (const line of lines) process.stdout.write(`${printable(line)}\n`);

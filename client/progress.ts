@@ -28,7 +28,6 @@ export class Progress implements Disposable {
     return this.#bars;
   }
 
-  /** Begins the next step. */
   begin(text: string): void {
     this.#endBars();
     this.#step += 1;

@@ -5,7 +5,6 @@ import { timeLimits } from './http/retries.ts';
 import { Output } from './output.ts';
 import { isExposed, LOGIN_OPTIONS, readLogin } from './settings.ts';
 
-/** Options of every command. */
 export const COMMON_OPTIONS = {
   ...LOGIN_OPTIONS,
   collection: { type: 'string' },

@@ -7,7 +7,6 @@ import { reasonOf, UsageFault } from './faults.ts';
 import { readKeptLogin } from './kept-login.ts';
 import { promptForPassword } from './password-prompt.ts';
 
-/** The server, and the credentials for it. */
 export type Login = { readonly server: URL; readonly user: string; readonly password: string };
 
 export const LOGIN_OPTIONS = {

@@ -169,7 +169,6 @@ function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | '
   return { changed, words, terms: ` ${terms.join(' ')} ` };
 }
 
-/** Returns the view with the codes of these reasons. */
 function withReasons(view: DepositSearchView, reasons: readonly Pick<Reason, 'code'>[]): DepositSearchView {
   return { ...view, reasonCodes: reasons.map(({ code }) => code) };
 }

@@ -11,7 +11,6 @@ import { people } from './people.ts';
 import { recordedNotifications } from './recorded-notifications.ts';
 import { undeliveredNotifications } from './undelivered-notifications.ts';
 
-/** All views that a node stores. */
 export const everyView = [
   depositStatus,
   depositContent,

@@ -2,7 +2,6 @@ import { people as personStreams } from '../src/domain/aggregates.ts';
 import type { PersonEvent, RoleOf } from '../src/domain/person/person.ts';
 import type { Projection } from '../src/views/projection.ts';
 
-/** Sign-in data of a person. */
 export type PersonView = RoleOf & {
   readonly person: string;
   readonly disabled: boolean;

@@ -23,7 +23,6 @@ export type DepositFields = {
   readonly warnings?: readonly Reason[];
 };
 
-/** Returns the fields of a new deposit. */
 export function newDeposit({
   data: { depositId, uuid, client, collection, createdAt },
   revision,

@@ -19,7 +19,6 @@ export function isCached({ length }: { readonly length: number }): boolean {
   return length >= MIN_CACHED_BYTES;
 }
 
-/** The state of the sources of a value. */
 export type SourceState = {
   /** Names the sources and the options. */
   readonly key: string;

@@ -60,7 +60,6 @@ export class StoredDownload {
     return this.#isInCache && existsSync(this.#head);
   }
 
-  /** The file of the bytes. */
   get file(): string {
     return path.join(this.#folder, 'archive');
   }

@@ -36,7 +36,6 @@ export type StoredKeyOptions = {
  * The file has a line for the key, and one for each further process.
  */
 export class StoredKey {
-  /** Path of the file. */
   readonly file: string;
   readonly #name: string;
   readonly #options: StoredKeyOptions;

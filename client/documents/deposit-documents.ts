@@ -20,7 +20,6 @@ export type Receipt = {
   readonly etag: string | null;
 };
 
-/** IRIs of a deposit. */
 export type DepositLinks = {
   readonly edit: string;
   /** EM-IRI; `null` if the server names none. */

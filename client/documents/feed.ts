@@ -29,7 +29,6 @@ export async function* pagesOf(connection: Connection, first: string): AsyncGene
   }
 }
 
-/** One event of a deposit's history. */
 export type HistoryEvent = {
   readonly type: string | null;
   readonly at: string | null;

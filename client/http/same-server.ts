@@ -13,7 +13,6 @@ export function onSameServer(iri: string, server: URL): URL {
   );
 }
 
-/** Returns whether an address is on the server. */
 export function isOnSameServer(iri: string, server: URL): boolean {
   return URL.canParse(iri) && originOf(new URL(iri)) === originOf(server);
 }

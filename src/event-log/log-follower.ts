@@ -73,7 +73,6 @@ export class LogFollower implements Disposable {
     }
   }
 
-  /** Ends all subscriptions. */
   [Symbol.dispose](): void {
     this.#stop.abort();
     this.#stopPolling();

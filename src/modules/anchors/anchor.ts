@@ -37,7 +37,6 @@ export function signAnchor(
   return { ...whole, signature: sign(null, bytesOf(whole), privateKey).toString('base64') };
 }
 
-/** Returns whether the anchor was signed with the key that it names. */
 export function isSignedByItsKey({ signature, ...statement }: Anchor): boolean {
   try {
     const key = createPublicKey({

@@ -47,7 +47,6 @@ export class UploadLocks {
     for (const holder of this.#locks.values()) holder.interrupt();
   }
 
-  /** Resolves when all locks are released. */
   async allReleased(): Promise<void> {
     await Promise.all([...this.#locks.values()].map(({ released }) => released));
   }

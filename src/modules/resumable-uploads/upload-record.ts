@@ -1,5 +1,4 @@
 import type { SeenEvent } from '../../event-log/event-log.ts';
-/** Stored metadata of an upload. */
 export type UploadRecord = {
   /**
    * Number of bytes synced before this number was: after a power cut, later bytes may be zeros. `undefined` in records

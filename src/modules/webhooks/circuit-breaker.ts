@@ -67,7 +67,6 @@ export class CircuitBreaker {
     return undefined;
   }
 
-  /** Releases the permit. */
   release(): void {
     this.#running -= 1;
     for (const wake of [...this.#waiting].slice(0, this.#trips > 0 ? MAX_WAITING : 1)) {

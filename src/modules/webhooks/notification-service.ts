@@ -63,7 +63,6 @@ export class NotificationService implements AsyncDisposable {
   readonly #sender: WebhookSender;
   readonly #notifier: Notifier;
   readonly #retries: RetryScheduler;
-  /** Runner of the notifier. */
   readonly runner: ReactorRunner;
   readonly #lastError: () => string | undefined;
 

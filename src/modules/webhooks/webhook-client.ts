@@ -9,7 +9,6 @@ import {
   type ReceiverRules,
 } from './receiver-address.ts';
 
-/** Outcome of a sent notification. */
 export type Outcome = { readonly taken: true } | Failure;
 
 export type Failure = {

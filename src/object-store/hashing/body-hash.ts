@@ -13,7 +13,6 @@ const SPARE_BATCHES = 8;
 export type HashingThread = {
   readonly calls: WorkerClient<HashingRequest, HashingReply>;
   readonly spare: ArrayBuffer[];
-  /** Number of open sessions. */
   sessions: number;
   lastSession: number;
 };

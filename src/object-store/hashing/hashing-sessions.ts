@@ -66,7 +66,6 @@ function update({ sha256, md5 }: Hashes, bytes: Uint8Array): void {
   md5?.update(bytes);
 }
 
-/** Returns the digests of the bytes so far. */
 function digestsOf({ sha256, md5 }: Hashes): BodyDigests {
   return { sha256: sha256.copy().digest('hex'), md5: md5?.copy().digest('hex') };
 }

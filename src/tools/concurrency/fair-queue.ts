@@ -8,7 +8,6 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  /** Number of items of one owner. */
   sizeOf(owner: string): number {
     return this.#queues.get(owner)?.length ?? 0;
   }
@@ -50,7 +49,6 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** Removes and returns all items. */
   takeAll(): Item[] {
     const all = [...this.#queues.values()].flat();
     this.#queues.clear();

@@ -39,7 +39,6 @@ export class FairSemaphore {
     this.#options = options;
   }
 
-  /** Number of permits that are held. */
   get held(): number {
     return this.#total;
   }
@@ -90,7 +89,6 @@ export class FairSemaphore {
     }
   }
 
-  /** Rejects all waiting acquisitions. */
   rejectWaiting(reason: Error): void {
     for (const { reject } of this.#queue.takeAll()) reject(reason);
   }

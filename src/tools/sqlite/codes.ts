@@ -24,7 +24,6 @@ export function isDamage(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** Whether the disk failed. */
 export function isInputOutputError(error: unknown): boolean {
   const SQLITE_IOERR = 10;
   return primaryCode(error) === SQLITE_IOERR;
@@ -51,7 +50,6 @@ export function sqliteReason(error: unknown): string {
   return isSharedMemoryFull(error) ? 'its disk is full or fails' : (error as Error).message;
 }
 
-/** Whether the disk is full. */
 export function isFull(error: unknown): boolean {
   const SQLITE_FULL = 13;
   return primaryCode(error) === SQLITE_FULL || isSharedMemoryFull(error);

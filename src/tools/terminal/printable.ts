@@ -16,7 +16,6 @@ export function printable(text: string): string {
   );
 }
 
-/** Returns the text as a single printable line. */
 export function printableLine(text: string): string {
   return printable(text.replace(/[\s]+/g, ' '));
 }

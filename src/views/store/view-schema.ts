@@ -35,7 +35,6 @@ export function createView(database: DatabaseSync, schema: ViewSchema): void {
   database.prepare('INSERT INTO view_versions (name, version) VALUES (?, ?)').run(name, version);
 }
 
-/** Returns the version of a view in the file. */
 export function versionOf(database: DatabaseSync, view: string): number | undefined {
   const row = database.prepare('SELECT version FROM view_versions WHERE name = ?').get(view);
   return row?.['version'] as number | undefined; // STRICT
@@ -95,7 +94,6 @@ export function storedFields(database: DatabaseSync, name: string): ReadonlySet<
   return new Set(columns.map((column) => String(column['name'])));
 }
 
-/** Returns the fields by which a view of the file is counted. */
 export function countedFields(database: DatabaseSync, name: string): readonly string[] {
   const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(`${name} counts`);
   return columns.map((column) => String(column['name'])).filter((column) => column !== 'count');

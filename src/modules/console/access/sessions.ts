@@ -46,7 +46,6 @@ export class Sessions {
   readonly #people: Pick<View<PersonView>, 'get'>;
   readonly #credentials: Pick<Credentials, 'currentLogin' | 'collectionsOf'>;
   readonly #cookie: { readonly name: string; readonly attributes: string };
-  /** Sessions that were ended. */
   readonly #ended = new LruCache<true>(MAX_ENDED);
 
   constructor(

@@ -3,7 +3,6 @@ import { depositIdentifiers } from '../../../swhid/deposit-identifiers.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 
-/** Returns the route of the summary of one deposit. */
 export function summaryRoutes({
   depositsOf,
   log,

@@ -6,7 +6,6 @@ import type { Route, ViewerRequest } from '../server/route.ts';
 
 const PAGE_SIZE = 50;
 
-/** Returns the routes of the list of deposits. */
 export function depositRoutes({ depositsOf }: ConsoleParts): readonly Route[] {
   return [{ method: 'GET', path: '/console/api/deposits', permission: 'deposits:read', answer: page }];
 

@@ -26,7 +26,6 @@ export class Jobs implements Disposable {
     this.#mayAct = mayAct;
   }
 
-  /** Starts a job. */
   start(act: Act, ids: readonly number[], { kind, name }: Viewer): JobView {
     const running = [...this.#jobs.values()].filter(({ view }) => view.state === 'running');
     if (running.length >= MAX_RUNNING)

@@ -15,7 +15,6 @@ const MAX_LAG_SECONDS = 30;
 /** Days in which a rejected deposit is news: it stays rejected, and its client makes a new one. */
 const NEWS_DAYS = 7;
 
-/** Returns the route of the overview. */
 export function overviewRoutes(parts: ConsoleParts): readonly Route[] {
   const { config, depositsOf, log, parking, projector } = parts;
   return [{ method: 'GET', path: '/console/api/overview', permission: 'deposits:read', answer: overview }];

@@ -20,7 +20,6 @@ import { Search } from './screens/search.ts';
 import { Work } from './screens/work.ts';
 import { useStore } from './store.ts';
 
-/** The component of each page. */
 const COMPONENTS: Readonly<Record<ScreenPath, (props: ScreenProps) => VNode>> = {
   '/console/': Overview,
   '/console/deposits': Deposits,

@@ -9,7 +9,6 @@ function placeNow(): Place {
   return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
 }
 
-/** The present address. */
 export const presentPlace = new Store(placeNow());
 
 /** Opens a page of the console without loading it from the server. The focus moves into another page. */

@@ -58,7 +58,6 @@ export class Assets {
     return this.#base;
   }
 
-  /** Returns the address of a file of the console. */
   urlOf(name: string): string {
     return `${this.#base}${name}`;
   }

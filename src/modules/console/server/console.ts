@@ -12,7 +12,6 @@ import { assertFromConsole, assertOfViewer, readBody } from './request-guard.ts'
 import { ConsoleRefusal, notFoundHere, type RouteRequest, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
 
-/** The console of one node. */
 export class Console implements Disposable {
   readonly #parts: ConsoleParts;
   readonly #find: ReturnType<typeof routeFinder>;

@@ -14,7 +14,6 @@ import type { ConsoleParts } from './console-parts.ts';
 import { pageRoutes } from './page-routes.ts';
 import type { Route } from './route.ts';
 
-/** Returns all routes of the console. */
 export function openRoutes(parts: ConsoleParts): readonly Route[] {
   const routes: readonly Route[] = [
     ...pageRoutes(parts),

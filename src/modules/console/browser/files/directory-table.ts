@@ -27,7 +27,6 @@ const KINDS: Readonly<Record<string, string>> = {
   '120000': 'link',
 };
 
-/** The entries of a directory. */
 export function DirectoryTable(props: NodeProps): VNode {
   const { node, context, place } = props;
   const page = pageOf(place.query, 'from', node.children, ({ name }) => name);

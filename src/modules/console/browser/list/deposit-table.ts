@@ -42,7 +42,6 @@ export function DepositTable({ rows, selected, onSelect, columns }: TableProps):
   </div>`;
 }
 
-/** Renders the cell of each column. */
 const CELLS: Readonly<Record<ColumnName, (row: DepositRow) => ComponentChild>> = {
   id: ({ depositId }) => html`<a href=${pathOf(depositId)} id=${`row-${depositId}`}>${depositId}</a>`,
   title: ({ title }) => html`<${Title} title=${title} />`,

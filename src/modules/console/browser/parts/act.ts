@@ -8,7 +8,6 @@ type Starter = {
   readonly problem: string | undefined;
 };
 
-/** Returns a starter of acts. */
 export function useAct(): Starter {
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const isRunning = useRef(false); // clicks may come faster than the page is rendered

@@ -21,7 +21,6 @@ type ChoiceProps = {
   readonly onChoose: (value: string) => void;
 };
 
-/** Chooses one of several values. */
 export function Choice({ label, value, options, onChoose }: ChoiceProps): VNode {
   return html`<label>${label} <select value=${value} onChange=${(event: Event) => onChoose(valueOf(event))}>
     ${options.map(([one, text]) => html`<option value=${one}>${text}</option>`)}

@@ -23,7 +23,6 @@ function Parts({ parts }: { readonly parts: readonly TextPart[] }): VNode {
   >`;
 }
 
-/** Shows the title of a deposit, if it has one. */
 export function Title({ title }: { readonly title: string | null }): VNode {
   return title === null ? html`<span class="quiet">no title</span>` : html`<${Name} text=${title} />`;
 }

@@ -1,7 +1,6 @@
 import type { Boot } from '../../protocol/boot.ts';
 import type { Place } from '../router.ts';
 
-/** The properties of each screen. */
 export type ScreenProps = {
   readonly boot: Boot;
   readonly place: Place;
