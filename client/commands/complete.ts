@@ -1,6 +1,5 @@
-import { openDeposit } from '../deposit/find-deposit.ts';
+import { withDeposit } from '../deposit/find-deposit.ts';
 import { printDeposit } from '../deposit/wait.ts';
-import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Completes a partial deposit: the service then checks and loads it.
@@ -16,13 +15,12 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, o
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
-  const { deposit, links, ...session } = await openDeposit(positionals, values);
-  return about(deposit, async () => {
+  return withDeposit(positionals, values, async (opened) => {
     // Repeated for a complete deposit, the request changes nothing.
-    await session.connection.write('POST', links.add, {
+    await opened.connection.write('POST', opened.links.add, {
       headers: { 'In-Progress': 'false' },
       repeatable: true,
     });
-    return printDeposit({ deposit, links }, values, session);
+    return printDeposit(opened, values);
   });
 }

@@ -1,5 +1,5 @@
-import { openDeposit } from '../deposit/find-deposit.ts';
-import { about, EXIT, numberOrIri } from '../faults.ts';
+import { withDeposit } from '../deposit/find-deposit.ts';
+import { EXIT, numberOrIri } from '../faults.ts';
 import { isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
@@ -15,12 +15,11 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable 
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const { connection, output, deposit, links } = await openDeposit(positionals, values);
-  await about(deposit, async () => {
+  return withDeposit(positionals, values, async ({ connection, output, deposit, links }) => {
     const answer = await connection.ask('DELETE', links.edit, { repeatable: true });
     // Missing only now: the first attempt deleted it, but its answer was lost.
     if (!isSuccess(answer) && !(answer.repeated && answer.status === 404)) throw new Refused(answer);
+    output.result({ deposit: numberOrIri(deposit), deleted: true }, `Deposit ${deposit} deleted.`);
+    return EXIT.done;
   });
-  output.result({ deposit: numberOrIri(deposit), deleted: true }, `Deposit ${deposit} deleted.`);
-  return EXIT.done;
 }

@@ -17,10 +17,10 @@ import { random } from '../../src/tools/random.ts';
 import { archivesIn } from '../archives/archives-in.ts';
 import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
-import { type OpenedDeposit, openDeposit } from '../deposit/find-deposit.ts';
+import { type OpenedDeposit, withDeposit } from '../deposit/find-deposit.ts';
 import { StoredDownload } from '../deposit/stored-download.ts';
 import { statusOf } from '../deposit/wait.ts';
-import { about, EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
+import { EXIT, Fault, numberOrIri, reasonOf, UsageFault } from '../faults.ts';
 import { formatNumber } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
@@ -47,8 +47,7 @@ export async function run(args: string[]): Promise<number> {
   if (wish === '-' && values.json) throw new UsageFault('--json cannot be combined with --output -.');
   if (wish === '') throw new UsageFault('--output needs the name of a file, or - for standard output.');
   if (wish !== undefined) assertFree(wish, force);
-  const opened = await openDeposit(positionals, values);
-  return about(opened.deposit, () => fetchTo(wish, force, opened));
+  return withDeposit(positionals, values, (opened) => fetchTo(wish, force, opened));
 }
 
 /** Downloads the archive to this file or, by default, to the name that the server gives. Resolves to the exit code. */

@@ -1,6 +1,6 @@
-import { type OpenedDeposit, openDeposit } from '../deposit/find-deposit.ts';
+import { type OpenedDeposit, withDeposit } from '../deposit/find-deposit.ts';
 import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts';
-import { about, EXIT, Fault, numberOrIri } from '../faults.ts';
+import { EXIT, Fault, numberOrIri } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Shows what happened to a deposit, event by event, oldest first.
@@ -14,8 +14,7 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 5 server unreachable 
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const opened = await openDeposit(positionals, values);
-  return about(opened.deposit, () => printHistory(opened));
+  return withDeposit(positionals, values, printHistory);
 }
 
 async function printHistory({ connection, output, deposit, links }: OpenedDeposit): Promise<number> {

@@ -1,6 +1,5 @@
-import { openDeposit } from '../deposit/find-deposit.ts';
+import { withDeposit } from '../deposit/find-deposit.ts';
 import { printDeposit } from '../deposit/wait.ts';
-import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Shows the status of a deposit, and its identifier once it is done.
@@ -16,6 +15,5 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 deposit rejected, o
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
-  const { deposit, links, ...session } = await openDeposit(positionals, values);
-  return about(deposit, () => printDeposit({ deposit, links }, values, session));
+  return withDeposit(positionals, values, (opened) => printDeposit(opened, values));
 }

@@ -5,7 +5,7 @@ import {
   fetchServiceDocument,
   type ServiceDocument,
 } from '../documents/service-document.ts';
-import { Fault, UsageFault } from '../faults.ts';
+import { about, Fault, UsageFault } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { isOnSameServer } from '../http/same-server.ts';
@@ -33,14 +33,19 @@ export async function targetOf(
 /** A session for one deposit. */
 export type OpenedDeposit = Session & Receipt;
 
-/** Opens a session for the deposit that the only argument names. @throws {UsageFault} */
-export async function openDeposit(
+/**
+ * Runs work in a session for the deposit that the only argument names, and adds its number to faults of the work.
+ * @throws {UsageFault}
+ */
+export async function withDeposit(
   positionals: readonly string[],
   values: SessionOptions,
-): Promise<OpenedDeposit> {
+  work: (opened: OpenedDeposit) => Promise<number>,
+): Promise<number> {
   const wanted = onlyDeposit(positionals);
   const session = await openSession(values);
-  return { ...session, ...(await findDeposit(session.connection, wanted, values.collection)) };
+  const found = await findDeposit(session.connection, wanted, values.collection);
+  return about(found.deposit, () => work({ ...session, ...found }));
 }
 
 function onlyDeposit(positionals: readonly string[]): string {

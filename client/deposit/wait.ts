@@ -36,12 +36,11 @@ export async function statusOf(
 
 /** Prints the status of a deposit; with `wait`, once it is final. Resolves to the exit code. */
 export async function printDeposit(
-  asked: Asked,
+  opened: Asked & Session,
   { wait = false }: { readonly wait?: boolean },
-  session: Session,
 ): Promise<number> {
-  const status = await statusOf(asked, wait, session);
-  session.output.result(statusFacts(status), ...statusLines(status));
+  const status = await statusOf(opened, wait, opened);
+  opened.output.result(statusFacts(status), ...statusLines(status));
   return exitCodeOf(status);
 }
 
