@@ -29,16 +29,8 @@ export function statusLines(status: Status, expected: string | null = null): str
 
 /** Returns the status as JSON for programs. */
 export function statusFacts(status: Status): Readonly<Record<string, unknown>> {
-  const { deposit, title, detail, updated, swhid, swhidContext } = status;
-  return {
-    deposit: numberOrIri(deposit),
-    title,
-    status: status.status,
-    detail,
-    updated,
-    swhid,
-    swhidContext,
-  };
+  const { isOfService: _, ...facts } = status;
+  return { ...facts, deposit: numberOrIri(status.deposit) };
 }
 
 /** Returns what to do with a partial deposit. */

@@ -76,7 +76,7 @@ export function readReceipt(
       media: link('edit-media'),
       add: link(ADD_RELATION) ?? edit,
       state: link('alternate'),
-      statement: statementOf(entry, iri),
+      statement: linkOf(entry, STATEMENT_RELATION, iri, (type) => !/rdf/.test(type)),
       history: link(HISTORY_RELATION),
     },
     etag: headers['etag'] ?? null,
@@ -132,24 +132,21 @@ export function readStatement({ body, iri }: Pick<Answer, 'body' | 'iri'>, depos
 
 /** Returns the status of a deposit about which the server states none. */
 export function unknownStatus(deposit: string): Status {
-  const none = { title: null, detail: null, updated: null, swhid: null, swhidContext: null };
-  return { deposit, status: 'unknown', isOfService: false, ...none };
+  const none = { detail: null, updated: null, swhid: null, swhidContext: null };
+  return { deposit, title: null, status: 'unknown', isOfService: false, ...none };
 }
 
-/** Returns the link to the Statement that is an Atom feed. */
-function statementOf(entry: XmlElement, iri: string): string | null {
-  const link = childrenOf(entry, 'link').find(
-    ({ attributes }) =>
-      attributes.get('rel') === STATEMENT_RELATION && !/rdf/.test(attributes.get('type') ?? ''),
+/** Returns the target of the first such link in a document. @throws {UnreadableAnswer} it is not an IRI. */
+export function linkOf(
+  element: XmlElement,
+  rel: string,
+  document: string,
+  isWanted: (type: string) => boolean = () => true,
+): string | null {
+  const link = childrenOf(element, 'link').find(
+    ({ attributes }) => attributes.get('rel') === rel && isWanted(attributes.get('type') ?? ''),
   );
   const href = link?.attributes.get('href');
-  return href ? absoluteIri(href, iri) : null;
-}
-
-/** Returns the target of a link in a document. @throws {UnreadableAnswer} it is not an IRI. */
-export function linkOf(element: XmlElement, rel: string, document: string): string | null {
-  const links = childrenOf(element, 'link').filter(({ attributes }) => attributes.get('rel') === rel);
-  const href = links[0]?.attributes.get('href');
   return href ? absoluteIri(href, document) : null;
 }
 
