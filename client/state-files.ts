@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export function ignoreErrors<T>(work: () => T): T | undefined {
 
 /** Returns a name for a file, made of what it is about. */
 export function nameFor(values: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  return hash('sha256', JSON.stringify(values));
 }
 
 /** Makes a folder of state that only this user can read, and removes what is older in it. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Receipt, readReceipt } from '../documents/deposit-documents.ts';
 import { historyEventOf, pagesOf } from '../documents/feed.ts';
 import type { Connection } from '../http/connection.ts';
@@ -18,16 +18,12 @@ export async function isRecorded(
   const replaces = action === 'replace';
   const wanted = archive
     ? { type: replaces ? 'ArchivesReplaced' : 'ArchiveAdded', sha256: archive.sha256 }
-    : { type: replaces ? 'MetadataReplaced' : 'MetadataAdded', sha256: sha256Of(entry!.bytes) };
+    : { type: replaces ? 'MetadataReplaced' : 'MetadataAdded', sha256: hash('sha256', entry!.bytes) };
   for await (const { entries } of pagesOf(connection, links.history)) {
     for (const { type, details } of entries.map(historyEventOf))
       if (type === wanted.type && details.includes(`sha256: ${wanted.sha256}`)) return true;
   }
   return false;
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /**
