@@ -48,7 +48,7 @@ async function* readBlock(bytes: ArchiveBytes, block: XzBlock): AsyncGenerator<B
 }
 
 async function* unpacked(pieces: Generator<Buffer<ArrayBuffer>>): AsyncGenerator<Buffer> {
-  const reader = new xz.XzReadableStream(packedStream(pieces)).getReader();
+  const reader = new xz.XzReadableStream(ReadableStream.from(pieces)).getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -61,19 +61,6 @@ async function* unpacked(pieces: Generator<Buffer<ArrayBuffer>>): AsyncGenerator
     // The decoder has one context for all streams; it is free again only after this.
     await reader.cancel().catch(() => undefined);
   }
-}
-
-function packedStream(pieces: Generator<Buffer<ArrayBuffer>>): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      pull(controller) {
-        const { done, value } = pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 const faults: { [code: string]: Unreadable | undefined } = {
