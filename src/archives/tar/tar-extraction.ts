@@ -42,8 +42,6 @@ class Places implements TarSink {
   readonly #latest = new Map<string, number>();
   #number = -1;
 
-  extension(): void {}
-
   member(header: TarHeader): void {
     this.#number += 1;
     const kind = kindOf(header);
@@ -54,18 +52,11 @@ class Places implements TarSink {
     if (number !== undefined) this.#latest.set(path, number);
   }
 
-  data(): void {}
-
-  end(): void {}
-
   of(wanted: WantedMembers): Plan {
     const plan = new Map<number, WantedMember[]>();
     for (const [path, member] of wanted) {
       const number = this.#latest.get(path);
-      if (number === undefined) continue;
-      const sharing = plan.get(number);
-      if (sharing) sharing.push(member);
-      else plan.set(number, [member]);
+      if (number !== undefined) plan.getOrInsert(number, []).push(member);
     }
     return plan;
   }
@@ -85,8 +76,6 @@ class Emission implements TarSink {
     this.#output = output;
     this.left = plan.values().reduce((sum, members) => sum + members.length, 0);
   }
-
-  extension(): void {}
 
   member(header: TarHeader): void {
     this.#number += 1;

@@ -7,10 +7,10 @@ import { parseTarHeader, type TarHeader } from './tar-header.ts';
 /** Receives the members in order; `data` is called only between `member` and `end`. */
 export interface TarSink {
   /** Reports an extended header or a long name of `size` bytes, which is not a member. */
-  extension(header: TarHeader): void;
+  extension?(header: TarHeader): void;
   member(header: TarHeader): void;
-  data(piece: Buffer): void;
-  end(): void;
+  data?(piece: Buffer): void;
+  end?(): void;
 }
 
 const longestExtension = { L: 64 * 1024, K: 64 * 1024, x: 1024 ** 2, g: 1024 ** 2 };
@@ -108,7 +108,7 @@ export class TarReader {
   #readData(piece: Buffer, at: number): number {
     const part = piece.subarray(at, at + Math.min(this.#remaining, piece.length - at));
     if (this.#extension) this.#extension.filled += part.copy(this.#extension.body, this.#extension.filled);
-    else this.#sink.data(part);
+    else this.#sink.data?.(part);
     this.#remaining -= part.length;
     if (this.#remaining === 0) this.#endData();
     return at + part.length;
@@ -116,7 +116,7 @@ export class TarReader {
 
   #endData(): void {
     if (this.#extension) this.#endExtension();
-    else this.#sink.end();
+    else this.#sink.end?.();
     this.#remaining = this.#padding;
     this.#state = this.#padding === 0 ? 'header' : 'padding';
   }
@@ -135,7 +135,7 @@ export class TarReader {
       const what = type === 'L' || type === 'K' ? 'a long name' : 'an extended (pax) header';
       throw corrupt('NAME_TOO_LONG', `${what} of the tar is too long: ${size} bytes; the limit is ${limit}`);
     }
-    this.#sink.extension(header);
+    this.#sink.extension?.(header);
     this.#extension = { type, body: Buffer.alloc(size), filled: 0 };
     this.#begin(size);
   }
