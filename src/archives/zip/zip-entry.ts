@@ -36,7 +36,7 @@ export function placeEntry(
   const isLink = typeOf(entry) === linkType;
   if (isLink && entry.unpacked > linkTargetBytes) return addLongLink(entry, path, contents, linkTargetBytes);
   if (name.endsWith('/')) {
-    addDirectory(path, contents);
+    if (contents.addDirectory(path) === 'replaced') addDuplicate(path, contents);
     return fault ? undefined : { kind: 'directory' };
   }
   const member = addFile(path, contents);
@@ -72,10 +72,6 @@ function addFile(path: string, contents: MemberCollector): Member | undefined {
   const added = contents.addMember(path, member);
   if (added === 'replaced') addDuplicate(path, contents);
   return added === 'added' ? member : undefined;
-}
-
-function addDirectory(path: string, contents: MemberCollector): void {
-  if (contents.addDirectory(path) === 'replaced') addDuplicate(path, contents);
 }
 
 function addDuplicate(path: string, contents: MemberCollector): void {
