@@ -1,5 +1,5 @@
+import { UUID } from '../tools/random.ts';
 import type { ExpectedRevision, NewEvent } from './event-log.ts';
-import { EVENT_ID } from './integrity/hash-chain.ts';
 
 /** An event as it is sent to the writer and stored in the log: JSON as text. */
 export type NewEventRow = readonly [id: string, type: string, data: string, metadata: string];
@@ -11,7 +11,7 @@ export type NewEventRow = readonly [id: string, type: string, data: string, meta
 export function toRows(events: readonly NewEvent[]): NewEventRow[] {
   if (events.length === 0) throw new TypeError('An append needs at least one event.');
   return events.map(({ id, type, data, metadata }) => {
-    if (!EVENT_ID.test(id)) throw new TypeError(`Event id "${id}" is not a lower-case UUID.`);
+    if (!UUID.test(id)) throw new TypeError(`Event id "${id}" is not a lower-case UUID.`);
     return [id, type, JSON.stringify(data), JSON.stringify(metadata)];
   });
 }

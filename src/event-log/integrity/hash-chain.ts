@@ -71,9 +71,6 @@ export function isNestedTooDeeply(value: Json, levels = DEEPEST): boolean {
   return levels === 0 || Object.values(value).some((each: Json) => isNestedTooDeeply(each, levels - 1));
 }
 
-/** Spelling of event ids: another spelling would result in another hash. */
-export const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** Returns a UUID version 5 in the namespace of this service: the same command gives its events the same ids. */
 export function eventId(commandId: string, index: number): string {
   const named = Buffer.concat([NAMESPACE, Buffer.from(`${commandId}/${index}`)]);

@@ -1,8 +1,9 @@
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { chainFaults } from '../../event-log/integrity/chain-errors.ts';
-import { canonicalJson, EVENT_ID, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
+import { canonicalJson, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
 import { StreamHeads } from '../../event-log/integrity/stream-heads.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
+import { UUID } from '../../tools/random.ts';
 import { AuditExport, ExportTally, type ExportTrailer, exportEnd } from './export-trailer.ts';
 import { type Line, readLines } from './read-lines.ts';
 import { isRedacted } from './redacted-event.ts';
@@ -65,7 +66,7 @@ const SHAPE: Readonly<Record<keyof RecordedEvent, (value: unknown) => boolean>> 
   stream: isText,
   revision: Number.isSafeInteger,
   position: isText,
-  id: (value) => typeof value === 'string' && EVENT_ID.test(value),
+  id: (value) => typeof value === 'string' && UUID.test(value),
   type: isText,
   data: isObject,
   metadata: isObject,
