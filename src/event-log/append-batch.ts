@@ -1,5 +1,6 @@
 import type { ExpectedRevision, NewEvent } from './event-log.ts';
 import type { CopyableEvent } from './integrity/copyable-event.ts';
+import { toExpected } from './new-event-row.ts';
 
 type Append = { readonly stream: string; readonly expected: ExpectedRevision; readonly events: NewEvent[] };
 
@@ -33,7 +34,8 @@ export class AppendBatch {
     const open = this.#appendFor(event, bytes);
     if (!open && this.appends.length === this.#maxAppends) return false;
     if (open) open.events.push(event);
-    else this.appends.push({ stream: event.stream, expected: expectedRevisionOf(event), events: [event] });
+    else
+      this.appends.push({ stream: event.stream, expected: toExpected(event.revision - 1), events: [event] });
     this.#last = { event, appendBytes: (open ? (this.#last?.appendBytes ?? 0) : 0) + bytes };
     this.#events += 1;
     this.#bytes += bytes;
@@ -49,10 +51,6 @@ export class AppendBatch {
     const hasRoom = append.events.length < APPEND_EVENTS && appendBytes + bytes <= APPEND_BYTES;
     return isNext && hasRoom ? append : undefined;
   }
-}
-
-function expectedRevisionOf({ revision }: CopyableEvent): ExpectedRevision {
-  return revision === 0 ? 'none' : revision - 1;
 }
 
 function bytesOf({ data, metadata }: CopyableEvent): number {

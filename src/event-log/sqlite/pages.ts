@@ -79,8 +79,8 @@ export class SqlitePages {
   streamPage(stream: string, from: number, backwards: boolean, limit: number): StreamPage {
     const statement = backwards ? this.#backwards : this.#forwards;
     const found = this.#reading(() => statement.all(stream, from, Math.min(limit, STREAM_PAGE)));
-    const events = found as unknown as EventRow[]; // see toEvents
-    return { events: Iterator.from(events).map(fromRow), length: events.length, last: events.at(-1)?.[2] };
+    const events = found as unknown as EventRow[]; // the schema is STRICT and the columns are those of EVENTS
+    return { events: Iterator.from(events).map(toEvent), length: events.length, last: events.at(-1)?.[2] };
   }
 
   pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
@@ -92,7 +92,8 @@ export class SqlitePages {
         this.#prepareAfter(prefixes),
       );
       const ranges = (streamPrefixes ?? []).flatMap((prefix) => [prefix, prefixUpperBound(prefix)]);
-      const events = toEvents(statement.all(start, end, ...ranges, PAGE));
+      const found = statement.all(start, end, ...ranges, PAGE) as unknown as EventRow[]; // as above
+      const events = found.map(toEvent);
       const last = events.at(-1);
       if (last && events.length === PAGE) return { events, upTo: last.position, atEnd: false };
       return { events, upTo: end === 0 ? undefined : toPosition(end), atEnd: end >= head };
@@ -155,16 +156,6 @@ function rows(db: DatabaseSync, sql: string): StatementSync {
   return statement;
 }
 
-function toEvents(found: unknown[]): RecordedEvent[] {
-  const events = found as EventRow[]; // the schema is STRICT and the columns are those of EVENTS
-  return events.map(fromRow);
-}
-
-function fromRow(event: EventRow): RecordedEvent {
-  event[3] = uuidOf(event[3]);
-  return toEvent(event);
-}
-
 /** Returns the events of a committed append, as reading them would: they are JSON, and are not changed once appended. */
 export function committedEvents({ stream, events, revision, position }: CommittedAppend): RecordedEvent[] {
   const before = events.length - 1;
@@ -182,7 +173,7 @@ export function committedEvents({ stream, events, revision, position }: Committe
 function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {
   try {
     return {
-      id,
+      id: uuidOf(id),
       type,
       data: objectIn(data),
       metadata: objectIn(metadata),
