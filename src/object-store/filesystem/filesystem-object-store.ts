@@ -24,7 +24,7 @@ import { isFileSystemError, orUnavailable, readOrUnavailable, unavailable } from
 import { formatStoreId } from '../store-id.ts';
 import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
-import { assertKnownFormat, openProblem, openToRead } from './object-database.ts';
+import { assertKnownFormat, openProblem } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoreWriter } from './store-writer.ts';
 import { StoredFiles } from './stored-files.ts';
@@ -56,7 +56,7 @@ export class FilesystemObjectStore extends FolderReader implements ObjectStore {
     const database = path.join(top, 'small.sqlite');
     const lost = reading(() => {
       assertKnownFormat(database);
-      return lostRows(database, openToRead);
+      return lostRows(database);
     });
     if (lost !== undefined) onLost?.(`${database} lost small objects: ${lost}.`);
     const hashing = opened.use(new HashingThreads());

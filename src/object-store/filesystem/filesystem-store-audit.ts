@@ -7,7 +7,7 @@ import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { ObjectMissing, ObjectStoreUnavailable, type StoreAudit } from '../object-store.ts';
 import { FolderReader, type ReadableRows } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
-import { FORMAT, OBJECT_SCHEMA, openProblem, openToRead } from './object-database.ts';
+import { FORMAT, OBJECT_SCHEMA, openProblem } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoredFiles } from './stored-files.ts';
 
@@ -68,7 +68,7 @@ export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
     const database = this.#database;
     const faults = (await faultsOfSqliteFile(database, EXPECTED)).map((text) => ({ file: database, text }));
     try {
-      const lost = lostRows(database, openToRead);
+      const lost = lostRows(database);
       if (lost !== undefined) faults.push({ file: database, text: lost });
     } catch (error) {
       faults.push({ file: database, text: `it cannot be read: ${(error as Error).message}` });

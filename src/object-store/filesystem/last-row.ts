@@ -3,6 +3,7 @@ import { files } from '../../tools/files.ts';
 import { primaryCode } from '../../tools/sqlite/codes.ts';
 import { newestSlot, type Slotted, writeAllSlots, writeSlot } from '../../tools/sqlite/slots.ts';
 import { rollback } from '../../tools/sqlite/transaction.ts';
+import { openToRead } from './object-database.ts';
 
 type LastRow = { readonly id: number; readonly sha256: string };
 
@@ -51,25 +52,20 @@ function numbered(newest: Slotted | undefined, row: LastRow | undefined): Slotte
  * Describes the rows that the database has lost according to the record; `undefined` if it has lost none. The record is
  * read first, since rows may be added meanwhile.
  */
-export function lostRows(file: string, open: (file: string) => DatabaseSync): string | undefined {
+export function lostRows(file: string): string | undefined {
   const record = isThere(headOf(file)) ? newestSlot(headOf(file)) : undefined;
-  const [id, sha256] = [Number(record?.words[0] ?? 0), record?.words[1]];
-  if (id === 0) return undefined;
-  const how = shortcoming(file, open, (row) => row?.id === id && row.sha256 === sha256, id);
+  const [id = '0', sha256 = '-'] = record?.words ?? [];
+  if (id === '0') return undefined;
+  const how = shortcoming(file, id, sha256);
   return how && `${how}, but ${headOf(file)} records row ${id} for the object ${sha256}`;
 }
 
-function shortcoming(
-  file: string,
-  open: (file: string) => DatabaseSync,
-  isRecorded: (row: LastRow | undefined) => boolean,
-  id: number,
-): string | undefined {
+function shortcoming(file: string, id: string, sha256: string): string | undefined {
   if (!isThere(file)) return 'it is missing';
   try {
-    using database = open(file);
-    const row = database.prepare('SELECT id, sha256 FROM small_object WHERE id = ?').get(id);
-    if (isRecorded(row as LastRow | undefined)) return undefined;
+    using database = openToRead(file);
+    const recorded = database.prepare('SELECT 1 FROM small_object WHERE id = ? AND sha256 = ?');
+    if (recorded.get(Number(id), sha256)) return undefined;
     return `it ends at row ${lastRowOf(database)()?.id ?? 0}`;
   } catch (error) {
     const SQLITE_ERROR = 1; // the table was only in the WAL
