@@ -1,4 +1,4 @@
-import { isNotAccessible } from '../tools/files/access.ts';
+import { whyNotWritable } from '../tools/files/access.ts';
 import { files } from '../tools/files.ts';
 
 /** Returns the folder in which SQLite creates its temporary files, by its own rule. */
@@ -9,6 +9,6 @@ export function temporaryFolder(): string {
 }
 
 function isWritable(folder: string): boolean {
-  const found = files.statSync(folder, { throwIfNoEntry: false });
-  return found !== undefined && found.isDirectory() && !isNotAccessible(folder);
+  const isFolder = files.statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isFolder && !whyNotWritable(folder);
 }

@@ -13,9 +13,7 @@ export class FairQueue<Item> {
   }
 
   add(owner: string, item: Item): void {
-    const queue = this.#queues.get(owner);
-    if (queue) queue.push(item);
-    else this.#queues.set(owner, [item]);
+    this.#queues.getOrInsert(owner, []).push(item);
     this.#size += 1;
   }
 

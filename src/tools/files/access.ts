@@ -26,11 +26,6 @@ export function exists(place: string): boolean {
   }
 }
 
-/** Returns whether the path exists, and this process cannot write to it. */
-export function isNotAccessible(place: string): boolean {
-  return whyNotWritable(place) !== undefined;
-}
-
 /**
  * Verifies write access to those paths that exist. SQLite would only report that such a file cannot be opened.
  * @throws {NotPermitted}

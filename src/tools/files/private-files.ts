@@ -1,12 +1,6 @@
 import path from 'node:path';
 import { files } from '../files.ts';
-import {
-  assertAccessible,
-  isNotAccessible,
-  isPermissionError,
-  notPermitted,
-  whyNotWritable,
-} from './access.ts';
+import { assertAccessible, isPermissionError, notPermitted, whyNotWritable } from './access.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Makes the files and folders that this process creates accessible only for its owner. */
@@ -49,7 +43,7 @@ export function makeFolderPrivate(folder: string): void {
   for (const entry of files.readdirSync(folder, { withFileTypes: true })) {
     const place = path.join(folder, entry.name);
     makePrivate(place);
-    if (entry.isDirectory() && !isNotAccessible(place))
+    if (entry.isDirectory() && !whyNotWritable(place))
       makePrivate(...files.readdirSync(place).map((name) => path.join(place, name)));
   }
 }

@@ -9,17 +9,18 @@ const SLOT_DISTANCE = 4_096;
 const SLOTS = [0, SLOT_DISTANCE] as const;
 const SLOT_SIZE = 512;
 
+const WRITABLE = files.constants.O_RDWR | files.constants.O_CREAT;
+
 /** A line of words that begins with the number of the record; the record with the larger number is the newer one. */
 export type Slotted = { readonly number: number; readonly words: readonly string[] };
-
-type Slots = readonly [Slotted | undefined, Slotted | undefined];
 
 /**
  * Writes the record that follows the newest one over the older one. It needs no sync of its own if an older or torn
  * record only says less.
  */
 export function writeSlot(file: string, recordAfter: (newest: Slotted | undefined) => Slotted): void {
-  changeSlots(file, (descriptor, [first, second]) => {
+  withDescriptor(file, WRITABLE, (descriptor) => {
+    const [first, second] = SLOTS.map((offset) => readSlot(descriptor, offset));
     const isFirstOlder = (first?.number ?? 0) <= (second?.number ?? 0);
     const record = recordAfter(isFirstOlder ? second : first);
     files.writeSync(descriptor, encode(record), 0, null, SLOTS[isFirstOlder ? 0 : 1]);
@@ -28,15 +29,9 @@ export function writeSlot(file: string, recordAfter: (newest: Slotted | undefine
 
 /** Writes a record over all others; none of them reappears after a power cut. */
 export function writeAllSlots(file: string, record: Slotted): void {
-  changeSlots(file, (descriptor) => {
+  withDescriptor(file, WRITABLE, (descriptor) => {
     for (const offset of SLOTS) files.writeSync(descriptor, encode(record), 0, null, offset);
     files.fsyncSync(descriptor);
-  });
-}
-
-function changeSlots(file: string, change: (descriptor: number, slots: Slots) => void): void {
-  withDescriptor(file, files.constants.O_RDWR | files.constants.O_CREAT, (descriptor) => {
-    change(descriptor, [readSlot(descriptor, SLOTS[0]), readSlot(descriptor, SLOTS[1])]);
   });
 }
 

@@ -82,7 +82,7 @@ type Progress = { readonly done: number; readonly total: number | undefined };
 function progressText(what: string, { done, total }: Progress, rate: number): string {
   const left = total === undefined || rate <= 0 ? undefined : Math.max(0, total - done) / rate;
   const isBytes = what.startsWith('MB ');
-  const amount = isBytes ? megabytes : (number: number) => grouped(Math.round(number));
+  const amount = isBytes ? megabytes : (number: number) => Math.round(number).toLocaleString('en');
   const parts = [
     total === undefined ? `${amount(done)} ${what}` : `${amount(done)} of ${amount(total)} ${what}`,
     rate > 0 ? `${amount(rate)}${isBytes ? ' MB' : ''}/s` : '',
@@ -114,8 +114,4 @@ function duration(seconds: number): string {
 /** Formats a number of bytes as megabytes: "77.7". */
 export function megabytes(bytes: number): string {
   return (bytes / 1e6).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-}
-
-function grouped(number: number): string {
-  return number.toLocaleString('en');
 }
