@@ -23,8 +23,6 @@ export type ResumableUploadsOptions = {
   readonly folder: string;
   readonly limits: UploadLimits;
   readonly logger: Logger;
-  /** Milliseconds without a byte after which a sender yields to another request. */
-  readonly stalledAfter?: number;
   /** Approximate number of used uploads remembered for each client; a periodic sweep removes older ones. */
   readonly remembered?: number;
 };
@@ -49,7 +47,7 @@ export class ResumableUploads implements AsyncDisposable {
   readonly limits: UploadLimits;
   readonly #folder: UploadsFolder;
   readonly #logger: Logger;
-  readonly #locks: UploadLocks;
+  readonly #locks = new UploadLocks();
   readonly #remembered: number;
   readonly #uploads = new Map<string, Upload>();
   /** The uploads that may occupy room: those that were not used when last looked at. Most of all uploads are used. */
@@ -71,13 +69,12 @@ export class ResumableUploads implements AsyncDisposable {
 
   private constructor(
     folder: UploadsFolder,
-    { limits, logger, stalledAfter, remembered = MAX_USED_PER_CLIENT }: ResumableUploadsOptions,
+    { limits, logger, remembered = MAX_USED_PER_CLIENT }: ResumableUploadsOptions,
   ) {
     this.#remembered = remembered;
     this.#folder = folder;
     this.limits = limits;
     this.#logger = logger;
-    this.#locks = new UploadLocks(stalledAfter);
     this.#sweeping = clock.setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 

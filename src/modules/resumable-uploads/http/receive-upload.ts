@@ -95,7 +95,7 @@ function idIn(named: string, uploadsIri: string): string {
 /** Returns name and type of the archive, from the headers of the request or else from the metadata of the upload. */
 function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
   const { headers } = ctx.req;
-  const { values } = parseUploadMetadata(upload.record.metadata);
+  const values = parseUploadMetadata(upload.record.metadata);
   const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'), 'The upload');
   if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted.archives);
   assertPackaging(headers['packaging']);

@@ -51,10 +51,8 @@ export function parseUploadChecksum(headers: IncomingHttpHeaders): Checksum | un
 
 const DIGEST_BYTES: Readonly<Record<Checksum['algorithm'], number>> = { sha1: 20, sha256: 32, md5: 16 };
 
-/** The header as it was sent, and the values by their keys, without those that are not UTF-8. */
-export type UploadMetadata = { readonly text: string | null; readonly values: ReadonlyMap<string, string> };
-
-export function parseUploadMetadata(text: string | null): UploadMetadata {
+/** Returns the values by their keys, without those that are not UTF-8. */
+export function parseUploadMetadata(text: string | null): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   const keys = new Set<string>();
   for (const pair of text === null ? [] : text.split(',')) {
@@ -66,7 +64,7 @@ export function parseUploadMetadata(text: string | null): UploadMetadata {
     const value = Buffer.from(base64, 'base64');
     if (isUtf8(value)) values.set(key, value.toString('utf8'));
   }
-  return { text, values };
+  return values;
 }
 
 /** Printable ASCII without blanks and commas, then base64 unless the value is empty; without blanks around it. */

@@ -34,7 +34,8 @@ export function uploadsHandler(
         const { headers } = ctx.req;
         assertTusVersion(headers);
         const length = parseUploadLength(headers);
-        const { text: metadata } = parseUploadMetadata(headers['upload-metadata']?.toString().trim() || null);
+        const metadata = headers['upload-metadata']?.toString().trim() || null;
+        parseUploadMetadata(metadata); // throws if it is malformed
         assertWithin(length, uploads.limits.maxSize, String(headers['upload-length']));
         const receiveFirst = firstPiece(ctx, length);
         const { client, collections } = ctx.state.login;
