@@ -1,7 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { isStatusChange } from '../../deposits/status-change.ts';
 import { clients, deposits } from '../../domain/aggregates.ts';
-import { actorOf, type EventLog, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
+import { actorOf, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
 import { retryAfter, SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
@@ -9,7 +9,6 @@ import type { Projector } from '../../views/projector.ts';
 import type { View } from '../../views/view.ts';
 
 export type EventStreamsOptions = {
-  readonly log: EventLog;
   readonly projector: Pick<Projector, 'listen'>;
   /** View of that projector. */
   readonly statuses: View<DepositStatusView>;
@@ -20,7 +19,7 @@ const [MAX_PER_CLIENT, MAX_TOTAL] = [20, 1000];
 
 /** The open event streams of this node. One subscriber of the log wakes those with new changes, and those of a changed client. */
 export class EventStreams implements Disposable {
-  readonly #options: EventStreamsOptions;
+  readonly #statuses: View<DepositStatusView>;
   /** The open streams, with their clients. */
   readonly #streams = new Map<OpenStream, string>();
   readonly #semaphore = new FairSemaphore({
@@ -34,9 +33,9 @@ export class EventStreams implements Disposable {
   readonly #stopListening: () => void;
   #isOver = false;
 
-  constructor(options: EventStreamsOptions) {
-    this.#options = options;
-    this.#stopListening = options.projector.listen((events) => this.#publish(events));
+  constructor({ projector, statuses }: EventStreamsOptions) {
+    this.#statuses = statuses;
+    this.#stopListening = projector.listen((events) => this.#publish(events));
   }
 
   /** Opens a stream, which the caller must dispose of. @throws {SwordError} 429, 503 */
@@ -60,15 +59,6 @@ export class EventStreams implements Disposable {
     for (const stream of this.#streams.keys()) stream.close();
   }
 
-  /** Log from which streams are read. */
-  get log(): EventLog {
-    return this.#options.log;
-  }
-
-  get statuses(): View<DepositStatusView> {
-    return this.#options.statuses;
-  }
-
   #publish(events: readonly RecordedEvent[]): void {
     if (this.#streams.size === 0) return;
     for (const event of events) {
@@ -80,7 +70,7 @@ export class EventStreams implements Disposable {
   }
 
   #wake(event: RecordedEvent): void {
-    const owner = knownOwner(event, this.#options.statuses);
+    const owner = knownOwner(event, this.#statuses);
     for (const stream of this.#streams.keys()) {
       if (mayConcern(stream.subscription, event, owner)) stream.wake();
     }

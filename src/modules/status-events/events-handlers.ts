@@ -14,12 +14,15 @@ import type { Credentials } from '../../http/middleware/credentials.ts';
 import type { ServiceContext, ServiceMiddleware } from '../../http/service-context.ts';
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
+import type { View } from '../../views/view.ts';
 import { announceEvents, answerEvents, type EventsOptions } from './answer-events.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { SealedPositions } from './sealed-positions.ts';
 import { CollectionStatusChanges, DepositStatusChanges } from './status-change-sources.ts';
 
 type EventsHandlerOptions = StatusChangeContext & {
+  readonly log: EventLog;
+  readonly statuses: View<DepositStatusView>;
   readonly streams: EventStreams;
   readonly positions: SealedPositions;
   readonly queries: DepositQueries;
@@ -37,20 +40,19 @@ type Followed = DepositStatusView & { readonly isDeleted?: true };
  * if it has been deleted since.
  */
 export function depositEventsHandler(options: EventsHandlerOptions): ServiceMiddleware {
-  const { queries, streams } = options;
+  const { log, queries, streams } = options;
   return resource<Followed>({
     find: (ctx) => {
       const isResumed = lastEventId(ctx) !== undefined;
       return findDeposit(ctx, async (id, client) => {
         return (
-          (await queries.ownStatus(id, client)) ??
-          (isResumed ? deletedDeposit(streams.log, id, client) : undefined)
+          (await queries.ownStatus(id, client)) ?? (isResumed ? deletedDeposit(log, id, client) : undefined)
         );
       });
     },
     handlers: {
       GET: async (ctx, { depositId, revision, collection, ...deposit }) => {
-        const after = await revisionIn(ctx, streams.log, { depositId, revision });
+        const after = await revisionIn(ctx, log, { depositId, revision });
         const isEnded = deposit.status === 'done' || deposit.isDeleted === true;
         if (isEnded && after !== undefined && !(await hasNews(queries, depositId, after, revision))) {
           ctx.status = 204; // by which the client does not reconnect
@@ -58,7 +60,7 @@ export function depositEventsHandler(options: EventsHandlerOptions): ServiceMidd
         }
         using stream = streams.open(ctx.state.login.client, { depositId });
         if (ctx.method === 'HEAD') return announceEvents(ctx);
-        const source = new DepositStatusChanges(streams.log, depositId, after);
+        const source = new DepositStatusChanges(log, depositId, after);
         await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
       },
     },
@@ -67,17 +69,17 @@ export function depositEventsHandler(options: EventsHandlerOptions): ServiceMidd
 
 /** The changes of all deposits of the client in a collection, from now on or behind `Last-Event-ID`. */
 export function collectionEventsHandler(options: EventsHandlerOptions): ServiceMiddleware {
+  const { log, statuses, streams, positions } = options;
   return resource<string>({
     find: async (ctx) => grantedCollection(ctx),
     handlers: {
       GET: async (ctx, collection) => {
         const { client } = ctx.state.login;
-        const { log, statuses } = options.streams;
         const owner = { client, collection };
-        using stream = options.streams.open(client, owner);
-        const after = await positionIn(ctx, log, (token) => options.positions.open(token, owner));
+        using stream = streams.open(client, owner);
+        const after = await positionIn(ctx, log, (token) => positions.open(token, owner));
         if (ctx.method === 'HEAD') return announceEvents(ctx);
-        const toToken = (position: Position) => options.positions.seal(position, owner);
+        const toToken = (position: Position) => positions.seal(position, owner);
         const source = new CollectionStatusChanges({ ...owner, log, statuses, stream, after, toToken });
         await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
       },

@@ -9,11 +9,12 @@ export const statusEvents: Module = {
   name: 'status-events',
   async serve({ log, store, projector, notified }): Promise<HttpModule> {
     const positions = sealedPositions((await store.id()) ?? ''); // a node binds its store before it serves
-    const streams = new EventStreams({ log, projector, statuses: notified.statuses });
+    const { statuses } = notified;
+    const streams = new EventStreams({ projector, statuses });
     return {
       name: 'status-events',
       routes: (parts) => {
-        const options = { ...parts, streams, positions };
+        const options = { ...parts, log, statuses, streams, positions };
         return {
           collectionEvents: collectionEventsHandler(options),
           events: depositEventsHandler(options),

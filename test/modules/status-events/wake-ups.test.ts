@@ -78,7 +78,7 @@ async function wokenBy(t: ExecutionContext, deleter: NewEvent['metadata']): Prom
     publish = listener;
     return () => {};
   };
-  using streams = new EventStreams({ log, projector: { listen }, statuses: NONE });
+  using streams = new EventStreams({ projector: { listen }, statuses: NONE });
   using alices = streams.open('alice', ALICE);
   using bobs = streams.open('bob', BOB);
   for (const stream of [alices, bobs]) await stream.waitForChange(0);
