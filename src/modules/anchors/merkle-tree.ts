@@ -37,7 +37,7 @@ export class MerkleTree {
   }
 
   append(leaf: Uint8Array): void {
-    let node = digest(LEAF, leaf);
+    let node = leafHash(leaf);
     // Like incrementing a binary number: each carry joins two full subtrees of the same size.
     for (let bits = this.#size; bits % 2 === 1; bits = Math.floor(bits / 2)) {
       node = digest(NODE, this.#peaks.pop() as Buffer, node);
@@ -54,6 +54,11 @@ export class MerkleTree {
     );
     return root?.toString('hex') ?? hash('sha256', '');
   }
+}
+
+/** Returns the hash of a leaf in the tree. */
+export function leafHash(leaf: Uint8Array): Buffer {
+  return digest(LEAF, leaf);
 }
 
 const LEAF = Buffer.of(0);

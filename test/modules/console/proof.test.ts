@@ -360,9 +360,9 @@ test('a file that is no evidence is refused with the reason', async (t) => {
 });
 
 test('the offline verifier is one file with the documented SHA-256, and cannot send requests', async (t) => {
-  const { html, sha256 } = await verifierPage();
-  t.deepEqual(await verifierPage(), { html, sha256 }, 'the same bytes again');
-  t.is(sha256, hash('sha256', html));
+  const html = await verifierPage();
+  t.is(await verifierPage(), html, 'the same bytes again');
+  const sha256 = hash('sha256', html);
   const documented = readFileSync(new URL('../../../docs/auditing.md', import.meta.url), 'utf8');
   t.true(documented.includes(sha256), `docs/auditing.md does not state ${sha256}`);
   const [, script = ''] = /<script type="module">([\s\S]*)<\/script>/.exec(html) ?? [];
@@ -381,7 +381,7 @@ test('a verifier whose sources could not be read is made by the next request', a
   const files = { ...FILES_OF_NODE, readFile } as typeof FILES_OF_NODE;
   await t.throwsAsync(runInWorld({ files }, answer), { message: 'EMFILE' });
   await answer();
-  t.is(ctx.body, (await verifierPage()).html);
+  t.is(ctx.body, await verifierPage());
 });
 
 /** Returns the outcome of each step. */

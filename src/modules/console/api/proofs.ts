@@ -1,21 +1,18 @@
-import { createHash } from 'node:crypto';
 import { InvalidPosition } from '../../../event-log/position.ts';
 import { ANCHORS } from '../../anchors/anchor.ts';
 import { coveredEvent } from '../../anchors/merkle-leaf.ts';
+import { leafHash } from '../../anchors/merkle-tree.ts';
 import { MAX_EARLIER_ANCHORS } from '../proof/evidence.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, type Route, type ViewerRequest } from '../server/route.ts';
-import { type VerifierPage, verifierPage } from '../server/verifier-page.ts';
+import { verifierPage } from '../server/verifier-page.ts';
 
 /** Hashes in one answer. */
 const PAGE_SIZE = 4096;
 
-/** Domain of the leaves of a tree of RFC 6962. */
-const LEAF = Buffer.of(0);
-
 /** Returns the routes of what a browser needs to prove a deposit, besides its events. */
 export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[] {
-  let verifier: Promise<VerifierPage> | undefined;
+  let verifier: Promise<string> | undefined;
   return [
     { method: 'GET', path: '/console/api/anchors', permission: 'service:read', answer: newestAnchors },
     { method: 'GET', path: '/console/api/leaves', permission: 'service:read', answer: leavesAfter },
@@ -35,7 +32,7 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
     let next: string | null = null;
     try {
       for await (const event of log.readAll({ after: query.get('after') ?? undefined })) {
-        leaves.push(createHash('sha256').update(LEAF).update(coveredEvent(event)).digest('hex'));
+        leaves.push(leafHash(coveredEvent(event)).toString('hex'));
         if (leaves.length < PAGE_SIZE) continue;
         next = event.position;
         break;
@@ -52,7 +49,7 @@ export function proofRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route[
       verifier = undefined; // its sources may be readable for the next request
       throw error;
     });
-    ctx.body = (await verifier).html;
+    ctx.body = await verifier;
     ctx.type = 'application/octet-stream';
     ctx.attachment('deposit-verifier.html');
   }

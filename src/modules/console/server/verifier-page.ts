@@ -3,22 +3,17 @@ import path from 'node:path';
 import { files } from '../../../tools/files.ts';
 import { withoutTypes } from './without-types.ts';
 
-/** The offline verifier: one HTML file, which requests nothing. */
-export type VerifierPage = {
-  readonly html: string;
-  /** SHA-256 of the file, which docs/auditing.md states. */
-  readonly sha256: string;
-};
-
 const ENTRY = path.join(import.meta.dirname, '../browser/verifier/verifier.ts');
 
-/** Generates the offline verifier from its sources: the same sources give the same bytes. */
-export async function verifierPage(): Promise<VerifierPage> {
+/**
+ * Generates the offline verifier from its sources: one HTML file, which requests nothing. The same sources give the same
+ * bytes, whose SHA-256 docs/auditing.md states.
+ */
+export async function verifierPage(): Promise<string> {
   const sources = new Map<string, string>();
   await addSources(ENTRY, sources);
   const script = [...sources.values()].join('\n');
-  const html = pageWith(script, STYLE);
-  return { html, sha256: hash('sha256', html) };
+  return pageWith(script, STYLE);
 }
 
 const IMPORTS = /^import [^;]*? from '([^']+)';\n/gm;
