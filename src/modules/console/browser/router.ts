@@ -2,11 +2,11 @@ import { notePlace } from './kept-scroll.ts';
 import { Store } from './store.ts';
 
 /** The address of the page; everything that a page shows is in it. */
-export type Place = { readonly path: string; readonly query: URLSearchParams; readonly hash: string };
+export type Place = { readonly path: string; readonly query: URLSearchParams };
 
 function placeNow(): Place {
-  const { pathname, search, hash } = location;
-  return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
+  const { pathname, search } = location;
+  return { path: pathname, query: new URLSearchParams(search) };
 }
 
 export const presentPlace = new Store(placeNow());

@@ -1,3 +1,4 @@
+import { latin1Bytes } from '../../proof/digests.ts';
 import { type Manifest, type ManifestEntry, parentOf } from '../../proof/manifest.ts';
 
 /** A directory or file of a loaded deposit. */
@@ -59,9 +60,8 @@ function leafOf(node: TreeNode | undefined): TreeNode | undefined {
  * a lone surrogate from U+DC80, which no other name has: see `nameParts`.
  */
 export function nameText(name: string): string {
-  const bytes = Uint8Array.from(name, (character) => character.charCodeAt(0));
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(latin1Bytes(name));
   } catch {
     return name.replaceAll(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
   }

@@ -1,18 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../../protocol/html.ts';
 
-/** The statuses of deposits, in the order in which they follow each other. */
-export const STATUSES = [
-  'partial',
-  'deposited',
-  'verified',
-  'loading',
-  'done',
-  'rejected',
-  'failed',
-] as const;
-
-/** A sign for each status: colour is not its only mark. */
+/** A sign for each status, in the order in which they follow each other: colour is not its only mark. */
 const SIGNS = new Map(
   Object.entries({
     partial: '◔',
@@ -25,6 +14,9 @@ const SIGNS = new Map(
     deleted: '–',
   }),
 );
+
+/** The statuses of the deposits that exist, in that order. */
+export const STATUSES = [...SIGNS.keys()].filter((status) => status !== 'deleted');
 
 /** Shows the status of a deposit as a sign and a word. */
 export function StatusMark({ status }: { readonly status: string }): VNode {

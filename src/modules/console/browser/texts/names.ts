@@ -1,4 +1,4 @@
-import { type TextPart, visibleParts } from './visible.ts';
+import { codePoint, type TextPart, visibleParts } from './visible.ts';
 
 /**
  * Line feeds, tabs, and spaces at the ends of a name or next to others: a page shows these as one, or not at all. Bytes that
@@ -17,6 +17,5 @@ export function nameParts(name: string): TextPart[] {
 
 function markOf(character: string): string {
   const code = character.charCodeAt(0);
-  if (code > 0xdc00) return `\\x${(code - 0xdc00).toString(16)}`;
-  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return code > 0xdc00 ? `\\x${(code - 0xdc00).toString(16)}` : codePoint(character);
 }

@@ -30,6 +30,6 @@ export function visibleText(text: string): string {
     .join('');
 }
 
-function codePoint(character: string): string {
+export function codePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
