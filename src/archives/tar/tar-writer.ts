@@ -22,7 +22,7 @@ const LONGEST_FIELD = 100;
 export function tarHeader(member: WrittenMember): Buffer {
   const name = nameOf(member);
   const target = targetOf(member);
-  const header = block(name, flags[member.type], permissions(member), sizeOf(member), target);
+  const header = tarBlock(name, flags[member.type], permissions(member), sizeOf(member), { target });
   return Buffer.concat([longRecord('K', target), longRecord('L', name), header]);
 }
 
@@ -53,17 +53,24 @@ function sizeOf(member: WrittenMember): number {
 function longRecord(type: 'K' | 'L', text: string): Buffer {
   if (text.length <= LONGEST_FIELD) return Buffer.alloc(0);
   const body = Buffer.from(`${text}\0`, 'latin1');
-  return Buffer.concat([block('././@LongLink', type, 0o644, body.length, ''), body, tarPadding(body.length)]);
+  return Buffer.concat([tarBlock('././@LongLink', type, 0o644, body.length), body, tarPadding(body.length)]);
 }
 
-function block(name: string, type: string, mode: number, size: number, target: string): Buffer {
+/** Returns the block of one header. `magic` names the format, by default that of GNU; `seconds` are since 1970. */
+export function tarBlock(
+  name: string,
+  type: string,
+  mode: number,
+  size: number,
+  { target = '', seconds = 0, magic = 'ustar  \0' } = {},
+): Buffer {
   const header = Buffer.alloc(BLOCK_LENGTH);
   header.write(name.slice(0, LONGEST_FIELD), 0, 'latin1');
   header.write(`${octal(mode, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, 'latin1');
   writeSize(header, size);
-  header.write(`${octal(0, 11)}\0        ${type}`, 136, 'latin1');
+  header.write(`${octal(seconds, 11)}\0        ${type}`, 136, 'latin1');
   header.write(target.slice(0, LONGEST_FIELD), 157, 'latin1');
-  header.write('ustar  \0', 257, 'latin1');
+  header.write(magic, 257, 'latin1');
   let sum = 0;
   for (const byte of header) sum += byte;
   header.write(`${octal(sum, 6)}\0 `, 148, 'latin1');
