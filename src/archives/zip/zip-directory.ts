@@ -56,8 +56,10 @@ type Zip64Values = { unpacked: number; packed: number; offset: number };
 /** Replaces values that are all ones by those of the zip64 extra field, which lists just these, in this order. */
 export function applyZip64(extra: Buffer, values: Zip64Values, name: string): Zip64Values {
   const keys = (['unpacked', 'packed', 'offset'] as const).filter((key) => values[key] === 0xffffffff);
-  const field = keys.length === 0 ? undefined : extraField(extra, 0x0001, name);
+  const field = keys.length === 0 ? undefined : extraField(extra, 0x0001);
   if (field === undefined) return values;
+  if (field === 'truncated')
+    throw corrupt('CORRUPT', `an extra field of the entry “${sanitizeName(name)}” is truncated`);
   if (field.length < 8 * keys.length)
     throw corrupt('CORRUPT', `the zip64 field of the entry “${sanitizeName(name)}” is too short`);
   const large = keys.map((key, index) => [
@@ -99,11 +101,11 @@ function parseEntry(entry: Buffer, extra: Buffer): ZipEntry {
   };
 }
 
-function extraField(extra: Buffer, wanted: number, name: string): Buffer | undefined {
+/** Returns the first field with this id; `truncated` if a field up to that one is not whole. */
+export function extraField(extra: Buffer, wanted: number): Buffer | 'truncated' | undefined {
   for (let at = 0; at + 4 <= extra.length; ) {
     const end = at + 4 + extra.readUInt16LE(at + 2);
-    if (end > extra.length)
-      throw corrupt('CORRUPT', `an extra field of the entry “${sanitizeName(name)}” is truncated`);
+    if (end > extra.length) return 'truncated';
     if (extra.readUInt16LE(at) === wanted) return extra.subarray(at + 4, end);
     at = end;
   }

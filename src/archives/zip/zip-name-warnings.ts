@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import type { Faults } from '../faults.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
-import type { ZipEntry } from './zip-directory.ts';
+import { extraField, type ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';
 
 const UNICODE_PATH_FIELD = 0x7075;
@@ -37,15 +37,9 @@ export function warnAboutName(
 
 /** Returns the name in the field, or `undefined` if it is missing, malformed, or made for another name. */
 function unicodePath(extra: Buffer, rawName: string): string | undefined {
-  for (let at = 0; at + 4 <= extra.length; ) {
-    const end = at + 4 + extra.readUInt16LE(at + 2);
-    if (end > extra.length) return undefined;
-    if (extra.readUInt16LE(at) === UNICODE_PATH_FIELD) {
-      const field = extra.subarray(at + 4, end);
-      return isFor(field, rawName) ? field.toString('latin1', 5) : undefined;
-    }
-    at = end;
-  }
+  const field = extraField(extra, UNICODE_PATH_FIELD);
+  if (field === undefined || field === 'truncated' || !isFor(field, rawName)) return undefined;
+  return field.toString('latin1', 5);
 }
 
 /**

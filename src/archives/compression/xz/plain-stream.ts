@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { ArchiveBytes } from '../../archive-bytes.ts';
-import type { XzBlock } from './xz-container.ts';
+import { magic, type XzBlock } from './xz-container.ts';
 
-const magic = Buffer.from('\xFD7zXZ\0', 'latin1');
 const noCheck = Buffer.of(0, 0);
 const BLOCK_HEADER_LENGTH = 12;
 

@@ -19,7 +19,7 @@ export type XzBlock = {
 
 type SeeHeader = (header: Pick<XzBlock, 'check' | 'filters'>) => void;
 
-const magic = Buffer.from('\xFD7zXZ\0', 'latin1');
+export const magic = Buffer.from('\xFD7zXZ\0', 'latin1');
 const endMagic = Buffer.from('YZ');
 const STREAM_HEADER_LENGTH = 12;
 const FOOTER_LENGTH = 12;
