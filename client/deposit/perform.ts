@@ -212,9 +212,7 @@ async function standingOfNew(answer: Answer, connection: Connection): Promise<Re
     const edit = location && ignoreErrors(() => absoluteIri(location, answer.iri));
     const text = `The deposit was created, but its receipt cannot be read: ${error.message} Find it with deposit list.`;
     if (!edit) throw new Fault(text);
-    return await about(edit, async () => {
-      return readReceipt(await connection.get(edit), edit);
-    });
+    return await about(edit, async () => readReceipt(await connection.get(edit), edit));
   }
 }
 

@@ -19,23 +19,14 @@ export function mergeListings(listings: readonly ArchiveListing[]): Merged {
   const layout = new Layout();
   try {
     const conflicts = [...placeAll(layout, listings).values()];
-    const folders = firstWith(
-      conflicts.map(({ path }) => path),
-      listings,
-    );
+    const folders = firstWith(conflicts, listings);
     for (const conflict of conflicts) faults.add('PATH_CONFLICT', conflictText(conflict, folders, listings));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     faults.add(error.code, error.message);
   }
   if (!faults.none) return { outcome: 'refused', faults: faults.toArray() };
-  return {
-    outcome: 'accepted',
-    ...describe(
-      layout.root,
-      listings.map(({ sha256 }) => sha256),
-    ),
-  };
+  return { outcome: 'accepted', ...describe(layout.root, listings) };
 }
 
 /** The first conflict of a path; `later` is the number of the listing that conflicts with an earlier one. */
@@ -112,15 +103,15 @@ function conflictText(
 }
 
 /**
- * Returns the number of the first listing that has each folder. Searches for all at once, since decoding a listing is
+ * Returns the number of the first listing that has the folder of each conflict. Searches for all at once, since decoding a listing is
  * slow.
  */
 function firstWith(
-  folders: readonly string[],
+  conflicts: readonly Conflict[],
   listings: readonly ArchiveListing[],
 ): ReadonlyMap<string, number> {
   const first = new Map<string, number>();
-  const missing = new Set(folders);
+  const missing = new Set(conflicts.map(({ path }) => path));
   for (const [number, { listing }] of listings.entries()) {
     if (missing.size === 0) break;
     for (const { path, leaf } of decodeListing(listing)) {
@@ -140,31 +131,28 @@ function nameOf({ name, sha256 }: ArchiveListing): string {
   return name ?? sha256;
 }
 
-function describe(root: Directory<PlacedLeaf>, archives: readonly string[]) {
+function describe(root: Directory<PlacedLeaf>, listings: readonly ArchiveListing[]) {
   const ids = new Map<Directory, string>();
   const directory = directoryId(root, ids);
   const { files, bytes } = totalsOf(root);
-  const entries = entriesBelow(root, '', ids);
-  return {
-    directory,
-    files,
-    bytes,
-    manifest: encodeTree({ directory, files, bytes, archives }, entries),
-  };
+  const archives = listings.map(({ sha256 }) => sha256);
+  const manifest = encodeTree({ directory, files, bytes, archives }, entriesBelow(root, '', ids));
+  return { directory, files, bytes, manifest };
 }
 
 function totalsOf(directory: Directory<PlacedLeaf>): { files: number; bytes: number } {
   let [files, bytes] = [0, 0];
   for (const entry of directory.values()) {
-    const more = entry instanceof Map ? totalsOf(entry) : leafTotals(entry);
-    files += more.files;
-    bytes += more.bytes;
+    if (!(entry instanceof Map)) {
+      files += 1;
+      if (entry.mode !== '120000') bytes += entry.length;
+    } else {
+      const inside = totalsOf(entry);
+      files += inside.files;
+      bytes += inside.bytes;
+    }
   }
   return { files, bytes };
-}
-
-function leafTotals({ mode, length }: PlacedLeaf): { files: number; bytes: number } {
-  return { files: 1, bytes: mode === '120000' ? 0 : length };
 }
 
 /**
