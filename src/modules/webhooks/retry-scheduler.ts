@@ -154,28 +154,21 @@ export class RetryScheduler {
   #fill(client: string): void {
     const { webhooks, sender, deliveries } = this.#options;
     const webhook = webhooks.current(client);
+    const places = MAX_CONCURRENT - this.#inFlight.size;
     if (!webhook) {
-      for (const depositId of this.#due(client, MAX_CONCURRENT - this.#inFlight.size))
-        this.#begin(
-          client,
-          depositId,
-          deliveries.giveUp(depositId, NO_WEBHOOK, () => true).then((given) => given?.position),
-        );
+      for (const depositId of this.#due(client, places)) {
+        const over = deliveries.giveUp(depositId, NO_WEBHOOK, () => true).then((given) => given?.position);
+        this.#begin(client, depositId, over);
+      }
       return;
     }
     const breaker = sender.breakerOf(webhook);
     if (breaker.permits === 0) this.#rest(client, Infinity);
-    for (const depositId of this.#due(
-      client,
-      Math.min(breaker.permits, MAX_CONCURRENT - this.#inFlight.size),
-    )) {
+    for (const depositId of this.#due(client, Math.min(breaker.permits, places))) {
       breaker.tryAcquire();
       const work = deliveries.deliver(depositId, webhook, breaker, this.#abort.signal);
-      this.#begin(
-        client,
-        depositId,
-        work.finally(() => breaker.release()),
-      );
+      const released = work.finally(() => breaker.release());
+      this.#begin(client, depositId, released);
     }
   }
 

@@ -75,11 +75,8 @@ function listed(asked: Asked): Page {
   const orderBy = isByTime ? 'changed' : 'depositId';
   const before = cursor === undefined ? {} : { before: { field: orderBy, value: cursor } };
   const order = { orderBy, descending: true, limit: limit + 1 };
-  return pageOfFound(
-    deposits.find({ ...selection, ...(index && { index }), ...before, ...order }),
-    limit,
-    orderBy,
-  );
+  const found = deposits.find({ ...selection, ...(index && { index }), ...before, ...order });
+  return pageOfFound(found, limit, orderBy);
 }
 
 /** Returns an index by which few deposits have the values of a selection: they are faster to sort than to look for. */
