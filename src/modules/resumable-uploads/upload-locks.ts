@@ -7,6 +7,11 @@ const STALLED_AFTER_MS = 2000;
 /** Grants one request at a time the right to write to an upload, use it or remove it. */
 export class UploadLocks {
   readonly #locks = new Map<string, UploadLock>();
+  readonly #stalledAfter: number;
+
+  constructor(stalledAfter = STALLED_AFTER_MS) {
+    this.#stalledAfter = stalledAfter;
+  }
 
   has(id: string): boolean {
     return this.#locks.has(id);
@@ -19,7 +24,7 @@ export class UploadLocks {
    */
   async acquire(id: string, interrupt?: () => void, { insists = false } = {}): Promise<UploadLock> {
     for (let other = this.#locks.get(id); other; other = this.#locks.get(id)) {
-      if (!other.yields(insists ? 0 : STALLED_AFTER_MS))
+      if (!other.yields(insists ? 0 : this.#stalledAfter))
         throw uploadBusy('Another request uses this upload: try again when it has ended.');
       other.interrupt();
       await other.released;
@@ -32,7 +37,7 @@ export class UploadLocks {
   /** Interrupts a stalled holder; resolves when it has released the lock, or at once without one. */
   async withoutStalled(id: string): Promise<void> {
     const holder = this.#locks.get(id);
-    if (!holder?.yields(STALLED_AFTER_MS)) return;
+    if (!holder?.yields(this.#stalledAfter)) return;
     holder.interrupt();
     await holder.released;
   }
