@@ -30,7 +30,7 @@ await runCommand(
       json: { type: 'boolean' },
     });
     const config = readConfig();
-    using _only = lockDataFolder(config.dataDir);
+    using _only = lockDataFolder(config);
     await assertNoUnfinishedCopy(config.eventLog);
     await using log = await openLog(config, { mustExist: true });
     await using store = await openStore(config, { mustExist: !values.incomplete });

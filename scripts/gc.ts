@@ -5,7 +5,6 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { ObjectStoreUnavailable } from '../src/object-store/object-store.ts';
 import { duration, readOptions } from '../src/operations/command/arguments.ts';
 import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
-import { isInside } from '../src/operations/command/is-inside.ts';
 import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
@@ -79,17 +78,16 @@ await runCommand(
 
 /** Locks the data folder if the age includes recent objects, so that no running service is about to reference one. */
 async function lockFor(config: Config, age: number): Promise<Disposable | undefined> {
-  const { dataDir, eventLog } = config;
-  const isShared = eventLog.kind !== 'sqlite' || !isInside(dataDir, eventLog.file);
+  const isShared = config.eventLog.kind !== 'sqlite';
   const service = await serviceOn(config);
   if (age < SAFE_WHILE_RUNNING_MS && (service || isShared)) {
-    const when = service ? 'while a service runs' : 'where the event log is not in the data folder';
+    const when = service ? 'while a service runs' : 'where the event log is not embedded';
     throw new UsageError(
       `--older-than must be at least 1h ${when}: a service may be about to name new objects.`,
     );
   }
   if (service) return undefined;
-  const lock = lockDataFolder(dataDir); // fails while a service runs without answering, whose backends are unknown
+  const lock = lockDataFolder(config); // fails while a service runs without answering, whose backends are unknown
   if (age < SAFE_WHILE_RUNNING_MS) return lock;
   lock[Symbol.dispose](); // a service may start in the meantime
   return undefined;

@@ -32,7 +32,7 @@ await runCommand(HELP, async (args) => {
   if (file !== '-') assertReadableTwice(file);
   const config = readConfig();
   const { eventLog } = config;
-  using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
+  using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config) : undefined;
   await assertNoOtherCopy(eventLog, 'import');
   const signal = stopSignal('Stopped. The log is consistent; run the same command again to resume.');
   using bars = new ProgressBars();

@@ -24,8 +24,8 @@ import {
   beginCopyIntoNew,
   endCopy,
 } from '../src/service/backends/unfinished-copy.ts';
+import { lockLog } from '../src/service/operator-port/data-directory-lock.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
-import { lockFile } from '../src/tools/files/lock-file.ts';
 import { files } from '../src/tools/files.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 import { snapshotObjects } from '../src/views/snapshots/snapshot-records.ts';
@@ -46,7 +46,8 @@ named, and the others are copied. The keys of an S3 store come from DEPOSIT_S3_A
 their …_FILE; from s3 to s3 both sides have the same keys. Log and objects keep the id by which they belong together. A log
 that does not belong to the objects is refused, and so is a target that belongs to another log.
 
-The target must be empty or contain what an earlier run wrote. To resume an interrupted run, repeat the same command.
+The target must be empty or contain what an earlier run wrote. No service may use a target log. To resume an interrupted
+run, repeat the same command.
 No service starts on a log until a run has finished during which the source did not change.
 A move with little downtime:
   1. Run it for the log and for the objects while the service runs. This takes most of the time.
@@ -100,7 +101,7 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
     openLog({ eventLog: from }, { readOnly: true, mustExist: true }),
   );
   await assertNoUnfinishedCopy(from);
-  using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
+  using _only = to.kind === 'sqlite' ? lockLog(to.file) : undefined;
   await beginCopyIntoNew(to, 'migrate');
   await using target = await opened('--to', openLog({ eventLog: to }));
   await assertNoOtherCopy(to, 'migrate');
@@ -200,10 +201,4 @@ async function opened(option: string, log: Promise<EventLog>): Promise<EventLog>
     // Only the backend knows the form of its connection string.
     throw error instanceof TypeError ? new UsageError(`${option}: ${error.message}`) : error;
   }
-}
-
-/** Locks the target: two concurrent copies would mix their orders. */
-function onlyCopyInto(file: string): Disposable {
-  const text = `Another copy into ${file} is running: wait for it, or stop it.`;
-  return lockFile(`${file}.lock`, text);
 }

@@ -53,7 +53,7 @@ await runCommand(HELP, async (args) => {
   const [folder, origin] = viewDirectory(config);
   using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is running.');
   const service = await serviceOn(config);
-  using _alone = service ? undefined : lockDataFolder(config.dataDir);
+  using _alone = service ? undefined : lockDataFolder(config);
   const compared = names.filter((name) => values.all || positionals.includes(name));
   // A generation has all views; for a comparison alone the others need not be built.
   const projections = everyView.filter(({ name }) => !values.check || compared.includes(name));

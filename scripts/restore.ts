@@ -68,7 +68,7 @@ await runCommand(HELP, async (args) => {
   const config = readConfig();
   assertApart(folder, config);
   keepBackupPrivate(config);
-  using _only = lockDataFolder(config.dataDir);
+  using _only = lockDataFolder(config);
   const signal = stopSignal('Stopped. Run the same command again to resume.');
   using bars = new ProgressBars();
   await using source = await openBackupLog(folder);

@@ -25,7 +25,7 @@ function keyProblems({ archiveStore }: Checked): string[] {
   ];
 }
 
-/** Requires both roles with the embedded log: no other process can use that log. */
+/** Requires both roles with the embedded log: no other node can use that log. */
 function roleProblems({ roles, eventLog }: Checked): string[] {
   if (eventLog?.kind !== 'sqlite' || roles === undefined || roles.length === 2) return [];
   return [`DEPOSIT_ROLES=${roles.join()}: the embedded event log allows one node, which needs both roles`];

@@ -74,7 +74,7 @@ async function start(
   resources: AsyncDisposableStack,
 ): Promise<Service> {
   resources.use(logLostThreads(logger));
-  resources.use(await lockDataFolderSoon(config.dataDir));
+  resources.use(await lockDataFolderSoon(config));
   await assertNoUnfinishedCopy(config.eventLog, logger);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // handled where `failed` is awaited

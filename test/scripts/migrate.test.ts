@@ -271,7 +271,7 @@ test('an impossible migration is refused with a message, and creates nothing', a
   const cases: readonly (readonly [string, string, number, RegExp])[] = [
     [`sqlite:${nowhere}`, log, 1, /No event log at .*nowhere/],
     [log, `@${path.join(folder, 'place')}`, 2, /are the same place/],
-    [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /Another copy into .*busy\.sqlite/],
+    [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /uses the event log .*busy\.sqlite: stop it/],
     [`file:${folder}`, 's3://127.0.0.1:1/archives', 1, /needs DEPOSIT_S3_ACCESS_KEY/],
   ];
   await Promise.all(

@@ -121,8 +121,9 @@ test('a rebuild without a service applies from the next start, and only one runs
 
 test('a locked data folder is reported with the advice to stop a service or to retry', async (t) => {
   const folder = await temporaryFolder(t);
-  using _held = lockDataFolder(folder);
-  const refusal = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  using _held = lockDataFolder(config);
+  const refusal = () => t.throws(() => lockDataFolder(config), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
   t.regex(
     refusal(),
     / is just starting or stopping, or a command has locked it: try again in a moment, or set /,
@@ -139,7 +140,7 @@ test('a locked data folder is reported with the advice to stop a service or to r
 test('a corrupted lock is reported with its remedy', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'service.lock'), 'hello');
-  t.throws(() => lockDataFolder(folder), {
+  t.throws(() => lockDataFolder(readConfig({ DEPOSIT_DATA_DIR: folder })), {
     code: 'LOCK_DAMAGED',
     message:
       /service\.lock cannot be locked: file is not a database\. Remove it when nothing runs on the folder: /,

@@ -14,6 +14,7 @@ import { openStoreAudit } from '../../src/service/backends/open-audits.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
+import { lockLog } from '../../src/service/operator-port/data-directory-lock.ts';
 import { identityOf } from '../../src/service/operator-port/directory-id.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
@@ -73,7 +74,7 @@ test('objects in the format of a newer release are refused by commands that read
     t.regex(ran.err, sentence, command);
   }
   t.deepEqual(
-    readdirSync(target).filter((name) => /^(event-log|archives)/.test(name)),
+    readdirSync(target).filter((name) => /^(event-log\.sqlite(?!\.lock)|archives)/.test(name)),
     [],
   );
   t.regex((await runScript(service.folder, 'status', [], { env })).out, sentence);
@@ -175,8 +176,11 @@ test('recent objects are removed only if no service can be about to name them', 
   await (await openLog({ eventLog: { kind: 'sqlite', file } }))[Symbol.asyncDispose]();
   const env = { DEPOSIT_EVENT_LOG: `sqlite:${file}` };
   const elsewhere = await runScript(service.folder, 'gc', young, { env });
-  t.is(elsewhere.code, 2, 'the data folder does not show which service has this log');
-  t.regex(elsewhere.err, /at least 1h/);
+  t.is(elsewhere.code, 1);
+  t.regex(elsewhere.err, /^The event log /, 'no service has this log: it is locked');
+  using _used = lockLog(file);
+  const used = await runScript(service.folder, 'gc', young, { env });
+  t.regex(used.err, /^A service or another command uses the event log /);
   await service.startAgain();
 });
 

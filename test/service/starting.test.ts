@@ -1,7 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
@@ -180,13 +192,14 @@ test('a data folder that cannot be locked exits with 1 and a message, with a cor
 
 test('a start waits for a command that holds the data folder for a moment', async (t) => {
   const folder = await temporaryFolder(t);
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   {
-    using _lock = lockDataFolder(folder);
+    using _lock = lockDataFolder(config);
     const { ended, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
     t.deepEqual(await ended, [2, null]);
     t.regex(await err, /or a command has locked it: try again in a moment/);
   }
-  const lock = lockDataFolder(folder);
+  const lock = lockDataFolder(config);
   const { child, ended, out } = started(t, [], { DEPOSIT_DATA_DIR: folder });
   child.stdout.once('data', () => void setTimeout(500).then(() => lock[Symbol.dispose]()));
   while ((await stat(path.join(folder, 'operator.json')).catch(() => undefined)) === undefined) {
@@ -195,6 +208,48 @@ test('a start waits for a command that holds the data folder for a moment', asyn
   }
   child.kill();
   t.deepEqual(await ended, [0, null], await out);
+});
+
+test('an embedded log is locked for its service against services and commands with another data folder', async (t) => {
+  await using service = await RunningService.start();
+  const [other, folder] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const file = path.join(service.folder, 'event-log.sqlite');
+  const copy = `sqlite:${folder}/copy.sqlite`;
+  t.is((await runScript(other, 'migrate', ['--from', `sqlite:${file}`, '--to', copy])).code, 0);
+  const env = {
+    DEPOSIT_EVENT_LOG: `sqlite:${file}`,
+    DEPOSIT_ARCHIVE_STORE: `file:${service.folder}/archives`,
+  };
+  const inUse = /^A service or another command uses the event log \S+\.sqlite: stop it, or wait /;
+  await symlink(file, path.join(folder, 'link.sqlite'));
+  for (const log of [file, path.join(folder, 'link.sqlite')]) {
+    const { ended, err } = started(t, [], {
+      ...env,
+      DEPOSIT_DATA_DIR: other,
+      DEPOSIT_EVENT_LOG: `sqlite:${log}`,
+    });
+    t.deepEqual(await ended, [2, null]);
+    t.regex(await err, inUse);
+  }
+  for (const [command = '', ...args] of [
+    ['bind'],
+    ['gc', '--older-than', '0s'],
+    ['migrate', '--from', copy, '--to', `sqlite:${file}`],
+  ]) {
+    const { code, err } = await runScript(other, command, args, { env });
+    t.is(code, 1, err);
+    t.regex(err, inUse);
+  }
+  const added = await runScript(other, 'client', ['add', 'eve'], { env, input: 'a secret of eve\n' });
+  t.is(added.code, 0, added.err);
+});
+
+test('the lock of an embedded log does not create its folder, where a disk may be mounted later', async (t) => {
+  const folder = await temporaryFolder(t);
+  const missing = path.join(folder, 'missing');
+  const env = { DEPOSIT_DATA_DIR: folder, DEPOSIT_EVENT_LOG: `sqlite:${missing}/log.sqlite` };
+  t.deepEqual(await started(t, [], env).ended, [1, null]);
+  t.false(existsSync(missing));
 });
 
 test('compiled code is cached only in a private folder, never in the temporary folder', async (t) => {
@@ -281,7 +336,7 @@ test('a folder with files of other programs is refused, and keeps its access and
   t.is((await stat(folder)).mode & 0o777, 0o755);
   t.is((await stat(path.join(folder, 'letters.txt'))).mode & 0o777, 0o644);
   const made = (await readdir(folder)).filter((name) => name !== 'compile-cache');
-  t.deepEqual(made.toSorted(), ['data', 'letters.txt']);
+  t.deepEqual(made.toSorted(), ['data', 'letters.txt', 'letters.txt.lock']);
 });
 
 test('an open folder with what commands made in it, or with places for volumes, is one of the service', async (t) => {

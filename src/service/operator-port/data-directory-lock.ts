@@ -1,26 +1,45 @@
 import path from 'node:path';
+import type { Config } from '../../config/config.ts';
 import { lockFile, lockWithin } from '../../tools/files/lock-file.ts';
+import { realPath } from '../../tools/files/real-path.ts';
 import { files } from '../../tools/files.ts';
 import { assertOwnFolder } from '../backends/own-folder.ts';
 import { controlFile } from './control-file.ts';
 
+type Places = Pick<Config, 'dataDir' | 'eventLog'>;
+
 /**
- * Locks the data folder for one service.
+ * Locks the data folder, and an embedded event log wherever it is, for one service or one command.
  * @throws {DataFolderInUse}
  * @throws {FolderNotOwn} such as `/tmp`, into which a command would restore: it would pass for a data folder then.
  * @throws {NotPermitted}
  */
-export function lockDataFolder(folder: string): Disposable {
-  assertOwnFolder('data folder', folder);
-  return lockFile(path.join(folder, 'service.lock'), inUse(folder));
+export function lockDataFolder({ dataDir, eventLog }: Places): Disposable {
+  assertOwnFolder('data folder', dataDir);
+  using locks = new DisposableStack();
+  locks.use(lockFile(path.join(dataDir, 'service.lock'), inUse(dataDir)));
+  // A lock would create a missing folder, on which a disk may be mounted later; the log does not open without it.
+  if (eventLog.kind === 'sqlite' && files.existsSync(path.dirname(eventLog.file)))
+    locks.use(lockLog(eventLog.file));
+  return locks.move();
+}
+
+/**
+ * Locks an embedded event log: a copy into it and a service would mix the order of their events.
+ * @throws {DataFolderInUse}
+ * @throws {NotPermitted}
+ */
+export function lockLog(file: string): Disposable {
+  const text = `A service or another command uses the event log ${file}: stop it, or wait until it has ended.`;
+  return lockFile(`${realPath(file)}.lock`, text);
 }
 
 /** Milliseconds for which a start waits for the lock of a command, or of a service that has not ended yet. */
 const WAIT_MS = 3000;
 
 /** Acquires the lock like {@link lockDataFolder}, and waits a moment while it is held: no supervisor repeats the start. */
-export function lockDataFolderSoon(folder: string): Promise<Disposable> {
-  return lockWithin(WAIT_MS, () => lockDataFolder(folder));
+export function lockDataFolderSoon(places: Places): Promise<Disposable> {
+  return lockWithin(WAIT_MS, () => lockDataFolder(places));
 }
 
 function inUse(folder: string): string {

@@ -25,7 +25,8 @@ OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables co
 
 SIGTERM, SIGINT and SIGHUP let running requests finish, stop the reactors and end with exit code 0.
 Exit codes: 0 stopped as asked, 1 a temporary fault, 2 a fault that no restart repairs: wrong settings or usage, a data
-folder that is in use, a corrupt lock, log or archive store, a log or an archive store of a newer release.
+folder or an embedded log that is in use, a corrupt lock, log or archive store, a log or an archive store of a newer
+release.
 `;
 
 /** Error codes that end every start until an operator fixes the cause. */
