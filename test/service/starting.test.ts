@@ -377,10 +377,25 @@ asRoot('what another user owns is refused by services and by commands that write
     );
     await chown(place, 0, 0);
   }
+  const empty = await temporaryFolder(t);
+  await chown(empty, 54_321, 54_321);
+  for (const args of [
+    ['restore', folder, '--latest'],
+    ['import', MAIN],
+  ] as const) {
+    const [name, ...rest] = args;
+    const { code, err } = await runScript(empty, name, rest);
+    t.is(code, 1, err);
+    t.true(err.startsWith('Permission denied: ') && err.includes(` cannot write to ${empty}. `), err);
+  }
+  t.deepEqual(await readdir(empty), [], 'the service could not read what root makes');
   await chown(path.join(folder, 'event-log.sqlite'), 54_321, 54_321);
   const command = await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' });
   t.is(command.code, 1);
-  t.regex(command.err, /cannot write to .*event-log\.sqlite\. Run the command as the service user/);
+  t.regex(
+    command.err,
+    /cannot write to .*event-log\.sqlite\. Run the command as the service user, or chown the path to /,
+  );
   await rm(path.join(folder, 'event-log.sqlite.head'));
   t.is((await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' })).code, 1);
   t.false(existsSync(path.join(folder, 'event-log.sqlite.head')), 'its owner could not read a new one');

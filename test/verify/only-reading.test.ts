@@ -150,7 +150,7 @@ test('an item without read permission is not reported as missing, and a search c
   t.deepEqual([gc.code, gc.out], [1, '']);
   t.regex(
     gc.err,
-    /^Permission denied: user \S+ cannot read \S*operator\.json\. Run the command as the service user\.\n$/,
+    /^Permission denied: user \S+ cannot read \S*operator\.json\. Run the command as the service user, or chown the path to that user\.\n$/,
   );
   await chmod(folder, 0o000);
   const parent = await asAuditor(folder, 'client', 'add', 'eve');
@@ -158,13 +158,16 @@ test('an item without read permission is not reported as missing, and a search c
   for (const [command = '', ...args] of [['verify', '--all'], ['deposits'], ['restore', folder]]) {
     const { code, out, err } = await asAuditor(folder, command, ...args);
     t.deepEqual([code, out], [1, ''], command);
-    t.regex(err, /^Permission denied: user \S+ cannot read \S+\. Run the command as the service user\.\n$/);
+    t.regex(
+      err,
+      /^Permission denied: user \S+ cannot read \S+\. Run the command as the service user, or chown the path to that user\.\n$/,
+    );
   }
   const started = await asAuditor(folder, '../src/main');
   t.is(started.code, 2);
   t.regex(
     started.err,
-    /^Permission denied: user \S+ cannot write to \S+\. Run the command as the service user\.\n$/m,
+    /^Permission denied: user \S+ cannot write to \S+\. Run the command as the service user, or chown the path to that user\.\n$/m,
   );
 });
 
@@ -185,7 +188,9 @@ test('a log or store of another user cannot be opened for writing', async (t) =>
     t.is(refused.code, code, refused.err);
     t.regex(
       refused.err,
-      new RegExp(`cannot write to .*/${file}\\. Run the command as the service user\\.\n$`),
+      new RegExp(
+        `cannot write to .*/${file}\\. Run the command as the service user, or chown the path to that user\\.\n$`,
+      ),
     );
     if (command === 'client') await chmod(path.join(folder, 'event-log.sqlite'), 0o666);
   }

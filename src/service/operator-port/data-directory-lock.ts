@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { lockFile, lockWithin } from '../../tools/files/lock-file.ts';
+import { assertOwned } from '../../tools/files/private-files.ts';
 import { realPath } from '../../tools/files/real-path.ts';
 import { files } from '../../tools/files.ts';
 import { assertOwnFolder } from '../backends/own-folder.ts';
@@ -12,9 +13,10 @@ type Places = Pick<Config, 'dataDir' | 'eventLog'>;
  * Locks the data folder, and an embedded event log wherever it is, for one service or one command.
  * @throws {DataFolderInUse}
  * @throws {FolderNotOwn} such as `/tmp`, into which a command would restore: it would pass for a data folder then.
- * @throws {NotPermitted}
+ * @throws {NotPermitted} such as to root in the folder of another user
  */
 export function lockDataFolder({ dataDir, eventLog }: Places): Disposable {
+  assertOwned(dataDir);
   assertOwnFolder('data folder', dataDir);
   using locks = new DisposableStack();
   locks.use(lockFile(path.join(dataDir, 'service.lock'), inUse(dataDir)));

@@ -7,7 +7,7 @@ export class NotPermitted extends errorsOfCode('EACCES') {}
 
 export function notPermitted(place: string, what: 'read' | 'write to', cause?: unknown): NotPermitted {
   return new NotPermitted(
-    `Permission denied: user ${currentUser({})} cannot ${what} ${place}. Run the command as the service user.`,
+    `Permission denied: user ${currentUser({})} cannot ${what} ${place}. Run the command as the service user, or chown the path to that user.`,
     { cause },
   );
 }
