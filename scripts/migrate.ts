@@ -6,12 +6,13 @@ import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
 import { readOptions } from '../src/operations/command/arguments.ts';
-import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { refused, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { jsonLine, say } from '../src/operations/command/output.ts';
 import { onTarget } from '../src/operations/copy/copy-target.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
+import { BackendNotFound } from '../src/service/backends/backend-not-found.ts';
 import { storePlace } from '../src/service/backends/engine-places.ts';
 import { openStoreToRead } from '../src/service/backends/open-audits.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
@@ -78,8 +79,10 @@ await runCommand(HELP, async (args) => {
     return report(await migrateLog(from.eventLog, to.eventLog, signal), values.json);
   }
   if ('archiveStore' in from && 'archiveStore' in to) {
-    const log = values.log === undefined ? readConfig() : placeOf('--log', values.log);
-    if (!('eventLog' in log)) throw new UsageError('--log must be an event log.');
+    const place = values.log === undefined ? readConfig() : placeOf('--log', values.log);
+    if (!('eventLog' in place)) throw new UsageError('--log must be an event log.');
+    const opening = openLog(place, { readOnly: true, mustExist: true });
+    await using log = await (values.log === undefined ? opening : opened('--log', opening));
     return report(await migrateStore(from, to, { log, signal, verify: values.verify ?? false }), values.json);
   }
   throw new UsageError('--from and --to must both be event logs, or both be places of objects.');
@@ -123,15 +126,14 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   return { facts, text: total === 0 ? 'The source has no events.' : text };
 }
 
-type StoreOptions = { readonly log: LogPlace; readonly signal: AbortSignal; readonly verify: boolean };
+type StoreOptions = { readonly log: EventLog; readonly signal: AbortSignal; readonly verify: boolean };
 
 async function migrateStore(
   from: StorePlace,
   to: StorePlace,
-  { log: place, signal, verify }: StoreOptions,
+  { log, signal, verify }: StoreOptions,
 ): Promise<Outcome> {
-  await using log = await opened('--log', openLog(place, { readOnly: true, mustExist: true }));
-  await using source = await openStoreToRead(from);
+  await using source = await opened('--from', openStoreToRead(from));
   await assertSameStore(log, source);
   const into = `The target ${storePlace(to.archiveStore)}`;
   await using target = await onTarget(openStore(to), into);
@@ -194,10 +196,12 @@ function parsedStore(text: string): StorePlace {
   return { archiveStore: withKeys, dataDir };
 }
 
-async function opened(option: string, log: Promise<EventLog>): Promise<EventLog> {
+async function opened<Backend>(option: string, backend: Promise<Backend>): Promise<Backend> {
   try {
-    return await log;
+    return await backend;
   } catch (error) {
+    if (error instanceof BackendNotFound)
+      throw refused(error.code, `${error.missing} ${option} must name an existing one.`);
     // Only the backend knows the form of its connection string.
     throw error instanceof TypeError ? new UsageError(`${option}: ${error.message}`) : error;
   }

@@ -268,15 +268,18 @@ test('an impossible migration is refused with a message, and creates nothing', a
   await writeFile(path.join(folder, 'place'), `${log}\n`);
   using _copying = lockFile(path.join(folder, 'busy.sqlite.lock'), 'in use');
   await using _made = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
-  const cases: readonly (readonly [string, string, number, RegExp])[] = [
-    [`sqlite:${nowhere}`, log, 1, /No event log at .*nowhere/],
+  const cases: readonly (readonly [string, string, number, RegExp, ...string[]])[] = [
+    [`sqlite:${nowhere}`, log, 1, /^No event log at .*nowhere\. --from must name an existing one\.$/m],
+    [`file:${nowhere}`, `file:${nowhere}2`, 1, /^No archive store at \S+\. --from must /m, '--log', log],
+    [`file:${nowhere}`, `file:${nowhere}2`, 1, /^No event log at \S+\. --log must /m, '--log', `${log}2`],
+    [`file:${nowhere}`, `file:${nowhere}2`, 1, /^No event log at .* DEPOSIT_EVENT_LOG says where\.$/m],
     [log, `@${path.join(folder, 'place')}`, 2, /are the same place/],
     [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /uses the event log .*busy\.sqlite: stop it/],
     [`file:${folder}`, 's3://127.0.0.1:1/archives', 1, /needs DEPOSIT_S3_ACCESS_KEY/],
   ];
   await Promise.all(
-    cases.map(async ([from, to, code, message]) => {
-      const ran = await migrate(from, to);
+    cases.map(async ([from, to, code, message, ...more]) => {
+      const ran = await migrate(from, to, more, { DEPOSIT_DATA_DIR: folder });
       t.is(ran.code, code, ran.err);
       t.regex(ran.err, message);
       t.notRegex(ran.err, /\n\s+at /, 'no stack for an error that a user can correct');
