@@ -3,11 +3,13 @@ import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
+import { copyStore } from '../../src/operations/copy/store-copy.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
@@ -318,6 +320,18 @@ function placeOf(folder: string) {
 function fileOf(folder: string, { sha256 }: StoredObject): string {
   return path.join(folder, 'archives/v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
 }
+
+test('the progress of a copy counts only what was copied', async (t) => {
+  await using source = await openStore(placeOf(await temporaryFolder(t)));
+  await using target = await openStore(placeOf(await temporaryFolder(t)));
+  await source.put(pieces(Buffer.from('there')));
+  const named = Readable.from([{ sha256: '0'.repeat(64) }]);
+  const shown: unknown[] = [];
+  const progress = (...counts: unknown[]) => void shown.push(counts);
+  const { failed } = await copyStore(source, target, { named, leftOut: new Set(), progress });
+  t.is(failed.length, 1);
+  t.deepEqual(shown.at(-1), ['copied', 1, 2]);
+});
 
 test('a copy of many objects needs no memory for each', async (t) => {
   const program = new URL('../../testing/processes/copy-many-objects.ts', import.meta.url);

@@ -183,12 +183,12 @@ class StoreCopy {
       signal?.throwIfAborted();
       try {
         await work(sha256);
+        done += 1;
         this.#faultsInARow = 0;
       } catch (error) {
         signal?.throwIfAborted();
         this.#recordFailure(sha256, error);
       }
-      done += 1;
       progress?.(step, done, total);
     });
   }
