@@ -71,7 +71,7 @@ export const SETTINGS = {
   ),
   DEPOSIT_S3_DURABLE: setting(
     '',
-    'yes or no: whether acknowledged objects of the S3 store survive a power cut; default: unknown',
+    'true or false: whether acknowledged objects of the S3 store survive a power cut; default: unknown',
     optionalBoolean,
   ),
   DEPOSIT_MAX_UPLOAD_SIZE: number(String(20 * MIB), 'bytes of one archive', 1),

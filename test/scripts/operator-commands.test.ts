@@ -512,8 +512,8 @@ test('status warns that a power cut may lose objects of an S3 store, and shows t
   const note = 'a power cut may lose objects that the store has acknowledged.';
   for (const [durable, expected] of [
     [{}, `DEPOSIT_S3_DURABLE is not set: ${note}`],
-    [{ DEPOSIT_S3_DURABLE: 'no' }, `DEPOSIT_S3_DURABLE is no: ${note}`],
-    [{ DEPOSIT_S3_DURABLE: 'yes' }, null],
+    [{ DEPOSIT_S3_DURABLE: 'false' }, `DEPOSIT_S3_DURABLE is false: ${note}`],
+    [{ DEPOSIT_S3_DURABLE: 'true' }, null],
   ] as const) {
     const { out, err } = await runScript(folder, 'status', ['--json'], { env: { ...env, ...durable } });
     t.is((JSON.parse(out) as StatusFacts).store.note, expected, err);

@@ -186,7 +186,7 @@ function notificationFacts(views: StoredViews, state?: NodeState) {
 /** Returns `null` if an acknowledged write survives a power cut. */
 function durabilityNote({ archiveStore, s3Durable }: Config): string | null {
   if (archiveStore.kind === 'file' || s3Durable) return null;
-  const value = s3Durable === null ? 'not set' : 'no';
+  const value = s3Durable === null ? 'not set' : 'false';
   return `DEPOSIT_S3_DURABLE is ${value}: a power cut may lose objects that the store has acknowledged.`;
 }
 
