@@ -32,6 +32,7 @@ export interface EventLog extends AsyncDisposable {
    * skips, never repeats an event. Yields `caught-up` each time it has delivered all existing events, first at the
    * latest when it has read those that existed at the start (also on an empty log). Resumes by itself after faults of
    * the engine.
+   * @throws {EventLogRestored} the log no longer has the last event that it delivered, or `lastSeen`.
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
 
@@ -131,6 +132,8 @@ export type ReadAllOptions = {
 };
 
 export type SubscribeOptions = ReadAllOptions & {
+  /** The event at `after`, if the caller has seen it. */
+  readonly lastSeen?: SeenEvent | undefined;
   /** Called with the reason when no events arrive for now, and with `undefined` once all that were missed have. */
   readonly onLastError?: (reason: string | undefined) => void;
 };
@@ -156,6 +159,9 @@ export class WrongExpectedRevision extends errorsOfCode('WRONG_EXPECTED_REVISION
 
 /** The engine cannot be reached, is too slow or refuses work for now: a transient fault. */
 export class EventLogUnavailable extends errorsOfCode('EVENT_LOG_UNAVAILABLE') {}
+
+/** A server has an older log than this process has seen. Only a new start forgets what the log no longer has. */
+export class EventLogRestored extends errorsOfCode('EVENT_LOG_RESTORED') {}
 
 /** The file is not a log that this service can use. An operator has to act; a retry changes nothing. */
 export class EventLogUnusable extends CodedError<'LOG_DAMAGED' | 'LOG_FORMAT_UNKNOWN'> {}

@@ -203,8 +203,7 @@ export class Projector {
     const head = await resetForeign(this.#log, this.#store.file);
     const isNew = this.#store.file.lastSeen === undefined;
     const usesSnapshot = isNew && (await this.#useSnapshot([...this.#projections], this.#stop.signal));
-    const source = usesSnapshot ? 'snapshot' : 'log';
-    this.#begunFrom = isNew ? source : 'files';
+    this.#begunFrom = usesSnapshot ? 'snapshot' : isNew ? 'log' : 'files';
     this.#store.file.dropOthers();
     return head;
   }
@@ -216,9 +215,10 @@ export class Projector {
   ): Promise<void> {
     let [events, live] = [0, false];
     const onLastError = (reason: string | undefined) => void (this.#logError = reason);
-    const after = this.#store.file.lastSeen?.position;
+    const { lastSeen } = this.#store.file;
+    const after = lastSeen?.position;
     const streamPrefixes = [...prefixesOf([...this.#projections]), ...this.#listenedTo];
-    const options = { after, streamPrefixes, signal: this.#stop.signal, onLastError };
+    const options = { after, lastSeen, streamPrefixes, signal: this.#stop.signal, onLastError };
     for await (const message of this.#log.subscribe(options)) {
       if (message.kind === 'events') {
         await this.#apply(message.events);

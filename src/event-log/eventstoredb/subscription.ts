@@ -1,8 +1,10 @@
 import type { Backoff } from '../../tools/concurrency/backoff.ts';
 import {
+  EventLogRestored,
   hasPrefix,
   type Position,
   type RecordedEvent,
+  type SeenEvent,
   type SubscribeOptions,
   type SubscriptionMessage,
 } from '../event-log.ts';
@@ -12,6 +14,12 @@ import { CallLost } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';
 import type { EventStoreDbOptions } from './settings.ts';
 import { type Hint, SubscriptionBuffer } from './subscription-buffer.ts';
+
+/**
+ * Reads in a row, over seven seconds or more, that have to miss an event before it counts as gone: a leader that was cut
+ * off answers with old data for a moment.
+ */
+const READS_OF_A_GONE_EVENT = 10;
 
 /**
  * Follows the log until `signal` aborts. The client ends a subscription at every fault; this class resumes it.
@@ -31,6 +39,8 @@ export class EventStoreDbSubscription {
   readonly #onLastError: (reason: string | undefined) => void;
   /** Position of the last event that was delivered. An event at or before it is a copy. */
   #delivered: Position | undefined;
+  /** The last event that was delivered, or that the caller had seen. */
+  #lastSeen: SeenEvent | undefined;
   /** All events up to this position were delivered, or read and found to be filtered out. */
   #reached: Position | undefined;
   /** Whether all events that existed when the session began have been delivered. */
@@ -41,7 +51,7 @@ export class EventStoreDbSubscription {
   constructor(
     connection: EventStoreDbConnection,
     pages: EventStoreDbPages,
-    { after, streamPrefixes, onLastError = () => undefined }: SubscribeOptions,
+    { after, lastSeen, streamPrefixes, onLastError = () => undefined }: SubscribeOptions,
     signal: AbortSignal,
     { quietTime = 5000 }: Pick<EventStoreDbOptions, 'quietTime'>,
   ) {
@@ -53,16 +63,20 @@ export class EventStoreDbSubscription {
     this.#backoff = connection.backgroundBackoff();
     this.#onLastError = onLastError;
     this.#delivered = after;
+    this.#lastSeen = lastSeen;
     this.#reached = after;
   }
 
-  /** @throws {InvalidPosition} the start position is not one of this log. */
+  /**
+   * @throws {InvalidPosition} the start position is not one of this log.
+   * @throws {EventLogRestored}
+   */
   async *messages(): AsyncGenerator<SubscriptionMessage> {
     while (!this.#signal.aborted) {
       try {
         yield* this.#session();
       } catch (error) {
-        if (error instanceof InvalidPosition) throw error;
+        if (error instanceof InvalidPosition || error instanceof EventLogRestored) throw error;
         // After any other error the subscription resumes from its position: faults of the server are
         // transient.
         const reason = await this.#connection.lastErrorOf('Following the event log', error, this.#signal);
@@ -74,6 +88,7 @@ export class EventStoreDbSubscription {
 
   /** Runs one subscription of the client, from the position reached until its end. */
   async *#session(): AsyncGenerator<SubscriptionMessage> {
+    if (this.#lastSeen) await this.#assertInLog(this.#lastSeen);
     const start = await this.#pages.head(this.#signal);
     await using feed = new SubscriptionBuffer(
       this.#connection.client(),
@@ -108,6 +123,22 @@ export class EventStoreDbSubscription {
     }
   }
 
+  /** A log with other events, or without events, would leave gaps in what the caller has seen. @throws {EventLogRestored} */
+  async #assertInLog({ stream, revision, id, position }: SeenEvent): Promise<void> {
+    const backoff = this.#connection.backgroundBackoff();
+    const place = { stream, from: revision, backwards: false, count: 1 };
+    for (let reads = 1; ; reads += 1) {
+      const [event] = (await this.#pages.ofStream(place, this.#signal)).events;
+      if (event?.id === id && event.position === position) return;
+      if (reads === READS_OF_A_GONE_EVENT)
+        throw new EventLogRestored(
+          `The event log does not have event ${id} at revision ${revision} of ${stream}, which this node has seen: it was replaced by an older or another log. The next start builds the views from it; see "A log that goes back" in docs/backup.md.`,
+        );
+      this.#onLastError('Following the event log failed: it lacks the last event that this node has seen.');
+      await this.#connection.pauseBackground(backoff, this.#signal);
+    }
+  }
+
   /**
    * Returns whether all existing events were delivered. Reads the log only if a hint of the server is a reason to: to
    * become live, or to advance although no event was delivered.
@@ -130,6 +161,7 @@ export class EventStoreDbSubscription {
       fresh.push(event);
     }
     if (fresh.length > 0) this.#reported = null;
+    this.#lastSeen = fresh.at(-1) ?? this.#lastSeen;
     return fresh;
   }
 

@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
-import type { EventLog, RecordedEvent, SubscribeOptions } from '../../../src/event-log/event-log.ts';
+import {
+  type EventLog,
+  EventLogRestored,
+  type RecordedEvent,
+  type SubscribeOptions,
+} from '../../../src/event-log/event-log.ts';
+import { EventStoreDbDouble } from '../../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { eventually, logOnDouble } from '../log-on-double.ts';
 import { appendEach, idsOf, listOf, newEvents, revisionsOf, upTo } from '../log-under-test.ts';
 
@@ -9,6 +15,7 @@ const DEPOSITS = { streamPrefixes: ['deposit-'] };
 
 export function subscriptionFaults(): void {
   goingOn();
+  goingBack();
   beingSilent();
   catchingUp();
 }
@@ -73,6 +80,70 @@ function goingOn(): void {
       t.is(double.openSubscriptions, 0);
     },
   );
+}
+
+function goingBack(): void {
+  for (const [what, inPlace] of [
+    ['without events', []],
+    ['with fewer events', [['deposit-1', 1]]],
+    [
+      'with other events up to and beyond its position',
+      [
+        ['deposit-1', 1],
+        ['deposit-2', 4],
+      ],
+    ],
+  ] as const)
+    test.serial(`a log that comes back ${what} ends a subscription, before any event of it`, async (t) => {
+      const { double, log } = await logOnDouble(t);
+      const [first, ...others] = newEvents(3);
+      await log.append('deposit-1', 'none', first ? [first] : []);
+      await log.append('deposit-1', 0, others);
+      const seen: RecordedEvent[] = [];
+      let reason: string | undefined;
+      const onLastError = (now: string | undefined): void => {
+        reason = now;
+      };
+      const following = followInto(seen, log.subscribe({ ...DEPOSITS, onLastError }));
+      await eventually(() => seen.length === 3);
+      double.stop();
+      await using replaced = await EventStoreDbDouble.start({ port: double.port, compresses: false });
+      for (const [stream, count] of inPlace)
+        await log.append(stream, 'none', stream === 'deposit-1' && first ? [first] : newEvents(count));
+      const error = await t.throwsAsync(following, { instanceOf: EventLogRestored });
+      t.regex(error.message, /^The event log does not have event \S+ at revision 2 of deposit-1, /);
+      t.is(reason, 'Following the event log failed: it lacks the last event that this node has seen.');
+      t.is(seen.length, 3);
+      t.is(replaced.openSubscriptions, 0);
+    });
+
+  test.serial('a caller that has seen an event gets none of a log without it', async (t) => {
+    const { log } = await logOnDouble(t);
+    await log.append('deposit-1', 'none', newEvents(2));
+    const [event] = await listOf(log.readAll());
+    if (!event) return t.fail();
+    const lastSeen = { ...event, id: '00000000-0000-4000-8000-000000000000' };
+    const messages = log.subscribe({ ...DEPOSITS, after: event.position, lastSeen });
+    await t.throwsAsync(Array.fromAsync(messages), { instanceOf: EventLogRestored });
+  });
+
+  test.serial('a leader that answers with old data for a moment ends no subscription', async (t) => {
+    const { double, log } = await logOnDouble(t);
+    await log.append('deposit-1', 'none', newEvents(1));
+    const collecting = collect(log, DEPOSITS, 2);
+    await eventually(() => double.openSubscriptions === 1);
+    double.stop();
+    await using old = await EventStoreDbDouble.start({ port: double.port, compresses: false });
+    await eventually(() => old.faults.seen('read') >= 3);
+    old.stop();
+    await double.listen();
+    await log.append('deposit-1', 0, newEvents(1));
+    t.deepEqual(revisionsOf(await collecting), upTo(2));
+  });
+}
+
+async function followInto(seen: RecordedEvent[], messages: ReturnType<EventLog['subscribe']>): Promise<void> {
+  for await (const message of messages) if (message.kind === 'events') seen.push(...message.events);
 }
 
 function beingSilent(): void {
