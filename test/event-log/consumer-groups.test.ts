@@ -293,6 +293,17 @@ test('waiting events are counted up to a thousand', async (t) => {
   t.deepEqual(await lagAfter(log, undefined, 'client-'), { count: 0, oldest: undefined });
 });
 
+test('the lag of a position beyond the end of the log is unknown, not zero', async (t) => {
+  await using log = new MemoryEventLog();
+  t.deepEqual(await lagAfter(log, undefined, PREFIX), { count: 0, oldest: undefined });
+  const [position = '', later] = await appendEach(log, ['deposit-1', 'deposit-2']);
+  t.deepEqual(await lagAfter(log, later, PREFIX), { count: 0, oldest: undefined });
+  await using older = new MemoryEventLog();
+  t.deepEqual(await lagAfter(older, position, PREFIX), { count: undefined, oldest: undefined });
+  await appendEach(older, ['deposit-1']);
+  t.deepEqual(await lagAfter(older, later, PREFIX), { count: undefined, oldest: undefined });
+});
+
 test('a count that takes too long is reported as unknown, not as zero', async (t) => {
   await using log = new MemoryEventLog();
   await appendEach(log, ['deposit-1', 'deposit-2']);

@@ -7,7 +7,7 @@ import type {
   ReceiveOptions,
 } from '../../consumer-groups/consumer-group.ts';
 import { DeliveryQueue } from '../../consumer-groups/delivery-queue.ts';
-import { lagAfter } from '../../consumer-groups/lag.ts';
+import { lagAfter, NONE_WAITING } from '../../consumer-groups/lag.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log.ts';
 import { EventStoreDbConnection } from '../connection.ts';
 import type { GroupMessage } from './consumer-session.ts';
@@ -71,7 +71,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     const reading = groupInfo(this.#connection, GROUP);
     const info = await this.#connection.orLogError(`Reading the position of the ${receiver}`, reading);
     const position = checkpointOf(info);
-    const { count, oldest } = await lagAfter(this.#log, position, streamPrefix);
+    // The checkpoint may be at a record of the server itself, after the last event.
+    const { count, oldest } = await lagAfter(this.#log, position, streamPrefix, NONE_WAITING);
     return { position, waiting: count, oldest };
   }
 
