@@ -2,6 +2,7 @@ import path from 'node:path';
 import test from 'ava';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { writeDump } from '../../testing/eventstoredb-double/storage/log-dump.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -37,7 +38,7 @@ test('a node whose log went back to an older copy ends, and its next start shows
   t.is((await bob.get(`${node.url}/1/servicedocument/`)).status, 200, 'what was appended since');
 });
 
-test('no node goes on with an empty log in the place of its own', async (t) => {
+test('no node goes on, and no command appends, on an empty log in the place of its own', async (t) => {
   await using nodes = await DistributedNodes.start();
   const { double } = nodes;
   const node = await nodes.add(['http', 'reactors']);
@@ -48,4 +49,7 @@ test('no node goes on with an empty log in the place of its own', async (t) => {
   await t.throwsAsync(node.service.failed, { code: 'EVENT_LOG_RESTORED' });
   await node.stop();
   await t.throwsAsync(node.startAgain(), { code: 'OTHER_STORE', message: /belongs to no archive store yet/ });
+  const refused = await runScript(node.folder, 'collection', ['add', 'other'], { env: nodes.settings });
+  t.is(refused.code, 1, refused.out);
+  t.regex(refused.err, /^The event log at .* belongs to no service yet/);
 });

@@ -1,10 +1,12 @@
 import type { Config } from '../../config/config.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore, StoreAudit } from '../../object-store/object-store.ts';
-import { enginePlaces } from '../../service/backends/engine-places.ts';
+import { BackendNotFound } from '../../service/backends/backend-not-found.ts';
+import { enginePlaces, logIdentity } from '../../service/backends/engine-places.ts';
 import { openStoreToRead } from '../../service/backends/open-audits.ts';
 import { type LogOptions, openLog } from '../../service/backends/open-log.ts';
 import { openStore } from '../../service/backends/open-store.ts';
+import { boundStore } from '../../service/backends/store-binding.ts';
 import { assertNoUnfinishedCopy } from '../../service/backends/unfinished-copy.ts';
 import {
   ControlClient,
@@ -26,6 +28,7 @@ export function serviceOn(config: Pick<Config, 'dataDir'>): Promise<ControlClien
 /**
  * Opens the log of the service for a command. The log must exist, and must be that of a service that runs on the data
  * folder: with other settings, a command would read or change something else. A copy into the log must not be unfinished.
+ * A server has an empty log where another one should be, for instance without its volume: nothing is appended there.
  */
 export async function openServiceLog(
   config: Config,
@@ -33,7 +36,16 @@ export async function openServiceLog(
 ): Promise<EventLog> {
   await assertNoUnfinishedCopy(config.eventLog);
   await assertOf(config, 'eventLog');
-  return await openLog(config, { mustExist: true, readOnly });
+  await using opened = new AsyncDisposableStack();
+  const log = opened.use(await openLog(config, { mustExist: true, readOnly }));
+  const { eventLog } = config;
+  if (!readOnly && eventLog.kind !== 'sqlite' && (await boundStore(log)) === undefined)
+    throw new BackendNotFound(
+      `The event log at ${logIdentity(eventLog)} belongs to no service yet, or its server lacks its data.`,
+      'A service has to start on it first; DEPOSIT_EVENT_LOG says where it is.',
+    );
+  opened.move();
+  return log;
 }
 
 /** Opens the log for commands that only read, with a warning if the service cannot be asked. */
