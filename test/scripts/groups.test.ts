@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
 import { GROUP } from '../../src/event-log/eventstoredb/consumer-groups/group.ts';
@@ -6,6 +7,7 @@ import type { Logger } from '../../src/tools/logger.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { tlsFiles } from '../../testing/service/tls-files.ts';
 
@@ -126,6 +128,28 @@ test('a service starts although its user may not read metadata of streams, and w
   await using _service = await RunningService.startIn(folder, { eventLog }, logger as unknown as Logger);
   t.deepEqual(warnings, ['whether a copy into the event log is unfinished cannot be read']);
   t.true(double.groups.list().length > 0);
+});
+
+test('a service whose user may not create the missing group says so once, until an operator creates it', async (t) => {
+  const { url } = await serverWithUsers(t);
+  const admin = EventStoreDBClient.connectionString(url('admin'));
+  t.teardown(() => admin.dispose());
+  await admin.setStreamMetadata('$all', { acl: { readRoles: ['$admins', 'service'] } });
+  const warnings: unknown[] = [];
+  const logger = { ...noLogger, warn: (...line: readonly unknown[]) => warnings.push(line) };
+  const connectionString = url('service');
+  const eventLog = { kind: 'eventstoredb', connectionString, longestPause: 50 } as const;
+  const folder = await temporaryFolder(t);
+  await using service = await RunningService.startIn(folder, { eventLog }, logger as unknown as Logger);
+  const missing =
+    'The subscription of the reactors failed: the group of the reactors does not exist: run "deposit-service groups create" as a user in $ops.';
+  const readiness = async () => (await fetch(`${service.url}/health/ready`)).text();
+  await until(async () => (await readiness()).includes('groups create'));
+  await setTimeout(300);
+  t.deepEqual(warnings, [[{ reason: missing }, 'no events reach the reactors']]);
+  t.is((await groups(t, url('admin'), 'create')).code, 0);
+  await until(async () => (await fetch(`${service.url}/health/ready`)).ok);
+  t.is(warnings.length, 1);
 });
 
 const noLogger = Object.fromEntries(

@@ -153,6 +153,10 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ['maximum-append-size-exceeded', 'it is larger than the server accepts in one append'],
   ['message-too-large', 'it is larger than one message may be'],
   ['not-leader', 'the cluster is changing its leader'],
+  [
+    'persistent-subscription-does-not-exist',
+    'the group of the reactors does not exist: run "deposit-service groups create" as a user in $ops',
+  ],
   ['stream-deleted', 'the stream was deleted permanently'],
   ['timeout', 'the server could not finish it in time'],
   ['unavailable', 'the server cannot be reached'],

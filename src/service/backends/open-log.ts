@@ -89,6 +89,7 @@ export async function openDeliveries(
     onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
     onOtherSettings: (group, differences) =>
       logger.warn({ group, differences }, 'the group of the reactors has other settings'),
+    onFault: (reason) => logger.warn({ reason }, 'no events reach the reactors'),
     onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
   });
 }

@@ -1,5 +1,6 @@
 import type { PersistentSubscriptionToAllInfo } from '@eventstore/db-client';
 import { clock } from '../../../tools/clock.ts';
+import { RepeatedFaults } from '../../../tools/repeated-faults.ts';
 import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log.ts';
 import { InvalidPosition } from '../../position.ts';
@@ -14,6 +15,8 @@ import { InFlight } from './in-flight.ts';
 /** The client accepts an acknowledgement before it sends it, and closing discards unsent ones. */
 const FLUSH_TIME_MS = 100;
 const LINGER_MS = 3000;
+/** Milliseconds after which the same fault is reported again. */
+const REPORT_AGAIN_AFTER_MS = 60_000;
 
 export type GroupConsumerOptions = EventStoreDbOptions &
   ConsumerSettings & {
@@ -21,6 +24,8 @@ export type GroupConsumerOptions = EventStoreDbOptions &
     readonly retiredGroups?: readonly string[];
     /** Called once if the group exists and has other settings than this release gives it. */
     readonly onOtherSettings?: (group: string, differences: readonly string[]) => void;
+    /** Called with the reason why no events arrive, once a minute for each. */
+    readonly onFault?: (reason: string) => void;
     /** Milliseconds for which acknowledgements may still arrive after the consumer has stopped. */
     readonly linger?: number;
   };
@@ -33,6 +38,8 @@ export class GroupConsumer {
   readonly #handedOut = new InFlight();
   #session: ConsumerSession | undefined;
   #fault: string | undefined;
+  /** By reason: during an outage two of them may alternate. */
+  readonly #reported = new RepeatedFaults<string>(REPORT_AGAIN_AFTER_MS);
   #isCompared = false;
   /** The end of the log before this node connected for the first time; empty for an empty log. */
   #endBefore: Position | undefined;
@@ -80,6 +87,8 @@ export class GroupConsumer {
         // A client that found the leader can be used for the next session. Without a session no client was made.
         if (session && factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
         this.#fault = await this.#connection.lastErrorOf('The subscription of the reactors', error, signal);
+        if (signal.aborted) return;
+        if (this.#reported.isNews(this.#fault, this.#fault)) this.#options.onFault?.(this.#fault);
         await this.#connection.pauseBackground(backoff, signal);
       }
     }
