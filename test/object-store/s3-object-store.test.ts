@@ -173,6 +173,18 @@ test('keys that may list the prefix itself but nothing below it are refused at t
   t.regex(error.message, /^The archive store cannot use the bucket archives at .+AccessDenied/);
 });
 
+test('a store without TLS on the port of a URL with TLS is reported', async (t) => {
+  const server = await serverIn(t);
+  const error = await refusedAt(t, {
+    server,
+    wrong: { endpoint: { host: '127.0.0.1', port: server.port, tls: true } },
+  });
+  t.regex(
+    error.message,
+    /: it does not speak TLS on this port: correct the port in its URL, or add tls=false\.$/,
+  );
+});
+
 test('an invalid store URL is reported', async (t) => {
   for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {
     await refusedAt(t, { server: await serverIn(t), wrong });

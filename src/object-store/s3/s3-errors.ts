@@ -52,6 +52,9 @@ export const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 499]);
  */
 const PASSING_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable', 'SlowDown']);
 
+/** Texts of OpenSSL for an answer that is not of TLS. */
+const NOT_TLS = /wrong version number|packet length too long/;
+
 /** Returns the fault for a refusal with this HTTP status and, if the answer has one, this S3 error code. */
 export function refusal(status: number, code: string | undefined): S3Fault {
   const reason = code ?? CODES[status] ?? `status ${status}`;
@@ -68,6 +71,11 @@ export function notS3(found: string, { passing = false } = {}): S3Fault {
 export function faultOf(error: unknown): Error {
   if (error instanceof S3Fault) return error;
   const code = codeOf(error);
+  if (code === 'EPROTO' && error instanceof Error && NOT_TLS.test(error.message))
+    return new S3Fault(
+      'NotTls',
+      'it does not speak TLS on this port: correct the port in its URL, or add tls=false',
+    );
   if (code !== undefined && error instanceof Error && 'syscall' in error) return error;
   if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
     return new S3Fault('BrokenOff', 'the connection was lost', { passing: true });
