@@ -21,11 +21,11 @@ Usage: deposit-service status [--watch] [--json]
 --watch  again every two seconds until Ctrl-C
 --json   one JSON object
 
-Shown are each view and reactor with its position in the log, its lag (in events, up to 1,000, and the age of the oldest;
-"unknown" if the log was not counted in a fifth of a second, or ends before that position) and its rate, the last error
-of each reactor, deposits by state with the oldest of each, notifications, parked events, what is stored, the ages of
-the last backup and verification, and corrupt view files. While the log or the store cannot be reached, the reason is
-shown, with all that is known without it.
+Shown are the failed readiness checks of the service, each view and reactor with its position in the log, its lag (in
+events, up to 1,000, and the age of the oldest; "unknown" if the log was not counted in a fifth of a second, or ends
+before that position) and its rate, the last error of each reactor, deposits by state with the oldest of each,
+notifications, parked events, what is stored, the ages of the last backup and verification, and corrupt view files.
+While the log or the store cannot be reached, the reason is shown, with all that is known without it.
 
 Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;

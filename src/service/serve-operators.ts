@@ -2,6 +2,7 @@ import { packageInfo } from '../config/package-info.ts';
 import type { GroupStatus } from '../event-log/consumer-groups/consumer-group.ts';
 import type { Position } from '../event-log/event-log.ts';
 import type { OperatorRoute } from '../http/http-module.ts';
+import { problemsOf, type ReadinessChecks } from '../http/middleware/health.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { enginePlaces } from './backends/engine-places.ts';
@@ -15,6 +16,7 @@ import type { startReactors } from './start-reactors.ts';
 /** The parts of a node that depend on its roles. */
 type Parts = {
   readonly reactors: ReturnType<typeof startReactors> | undefined;
+  readonly readiness: ReadinessChecks;
   /** Commands of optional modules. */
   readonly moduleRoutes: Readonly<Record<string, OperatorRoute>>;
 };
@@ -57,13 +59,15 @@ function about({ config }: NodeResources, url: string) {
   return { ...packageInfo(), pid: process.pid, url, roles, engines: enginePlaces(config), dataFolder };
 }
 
-async function stateOf({ deliveries, projector }: NodeResources, { reactors }: Pick<Parts, 'reactors'>) {
+async function stateOf({ deliveries, projector }: NodeResources, { reactors, readiness }: Parts) {
+  const failed = problemsOf(readiness);
   const runners = (reactors?.allRunners ?? []).map(async ({ status, streamPrefix }) => {
     return { ...status, delivery: await withStatusTimeout(deliveries.status(status.name, streamPrefix)) };
   });
   return {
     views: projector.reached,
     following: projector.lastError ?? null,
+    problems: [...(await failed)].map(([check, reason]) => ({ check, reason })),
     notifications: reactors?.notifications?.status ?? null,
     sweep: reactors ? { begun: reactors.sweep.begun, unrecorded: reactors.sweep.unrecorded } : null,
     reactors: await Promise.all(runners),

@@ -101,7 +101,7 @@ async function start(
     {},
     ...(clients?.options.modules ?? []).map((one) => one.operatorRoutes),
   );
-  await serveOperators(node, baseUrl, { reactors, moduleRoutes });
+  await serveOperators(node, baseUrl, { reactors, readiness, moduleRoutes });
   resources.defer(() => stopping.abort(new Error('The service is stopping.'))); // views that have not caught up will not
   const running = resources.move();
   return {

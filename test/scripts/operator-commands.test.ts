@@ -545,7 +545,7 @@ test('rates are of one run of a service, and the widest status fits into 100 col
     const service = { version: '10.20.30', pid: 4_194_304, url: 'http://127.0.0.1:65535', following: null };
     return {
       at: new Date(Date.UTC(2026, 2, 2, 0, 0, seconds)).toISOString(),
-      service: { ...service, roles: ['http', 'reactors'], startedAt },
+      service: { ...service, roles: ['http', 'reactors'], startedAt, problems: [] },
       silence: null,
       log: { engine: 'eventstoredb', position: behind.position, server: { version, warning }, note: null },
       views: [{ name: 'undelivered-notifications', ...behind }],

@@ -8,7 +8,7 @@ import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 /** Milliseconds in which a person sees the status: the server is tried for two seconds, and the reason is looked for. */
 const SOON = 8000;
 
-test('status shows what is known while the log cannot be reached, and which engine is away', async (t) => {
+test('status shows what is known while an engine is full or away, and which one that is', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http', 'reactors']);
   const alice = await nodes.register(node);
@@ -20,7 +20,11 @@ test('status shows what is known while the log cannot be reached, and which engi
     t.true(performance.now() - begun < SOON, `status took ${performance.now() - begun} ms`);
     return out;
   };
-  t.like(JSON.parse(await look('--json')), { log: { note: null }, parked: [] });
+  t.like(JSON.parse(await look('--json')), { log: { note: null }, parked: [], service: { problems: [] } });
+
+  nodes.s3.state = 'full';
+  t.regex(await look(), /^ {2}not ready, archive store: The archive store .* it is full/m);
+  nodes.s3.state = 'healthy';
 
   nodes.double.stop();
   const facts = JSON.parse(await look('--json')) as StatusFacts;

@@ -110,8 +110,8 @@ function viewsOf(state: NodeState | undefined): typeof everyView {
   return state ? everyView.filter(({ name }) => state.views.some((view) => view.name === name)) : everyView;
 }
 
-function serviceFacts({ version, pid, url, roles, startedAt, following }: NodeState) {
-  return { version, pid, url, roles, startedAt, following };
+function serviceFacts({ version, pid, url, roles, startedAt, following, problems = [] }: NodeState) {
+  return { version, pid, url, roles, startedAt, following, problems };
 }
 
 async function viewFacts(

@@ -54,12 +54,14 @@ function reactorTable({ reactors }: Status): string {
 function serviceLines({ service, silence }: Status): string[] {
   if (silence !== null) return [silence];
   if (!service) return ['No service runs on this data folder.'];
-  const { version, url, pid, roles, startedAt, following } = service;
+  const { version, url, pid, roles, startedAt, following, problems } = service;
   const lines = [
     `Service ${version} at ${url} (${roles.join(', ')})`,
     `  process ${pid}, since ${startedAt}`,
+    ...problems.map(({ check, reason }) => `  not ready, ${check}: ${reason}`),
   ];
-  return following === null ? lines : [...lines, `  its views get no events: ${following}`];
+  if (following === null || problems.length > 0) return lines;
+  return [...lines, `  its views get no events: ${following}`]; // an older release does not list problems
 }
 
 function logLines({ log: { engine, position, server, note } }: Status): string[] {

@@ -20,6 +20,8 @@ export type NodeState = {
   readonly views: Projector['reached'];
   /** The reason why the views get no events at the moment. */
   readonly following: string | null;
+  /** The failed readiness checks; absent in older releases. */
+  readonly problems?: readonly { readonly check: string; readonly reason: string }[];
   /** `null` on a node that sends no notifications. */
   readonly notifications: NotificationStatus | null;
   /** `null` on a node that does not check and load; absent in older releases. */
