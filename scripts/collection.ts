@@ -63,11 +63,11 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
         ...commandsFor(name, values),
       ]);
       say(`Opened the collection ${name}.`);
-      return untilInEffect(config, log, administration);
+      return await untilInEffect(config, log, administration);
     case 'set':
       await carryOut(log, administration, name, commandsFor(name, values));
       say(`Changed the collection ${name}.`);
-      return untilInEffect(config, log, administration);
+      return await untilInEffect(config, log, administration);
     case 'show': {
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
       if (!shown) throw refused('COLLECTION_UNKNOWN', `Collection ${name} not found.`);

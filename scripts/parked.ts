@@ -65,7 +65,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       return;
     }
     case 'show':
-      return show(log, named(parked, onlyPositional(positionals, 'EVENT_ID')), values.json);
+      return await show(log, named(parked, onlyPositional(positionals, 'EVENT_ID')), values.json);
     case 'retry': {
       if (positionals.length > 0 === Boolean(values.all))
         throw new UsageError('Give ids of events, or --all.');

@@ -10,5 +10,5 @@ export async function operatorSession(dataDir: string, url: string): Promise<Con
   if (!control) throw new Error('The service does not answer at its operator port.');
   await using log = await SqliteEventLog.open({ file: path.join(dataDir, 'event-log.sqlite') });
   const link = await consoleLink(log, control, { kind: 'operator', name: 'bench' }, undefined);
-  return ConsoleSession.ofLink(url, link.url);
+  return await ConsoleSession.ofLink(url, link.url);
 }

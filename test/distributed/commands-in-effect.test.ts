@@ -52,6 +52,18 @@ test('a client added by a command can log in at once on every node, whichever co
   );
 });
 
+test('a collection opened by a command is known on every node', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  for (const args of [
+    ['add', 'software'],
+    ['set', 'software', '--title', 'Software'],
+  ]) {
+    const { code, err } = await runScript(node.folder, 'collection', args, { env: nodes.settings });
+    t.deepEqual([code, err], [0, '']);
+  }
+});
+
 test('a paused node is named, confirms when it resumes, and is no longer asked once it has stopped', async (t) => {
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);

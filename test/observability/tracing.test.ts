@@ -228,7 +228,7 @@ async function depositIn(
     t.is(await service.end('SIGTERM'), 0);
   }
   await using log = await open();
-  return Array.fromAsync(log.readStream('deposit-1'));
+  return await Array.fromAsync(log.readStream('deposit-1'));
 }
 
 function childrenOf(span: ReceivedSpan | undefined, { spans }: TraceCollector): string[] {

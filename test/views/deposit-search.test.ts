@@ -71,5 +71,5 @@ async function viewOf(events: readonly DepositEvent[]) {
     metadata: { schemaVersion: deposits.codec.versionOf(type), occurredAt: '2026-03-01T10:00:00.000Z' },
   }));
   await log.append('deposit-1', 'none', stored);
-  return foldStream(depositSearch, log.readStream('deposit-1'));
+  return await foldStream(depositSearch, log.readStream('deposit-1'));
 }

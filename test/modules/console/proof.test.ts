@@ -425,7 +425,7 @@ async function evidenceIn(folder: string, anchors?: string): Promise<Evidence[]>
     },
   };
   const about = { service: 'http://127.0.0.1', savedAt: '2026-01-01T00:00:00.000Z' };
-  return Promise.all([...ids].map((id) => collectEvidence(source, { ...about, deposit: Number(id) })));
+  return await Promise.all([...ids].map((id) => collectEvidence(source, { ...about, deposit: Number(id) })));
 }
 
 /** Returns the path from an event of the deposit to the root of the anchor, as a forger may choose it. */
