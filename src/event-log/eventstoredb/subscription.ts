@@ -13,7 +13,7 @@ import type { EventStoreDbConnection } from './connection.ts';
 import { CallLost } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';
 import type { EventStoreDbOptions } from './settings.ts';
-import { type Hint, SubscriptionBuffer } from './subscription-buffer.ts';
+import { type Hint, SubscriptionBatches } from './subscription-batches.ts';
 
 /**
  * Reads in a row, over seven seconds or more, that have to miss an event before it counts as gone: a leader that was cut
@@ -90,7 +90,7 @@ export class EventStoreDbSubscription {
   async *#session(): AsyncGenerator<SubscriptionMessage> {
     if (this.#lastSeen) await this.#assertInLog(this.#lastSeen);
     const start = await this.#pages.head(this.#signal);
-    await using feed = new SubscriptionBuffer(
+    await using batches = new SubscriptionBatches(
       this.#connection.client(),
       this.#connection.callOptions,
       this.#reached,
@@ -102,11 +102,11 @@ export class EventStoreDbSubscription {
     // What a read finds after silence may have arrived meanwhile: it is missing if silence follows.
     let isAwaited = false;
     while (!this.#signal.aborted) {
-      const batch = await feed.next(this.#quietTime);
+      const batch = await batches.next(this.#quietTime);
       if (batch === undefined) {
-        const hasPassed = await this.#hasPassedAll();
-        if (!hasPassed && isAwaited) throw new CallLost('The server does not deliver what it has.');
-        isAwaited = !hasPassed;
+        const isAtHead = await this.#readToHead();
+        if (!isAtHead && isAwaited) throw new CallLost('The server does not deliver what it has.');
+        isAwaited = !isAtHead;
         if (isAwaited) continue;
         this.#isLive = true;
         this.#backoff.reset();
@@ -117,7 +117,7 @@ export class EventStoreDbSubscription {
         if (events.length > 0) yield { kind: 'events', events };
         this.#isLive ||= this.#hasReached(start);
         if (this.#isLive) this.#onLastError(undefined);
-        if (!feed.isDrained || !(await this.#isCaughtUp(batch.hint, events.length))) continue;
+        if (!batches.isDrained || !(await this.#advanceOnHint(batch.hint, events.length))) continue;
       }
       yield* this.#caughtUp();
     }
@@ -140,13 +140,13 @@ export class EventStoreDbSubscription {
   }
 
   /**
-   * Returns whether all existing events were delivered. Reads the log only if a hint of the server is a reason to: to
-   * become live, or to advance although no event was delivered.
+   * Reads to the head if a hint of the server is a reason to: to become live, or to advance although no event was
+   * delivered. Resolves to whether all existing events were delivered.
    */
-  async #isCaughtUp(hint: Hint | undefined, count: number): Promise<boolean> {
-    const isWorthReading = this.#isLive ? hint !== undefined && count === 0 : hint === 'caughtUp';
-    if (isWorthReading && !(await this.#hasPassedAll())) return false; // the rest is about to be delivered
-    this.#isLive ||= isWorthReading;
+  async #advanceOnHint(hint: Hint | undefined, count: number): Promise<boolean> {
+    const isReason = this.#isLive ? hint !== undefined && count === 0 : hint === 'caughtUp';
+    if (isReason && !(await this.#readToHead())) return false; // the rest is about to be delivered
+    this.#isLive ||= isReason;
     return this.#isLive;
   }
 
@@ -166,25 +166,19 @@ export class EventStoreDbSubscription {
   }
 
   /**
-   * Reads up to the head. Returns whether that passed no event that the server has yet to send. Servers before 23.10 do
-   * not report when all is delivered, and some stop silently.
+   * Advances to the head past filtered-out events. Resolves to false at an event that the server has yet to send.
+   * Servers before 23.10 do not report when all is delivered, and some stop silently.
    */
-  async #hasPassedAll(): Promise<boolean> {
+  async #readToHead(): Promise<boolean> {
     const head = await this.#pages.head(this.#signal);
-    if (await this.#isMissingAny(head)) return false;
-    this.#reach(head);
-    return true;
-  }
-
-  /** Advances after each page without events to deliver, so that a failed read does not lose that progress. */
-  async #isMissingAny(head: Position | undefined): Promise<boolean> {
     while (!this.#hasReached(head)) {
       const { events, upTo, atEnd } = await this.#pages.ofAll(this.#reached, this.#signal);
-      if (events.some(({ stream }) => hasPrefix(stream, this.#prefixes))) return true;
-      if (atEnd || upTo === undefined || (head !== undefined && upTo >= head)) return false;
-      this.#reach(upTo);
+      if (events.some(({ stream }) => hasPrefix(stream, this.#prefixes))) return false;
+      if (atEnd || upTo === undefined || (head !== undefined && upTo >= head)) break;
+      this.#reach(upTo); // after each page, so that a failed read does not lose that progress
     }
-    return false;
+    this.#reach(head);
+    return true;
   }
 
   *#caughtUp(): Generator<SubscriptionMessage> {

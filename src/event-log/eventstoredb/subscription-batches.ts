@@ -33,8 +33,8 @@ const BATCH = 500;
 /** Number of events that the server examines between two checkpoints; its default of 32 makes long logs slow. */
 const SEARCH_WINDOW = 1000;
 
-/** One subscription of the client to all streams with some prefixes, after a position. */
-export class SubscriptionBuffer implements AsyncDisposable {
+/** The batches of one subscription of the client to all streams with some prefixes, after a position. */
+export class SubscriptionBatches implements AsyncDisposable {
   readonly #stream: ClientStream<Item>;
   readonly #stop: AbortSignal;
 
@@ -61,7 +61,7 @@ export class SubscriptionBuffer implements AsyncDisposable {
   async next(quiet: number): Promise<Batch | undefined> {
     const items = await this.#stream.take(BATCH, quiet, this.#stop);
     if (items === undefined) throw new CallLost('The server ended the subscription.');
-    return items.length === 0 ? undefined : newsOf(items);
+    return items.length === 0 ? undefined : batchOf(items);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -97,7 +97,7 @@ function filterFor(prefixes: readonly string[] | undefined): Filter {
     : streamNameFilter({ ...common, regex: '^[^$]' });
 }
 
-function newsOf(items: readonly Item[]): Batch {
+function batchOf(items: readonly Item[]): Batch {
   const events: RecordedEvent[] = [];
   let hint: Hint | undefined;
   for (const item of items) {
