@@ -2,8 +2,8 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { clock } from '../../tools/clock.ts';
 import { Backoff, type BackoffOptions } from '../../tools/concurrency/backoff.ts';
 import { EventLogUnavailable } from '../event-log.ts';
-import { EventStoreDbClient } from './client.ts';
 import { connectionFault } from './connection-fault.ts';
+import { DroppableClient } from './droppable-client.ts';
 import { CallTimedOut, invalidatesClient, isDisconnected, isTransient, toLogError } from './errors.ts';
 import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
 
@@ -44,7 +44,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
   readonly #dropping = new Set<Promise<void>>();
   /** Callbacks for the next call that succeeds. */
   readonly #onSuccess = new Set<() => void>();
-  #current: EventStoreDbClient | undefined;
+  #current: DroppableClient | undefined;
   /** The reason why there was no connection when that was last looked for. */
   #found: { readonly reason: Promise<string | undefined>; readonly until: number } | undefined;
 
@@ -56,7 +56,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
     this.#callTimeout = callTimeout;
     this.#retryTimeout = retryTimeout;
     this.#callOptions = { credentials: credentialsOf(options), requiresLeader: true, deadline: callTimeout };
-    this.#current = new EventStoreDbClient(options.connectionString);
+    this.#current = new DroppableClient(options.connectionString);
   }
 
   /** Aborts when the connection is closed. */
@@ -69,14 +69,14 @@ export class EventStoreDbConnection implements AsyncDisposable {
   }
 
   /** @throws {EventLogUnavailable} the connection is closed. */
-  client(): EventStoreDbClient {
+  client(): DroppableClient {
     this.assertOpen();
-    this.#current ??= new EventStoreDbClient(this.#options.connectionString);
+    this.#current ??= new DroppableClient(this.#options.connectionString);
     return this.#current;
   }
 
   /** Abandons all work on the client; the next call creates another one. */
-  drop(client: EventStoreDbClient): void {
+  drop(client: DroppableClient): void {
     if (this.#current === client) this.#current = undefined;
     const dropping = client.drop().finally(() => this.#dropping.delete(dropping));
     this.#dropping.add(dropping);
@@ -88,7 +88,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
     try {
       const signals = [client.lost, signal].filter((one) => one !== undefined);
       const outcome = await withDeadline(this.#callTimeout, signals, (stop) =>
-        action(client.client, this.#callOptions, stop),
+        action(client.driver, this.#callOptions, stop),
       );
       this.#found = undefined;
       for (const wake of this.#onSuccess) wake();

@@ -7,9 +7,9 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import type { Position, RecordedEvent } from '../event-log.ts';
-import type { EventStoreDbClient } from './client.ts';
 import { ClientStream } from './client-stream.ts';
 import type { CallOptions } from './connection.ts';
+import type { DroppableClient } from './droppable-client.ts';
 import { CallLost } from './errors.ts';
 import { toLogPosition } from './position.ts';
 import { toRecordedEvent } from './to-recorded-event.ts';
@@ -39,13 +39,13 @@ export class SubscriptionBatches implements AsyncDisposable {
   readonly #stop: AbortSignal;
 
   constructor(
-    { client, lost }: EventStoreDbClient,
+    { driver, lost }: DroppableClient,
     options: CallOptions,
     after: Position | undefined,
     prefixes: readonly string[] | undefined,
     signal: AbortSignal,
   ) {
-    this.#stream = new ClientStream(subscribed(client, options, after, prefixes));
+    this.#stream = new ClientStream(subscribed(driver, options, after, prefixes));
     this.#stop = AbortSignal.any([signal, lost]);
   }
 
@@ -70,13 +70,13 @@ export class SubscriptionBatches implements AsyncDisposable {
 }
 
 function subscribed(
-  client: EventStoreDBClient,
+  driver: EventStoreDBClient,
   options: CallOptions,
   after: Position | undefined,
   prefixes: readonly string[] | undefined,
 ): AllStreamSubscription {
   const fromPosition = after === undefined ? START : toLogPosition(after);
-  const subscription: AllStreamSubscription = client.subscribeToAll(
+  const subscription: AllStreamSubscription = driver.subscribeToAll(
     { ...options, fromPosition, filter: filterFor(prefixes) },
     { highWaterMark: BATCH },
   );

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
-import { EventStoreDbClient } from '../../../src/event-log/eventstoredb/client.ts';
+import { DroppableClient } from '../../../src/event-log/eventstoredb/droppable-client.ts';
 import type { EventStoreDbOptions } from '../../../src/event-log/eventstoredb/settings.ts';
 import { startClusterNode } from '../cluster-node.ts';
 
@@ -55,7 +55,7 @@ test("an unhandled rejection of the service's own code ends the process", async 
 test('no warning of the client library repeats the password', (t) => {
   const warn = mock.method(console, 'warn', () => undefined);
   t.teardown(() => warn.mock.restore());
-  const { lost } = new EventStoreDbClient('esdb://admin:s3cret@host:1?tlsVerifyCert=false&other=1');
+  const { lost } = new DroppableClient('esdb://admin:s3cret@host:1?tlsVerifyCert=false&other=1');
   const warnings = warn.mock.calls.map(({ arguments: texts }) => (texts as unknown[]).join(' '));
   t.false(lost.aborted);
   t.is(warnings.length, 2);
@@ -65,7 +65,7 @@ test('no warning of the client library repeats the password', (t) => {
 
 test('a certificate file that cannot be read is the reason that is given', (t) => {
   const reasonOf = (options: string) =>
-    t.throws(() => new EventStoreDbClient(`esdb://admin:s3cret@host:1?${options}`)).message;
+    t.throws(() => new DroppableClient(`esdb://admin:s3cret@host:1?${options}`)).message;
   t.regex(reasonOf('tlsCAFile=/nowhere/ca.crt'), /certificate file .* cannot be read \(ENOENT\)\.$/);
   t.regex(reasonOf('userCertFile=/nowhere/user.crt&userKeyFile=/nowhere/user.key'), /\(ENOENT\)\.$/);
   t.regex(reasonOf(`tlsCAFile=${import.meta.dirname}`), /\(EISDIR\)\.$/);

@@ -8,7 +8,7 @@ import { jsonEvent } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import { EventLogUnavailable } from '../../../src/event-log/event-log.ts';
-import { EventStoreDbClient } from '../../../src/event-log/eventstoredb/client.ts';
+import { DroppableClient } from '../../../src/event-log/eventstoredb/droppable-client.ts';
 import { EventStoreDbEventLog } from '../../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { InvalidPosition } from '../../../src/event-log/position.ts';
 import { EventStoreDbDouble } from '../../../testing/eventstoredb-double/eventstoredb-double.ts';
@@ -129,13 +129,13 @@ function comingAndGoing(): void {
   // If no code could catch it, it would throw, and the process would end.
   test.serial('a call that begins while the client closes its channel succeeds', async (t) => {
     const { double } = await logOnDouble(t);
-    const droppable = new EventStoreDbClient(double.connectionString);
-    const { client } = droppable;
+    const droppable = new DroppableClient(double.connectionString);
+    const { driver } = droppable;
     const options = { credentials: { username: 'nobody', password: 'nothing' } };
     const append = () =>
-      client.appendToStream('deposit-1', jsonEvent({ type: 'NoteTaken', data: {} }), options);
+      driver.appendToStream('deposit-1', jsonEvent({ type: 'NoteTaken', data: {} }), options);
     await append();
-    const internals = client as unknown as { getChannel(): Promise<{ close(): void }> };
+    const internals = driver as unknown as { getChannel(): Promise<{ close(): void }> };
     const channel = await internals.getChannel();
     const appending = append();
     channel.close();

@@ -276,8 +276,8 @@ test('an old group is deleted only after a full period without a consumer, which
   const { double } = await logOnDouble(t);
   const { connectionString } = double;
   await using connection = new EventStoreDbConnection({ connectionString });
-  const { client } = connection.client();
-  await client.createPersistentSubscriptionToAll('old', persistentSubscriptionToAllSettingsFromDefaults());
+  const { driver } = connection.client();
+  await driver.createPersistentSubscriptionToAll('old', persistentSubscriptionToAllSettingsFromDefaults());
   const unusedFor = 600;
   let [isUsed, deletedAt] = [false, 0];
   const options = {
@@ -294,7 +294,7 @@ test('an old group is deleted only after a full period without a consumer, which
   const begunAt = performance.now();
   const deleting = deleteRetiredGroups(connection, ['old'], options, new AbortController().signal);
   await setTimeout(unusedFor / 2);
-  const consumer = client.subscribeToPersistentSubscriptionToAll('old');
+  const consumer = driver.subscribeToPersistentSubscriptionToAll('old');
   consumer.on('error', () => undefined);
   await eventually(() => isUsed);
   await setTimeout(Math.max(0, unusedFor + 100 - (performance.now() - begunAt)));

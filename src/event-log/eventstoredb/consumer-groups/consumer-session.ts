@@ -4,9 +4,9 @@ import type {
 } from '@eventstore/db-client';
 import { AbortGate } from '../../../tools/concurrency/abort-gate.ts';
 import type { RecordedEvent } from '../../event-log.ts';
-import type { EventStoreDbClient } from '../client.ts';
 import { ClientStream } from '../client-stream.ts';
 import type { EventStoreDbConnection } from '../connection.ts';
+import type { DroppableClient } from '../droppable-client.ts';
 import { CallLost } from '../errors.ts';
 import { toRecordedEvent } from '../to-recorded-event.ts';
 import { GROUP } from './group.ts';
@@ -32,7 +32,7 @@ const BUFFER_SIZE = 2000;
 
 /** One connection of this node to the group. */
 export class ConsumerSession implements AsyncDisposable {
-  readonly client: EventStoreDbClient;
+  readonly client: DroppableClient;
   readonly bufferSize: number;
   readonly #connection: EventStoreDbConnection;
   readonly #quietTime: number;
@@ -58,7 +58,7 @@ export class ConsumerSession implements AsyncDisposable {
   async *messages(signal: AbortSignal, connected: () => void): AsyncGenerator<GroupMessage[]> {
     const { bufferSize } = this;
     const options = { ...this.#connection.callOptions, bufferSize };
-    this.#subscription = this.client.client.subscribeToPersistentSubscriptionToAll(GROUP, options);
+    this.#subscription = this.client.driver.subscribeToPersistentSubscriptionToAll(GROUP, options);
     this.#subscription.once('confirmation', connected);
     this.#stream = new ClientStream(this.#subscription);
     const stop = AbortSignal.any([signal, this.client.lost]);

@@ -139,7 +139,7 @@ export class GroupConsumer {
     const info = await groupInfo(this.#connection, GROUP, signal).catch(unlessDenied);
     if (info === 'denied') return this.#handedOut.size > 0;
     const own = info?.connections.find(
-      ({ connectionName }) => connectionName === session.client.client.connectionName,
+      ({ connectionName }) => connectionName === session.client.driver.connectionName,
     );
     // Events that the server sent but that never arrived occupy slots that this node cannot free.
     return own !== undefined && session.bufferSize - own.availableSlots <= this.#handedOut.size;

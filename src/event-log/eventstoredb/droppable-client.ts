@@ -57,17 +57,17 @@ const UNCOMPRESSED = {
  *   channel, and channels close only when every call that got one has begun on it.
  * - Its own error handler waits for the next channel without handling that discovery of a leader may fail.
  */
-export class EventStoreDbClient {
-  readonly client: EventStoreDBClient;
+export class DroppableClient {
+  readonly driver: EventStoreDBClient;
   readonly #lost = new AbortController();
   readonly #channels = new Set<() => void>();
 
   /** @throws {BadConnection} the connection string is not valid. */
   constructor(connectionString: string) {
-    this.client = parseConnectionString(withOneSearch(withOwnName(connectionString)));
+    this.driver = parseConnectionString(withOneSearch(withOwnName(connectionString)));
     // The connection string may turn this off: then the client reports an append that the server refused as a success.
-    Object.defineProperty(this.client, 'throwOnAppendFailure', { value: true });
-    const internals = this.client as unknown as Internals; // they are not in its types
+    Object.defineProperty(this.driver, 'throwOnAppendFailure', { value: true });
+    const internals = this.driver as unknown as Internals; // they are not in its types
     this.#handleRejections(internals);
     this.#trackChannels(internals);
   }
@@ -81,7 +81,7 @@ export class EventStoreDbClient {
   async drop(): Promise<void> {
     if (this.lost.aborted) return;
     this.#lost.abort(new CallLost('The client was dropped.'));
-    await withTimeout(this.client.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
+    await withTimeout(this.driver.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
     await clock.nextTurn(); // calls that got a channel before the abort begin within the same turn of the event loop
     for (const close of this.#channels) close();
   }
