@@ -72,7 +72,7 @@ export type EventStoreDbTimes = {
   readonly retryTimeout?: number;
   /** Maximum pause between two attempts. */
   readonly longestPause?: number;
-  /** Time without events after which the connection is checked. */
+  /** Time without events after which a subscription checks for undelivered ones. */
   readonly quietTime?: number;
 };
 export type ArchiveStoreConfig =

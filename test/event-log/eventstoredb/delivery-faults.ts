@@ -114,7 +114,7 @@ function losingTheServer(): void {
 
   test.serial('a silent server gets a new subscription', async (t) => {
     const server = await logOnDouble(t);
-    const consumer = new Consumer(t, server, acknowledging, { quietTime: 60 });
+    const consumer = new Consumer(t, server, acknowledging, { consumerQuietTime: 60 });
     await server.log.append('deposit-1', 'none', newEvents(1));
     await eventually(() => consumer.received.length === 1 && unacknowledged(server) === 0);
     server.double.dropSubscriptions('silence');
@@ -153,7 +153,7 @@ function losingTheServer(): void {
 
   test.serial('unfinished work does not prevent a node from leaving a silent connection', async (t) => {
     const server = await logOnDouble(t);
-    const consumer = new Consumer(t, server, holding, { quietTime: 60 });
+    const consumer = new Consumer(t, server, holding, { consumerQuietTime: 60 });
     await server.log.append('deposit-1', 'none', newEvents(1));
     await consumer.has(1);
     server.double.dropSubscriptions('silence');

@@ -181,7 +181,7 @@ test('an event delivered again after it was done does not count as one that cras
 
 test('an idle consumer stays connected while the server serves it', async (t) => {
   const server = await logOnDouble(t);
-  const consumer = new Consumer(t, server, holding, { quietTime: 40 });
+  const consumer = new Consumer(t, server, holding, { consumerQuietTime: 40 });
   await server.log.append('deposit-1', 'none', newEvents(1));
   await consumer.has(1);
   const connected = server.double.faults.seen('consume');
@@ -199,7 +199,7 @@ test('an idle consumer stays connected although another node names its connectio
   const busy = new Consumer(t, server, holding, { connectionString });
   await server.log.append('deposit-1', 'none', newEvents(1));
   await busy.has(1);
-  const idle = new Consumer(t, server, holding, { connectionString, quietTime: 40 });
+  const idle = new Consumer(t, server, holding, { connectionString, consumerQuietTime: 40 });
   await eventually(() => server.double.groups.get(GROUP)?.consumers === 2);
   const [connected, asked] = [server.double.faults.seen('consume'), server.double.faults.seen('groupInfo')];
   await eventually(() => server.double.faults.seen('groupInfo') >= asked + 4);

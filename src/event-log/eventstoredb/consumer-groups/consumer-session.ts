@@ -14,8 +14,8 @@ import { GROUP } from './group.ts';
 export type ConsumerSettings = {
   /** Maximum number of events that one node may have unacknowledged. */
   readonly bufferSize?: number;
-  /** Milliseconds of silence after which an empty batch is returned. */
-  readonly quietTime?: number;
+  /** Milliseconds of silence after which a consumer checks whether the server still serves it. */
+  readonly consumerQuietTime?: number;
 };
 
 export type GroupMessage = {
@@ -46,12 +46,12 @@ export class ConsumerSession implements AsyncDisposable {
 
   constructor(
     connection: EventStoreDbConnection,
-    { bufferSize = BUFFER_SIZE, quietTime = QUIET_TIME_MS }: ConsumerSettings,
+    { bufferSize = BUFFER_SIZE, consumerQuietTime = QUIET_TIME_MS }: ConsumerSettings,
   ) {
     this.#connection = connection;
     this.client = connection.client();
     this.bufferSize = bufferSize;
-    this.#quietTime = quietTime;
+    this.#quietTime = consumerQuietTime;
   }
 
   /** Yields the events that the server delivers, in batches; an empty batch after a time of silence. */
