@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
-import type { ConsumerGroups } from '../../src/event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../../src/event-log/consumer-groups/deliveries.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
@@ -19,7 +19,7 @@ export type Engines = {
   readonly log: EventLog;
   readonly store: ObjectStore;
   readonly views: SqliteViewStore;
-  readonly openDeliveries: () => ConsumerGroups;
+  readonly openDeliveries: () => Deliveries;
   /** On embedded nodes. */
   readonly uploads?: ResumableUploads;
 };

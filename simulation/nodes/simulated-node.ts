@@ -2,7 +2,7 @@ import { clientLogins } from '../../projections/client-logins.ts';
 import { type DepositParts, openDeposits } from '../../src/deposits/client-write.ts';
 import { KeptStates } from '../../src/deposits/kept-states.ts';
 import type { Deposit } from '../../src/domain/deposit/state.ts';
-import type { ConsumerGroups } from '../../src/event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../../src/event-log/consumer-groups/deliveries.ts';
 import type { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { observedReader } from '../../src/observability/port-observers.ts';
@@ -36,7 +36,7 @@ export type SimulatedNode = {
   /** On embedded nodes. */
   readonly uploads?: ResumableUploads | undefined;
   /** On nodes with reactors. */
-  readonly deliveries?: ConsumerGroups | undefined;
+  readonly deliveries?: Deliveries | undefined;
 };
 
 export type NodeOptions = {

@@ -1,6 +1,6 @@
 import type { ArchiveReader } from '../archives/archive-reader.ts';
 import type { Config } from '../config/config.ts';
-import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../event-log/consumer-groups/deliveries.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { HttpModule } from '../http/http-module.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -16,7 +16,7 @@ type ModuleParts = {
   readonly config: Config;
   readonly log: EventLog;
   readonly store: Pick<ObjectStore, 'id' | 'get' | 'stat'>;
-  readonly deliveries: ConsumerGroups;
+  readonly deliveries: Deliveries;
   readonly parking: EventLogParking;
   readonly projector: Projector;
   readonly notified: NotificationViews;

@@ -1,4 +1,4 @@
-import type { Delivery } from '../event-log/consumer-groups/consumer-group.ts';
+import type { Delivery } from '../event-log/consumer-groups/deliveries.ts';
 import { errorsOfCode } from '../tools/coded-error.ts';
 import type { FairLimiter } from './fair-limiter.ts';
 

@@ -12,12 +12,12 @@ export const AWAITED = {
 
 export const RECEIVERS = receiversOf(ALL_REACTORS);
 
-/** Returns the consumer groups of these reactors: for each the log, and the decisions about its parked events. */
+/** Returns the receivers of these reactors: for each one of the log, and one of decisions about its parked events. */
 export function receiversOf(reactors: readonly string[]): readonly string[] {
   return reactors.flatMap((name) => [name, retriesOf(name)]);
 }
 
-/** Returns the consumer group in which a reactor receives the events that operators retry. */
+/** Returns the receiver by which a reactor gets the events that operators retry. */
 export function retriesOf(reactor: string): string {
   return `${reactor}-retries`;
 }

@@ -1,10 +1,10 @@
 import {
-  type ConsumerGroups,
+  type Deliveries,
   type Delivery,
   type GroupStart,
   ISOLATION_TIMEOUT_MS,
   type ReceiveOptions,
-} from '../event-log/consumer-groups/consumer-group.ts';
+} from '../event-log/consumer-groups/deliveries.ts';
 import { type RecordedEvent, StaleRead } from '../event-log/event-log.ts';
 import { ObjectError } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
@@ -19,7 +19,7 @@ import { retriesOf } from './reactor-names.ts';
 import { type Failure, RepeatedWork } from './repeated-work.ts';
 
 type RunnerOptions = {
-  readonly deliveries: Pick<ConsumerGroups, 'receive'>;
+  readonly deliveries: Pick<Deliveries, 'receive'>;
   readonly parking: EventLogParking;
   readonly logger: Logger;
   /** Slots of the work on streams at the same time; most work takes one. */

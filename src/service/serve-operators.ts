@@ -1,5 +1,5 @@
 import { packageInfo } from '../config/package-info.ts';
-import type { GroupStatus } from '../event-log/consumer-groups/consumer-group.ts';
+import type { GroupStatus } from '../event-log/consumer-groups/deliveries.ts';
 import type { Position } from '../event-log/event-log.ts';
 import type { OperatorRoute } from '../http/http-module.ts';
 import { problemsOf, type ReadinessChecks } from '../http/middleware/health.ts';

@@ -1,6 +1,6 @@
 import { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import { packageInfo } from '../config/package-info.ts';
-import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../event-log/consumer-groups/deliveries.ts';
 import type { ReadinessChecks } from '../http/middleware/health.ts';
 import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
@@ -85,8 +85,8 @@ function startRunners(node: ReactorNode) {
   return { runners, workers };
 }
 
-/** Rejects with the reason why a group gets no events at the moment. */
-async function assertReceives(deliveries: ConsumerGroups, group: string): Promise<void> {
-  const lastError = deliveries.lastError(group);
+/** Rejects with the reason why a receiver gets no events at the moment. */
+async function assertReceives(deliveries: Deliveries, receiver: string): Promise<void> {
+  const lastError = deliveries.lastError(receiver);
   if (lastError !== undefined) throw new Error(lastError);
 }

@@ -3,11 +3,11 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
 import {
-  type ConsumerGroups,
   CRASHES_BEFORE_ISOLATION,
+  type Deliveries,
   type Delivery,
   type ReceiveOptions,
-} from '../../src/event-log/consumer-groups/consumer-group.ts';
+} from '../../src/event-log/consumer-groups/deliveries.ts';
 import { lagAfter, MAX_COUNTED } from '../../src/event-log/consumer-groups/lag.ts';
 import type { EventLog, Position, ReadAllOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
@@ -22,7 +22,7 @@ const PREFIX = 'deposit-';
 
 type Subject = {
   readonly log: EventLog;
-  readonly open: () => ConsumerGroups & Partial<AsyncDisposable>;
+  readonly open: () => Deliveries & Partial<AsyncDisposable>;
   /** Whether others take over from a receiver that is ended; one that is not ended has crashed in effect. */
   readonly isShared: boolean;
 };
@@ -367,7 +367,7 @@ function timeOf(stream: string): string {
 }
 
 async function receive(
-  deliveries: ConsumerGroups,
+  deliveries: Deliveries,
   signal: AbortSignal,
   received: Delivery[],
   options: ReceiveOptions = {},

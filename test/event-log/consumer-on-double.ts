@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
+import type { Delivery } from '../../src/event-log/consumer-groups/deliveries.ts';
 import {
   EventStoreDbDeliveries,
   type EventStoreDbDeliveriesOptions,

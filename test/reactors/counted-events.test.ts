@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
+import type { Delivery } from '../../src/event-log/consumer-groups/deliveries.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { CountedTries } from '../../src/reactors/counted-tries.ts';
 import { FairLimiter } from '../../src/reactors/fair-limiter.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
-import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
+import type { Delivery } from '../../src/event-log/consumer-groups/deliveries.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import type { EventLog, Position, RecordedEvent } from '../event-log.ts';
 import { CatchUpPosition } from './catch-up-position.ts';
-import type { ConsumerGroups, Delivery, GroupStatus, ReceiveOptions } from './consumer-group.ts';
 import { CrashCounter } from './crash-counter.ts';
+import type { Deliveries, Delivery, GroupStatus, ReceiveOptions } from './deliveries.ts';
 import { lagAfter, MAX_COUNTED } from './lag.ts';
 
 /**
@@ -12,7 +12,7 @@ import { lagAfter, MAX_COUNTED } from './lag.ts';
  * is lost or old, events are only delivered again. After two crashes in a row, events that may have been in flight must
  * be processed exclusively, and are counted before.
  */
-export class CatchUpDeliveries implements ConsumerGroups {
+export class CatchUpDeliveries implements Deliveries {
   readonly #log: EventLog;
   readonly #folder: string;
   readonly #receiving = new Map<

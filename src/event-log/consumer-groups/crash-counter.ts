@@ -2,7 +2,7 @@ import path from 'node:path';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 import type { Position } from '../event-log.ts';
-import { CRASHES_BEFORE_ISOLATION } from './consumer-group.ts';
+import { CRASHES_BEFORE_ISOLATION } from './deliveries.ts';
 import { uncaughtExceptionCount } from './uncaught-exception-count.ts';
 
 type Counts = {

@@ -1,4 +1,4 @@
-import type { Delivery } from './consumer-group.ts';
+import type { Delivery } from './deliveries.ts';
 
 /**
  * Queues the deliveries of one receiver, in order. Its length is bounded by the unacknowledged events of the consumer.

@@ -1,5 +1,5 @@
 import { undeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
-import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../../event-log/consumer-groups/deliveries.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { EventLogParking } from '../../reactors/parking.ts';
 import type { Reactor } from '../../reactors/reactor.ts';
@@ -19,7 +19,7 @@ import { Webhooks } from './webhooks.ts';
 
 export type NotificationOptions = {
   readonly log: EventLog;
-  readonly deliveries: ConsumerGroups;
+  readonly deliveries: Deliveries;
   readonly parking: EventLogParking;
   readonly projector: Projector;
   /** Views of that projector. */

@@ -4,7 +4,7 @@ import { undeliveredNotifications } from '../../../projections/undelivered-notif
 import type { Config } from '../../config/config.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
-import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { GroupStatus } from '../../event-log/consumer-groups/deliveries.ts';
 import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
 import { type EventLog, EventLogUnavailable } from '../../event-log/event-log.ts';
 import {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { addAbortSignal } from 'node:stream';
 import { newContext } from '../../deposits/command-handler.ts';
-import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../../event-log/consumer-groups/deliveries.ts';
 import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
 import { clock } from '../../tools/clock.ts';
@@ -15,7 +15,7 @@ import { UnsentNotifications } from './unsent-notifications.ts';
 
 type SweepOptions = {
   readonly log: EventLog;
-  readonly deliveries: Pick<ConsumerGroups, 'redelivery' | 'status'>;
+  readonly deliveries: Pick<Deliveries, 'redelivery' | 'status'>;
   readonly views: NotificationViews;
   /** Resolves when the views have caught up. */
   readonly ready: Promise<void>;

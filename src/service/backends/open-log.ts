@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Config, EventLogConfig } from '../../config/config.ts';
-import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { Deliveries } from '../../event-log/consumer-groups/deliveries.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { RECEIVERS } from '../../reactors/reactor-names.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
@@ -72,7 +72,7 @@ export async function openDeliveries(
   { eventLog, dataDir }: Pick<Config, 'eventLog' | 'dataDir'>,
   log: EventLog,
   { receivers, readOnly = false, logger = silentLogger }: DeliveriesOptions,
-): Promise<ConsumerGroups & Partial<AsyncDisposable>> {
+): Promise<Deliveries & Partial<AsyncDisposable>> {
   if (eventLog.kind === 'sqlite') {
     const folder = path.join(dataDir, 'checkpoints');
     if (!readOnly) assertAccessible(folder); // without it all events would be delivered again at every start

@@ -1,4 +1,4 @@
-import type { GroupStatus } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { GroupStatus } from '../../event-log/consumer-groups/deliveries.ts';
 import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
 import type { RunnerStatus } from '../../reactors/reactor-runner.ts';
 import type { Sweep } from '../../reactors/sweep/sweep.ts';

@@ -6,7 +6,7 @@ import {
   START,
 } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import type { Delivery } from '../../../src/event-log/consumer-groups/consumer-group.ts';
+import type { Delivery } from '../../../src/event-log/consumer-groups/deliveries.ts';
 import { EventStoreDbConnection } from '../../../src/event-log/eventstoredb/connection.ts';
 import { EventStoreDbDeliveries } from '../../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { deleteRetiredGroups } from '../../../src/event-log/eventstoredb/consumer-groups/retired-groups.ts';

@@ -1,7 +1,7 @@
 import { clock } from '../../../tools/clock.ts';
 import { random } from '../../../tools/random.ts';
 import { appendAfter } from '../../append-after.ts';
-import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.ts';
+import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/deliveries.ts';
 import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
 import { OutageRetries } from '../../outage-retries.ts';
@@ -9,9 +9,10 @@ import { OutageRetries } from '../../outage-retries.ts';
 type Attempt = { readonly id: string; readonly isAlone: boolean };
 
 /**
- * Counts how often a consumer of a group started to process an event, in one stream per event: `attempts-<group>-<event
- * id>`. The server does not count that. When a consumer crashes, it does not count either that it delivers all
- * unacknowledged events again, nearly all of which were only queued.
+ * Counts how often a receiver started to process an event, in one stream per event: `attempts-<group>-<event id>`. Here
+ * `group` is the receiver, as stored: in older releases each was a group. The server does not count starts. When a
+ * consumer crashes, it does not count either that it delivers all unacknowledged events again, nearly all of which were
+ * only queued.
  *
  * Each count costs a durable append before the work, and a stream that stays. So only events on which work may have
  * begun before are counted.

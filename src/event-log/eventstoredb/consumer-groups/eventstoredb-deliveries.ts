@@ -1,11 +1,11 @@
 import { random } from '../../../tools/random.ts';
 import type {
-  ConsumerGroups,
+  Deliveries,
   Delivery,
   GroupStart,
   GroupStatus,
   ReceiveOptions,
-} from '../../consumer-groups/consumer-group.ts';
+} from '../../consumer-groups/deliveries.ts';
 import { DeliveryQueue } from '../../consumer-groups/delivery-queue.ts';
 import { lagAfter, NONE_WAITING } from '../../consumer-groups/lag.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log.ts';
@@ -26,8 +26,8 @@ export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
   };
 
 type Receiver = {
-  readonly group: string;
-  /** Returns whether an event concerns the group. */
+  readonly name: string;
+  /** Returns whether an event concerns the receiver. */
   readonly concerns: (event: RecordedEvent) => boolean;
   readonly start: GroupStart | undefined;
   readonly hasWork: NonNullable<ReceiveOptions['hasWork']>;
@@ -40,7 +40,7 @@ type Receiver = {
  * stream are delivered to one node while the set of nodes is unchanged. When a node joins or leaves, order may break
  * and events may be delivered again. Reactors allow for both: they read the present state of the stream first.
  */
-export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
+export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   readonly #log: EventLog;
   readonly #options: EventStoreDbDeliveriesOptions;
   /** For all but the consumer, which has its own. */
@@ -59,8 +59,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     this.#attempts = new EventStoreDbAttempts(log);
   }
 
-  lastError(group: string): string | undefined {
-    return this.#receivers.has(group) ? this.#consumer?.fault : undefined;
+  lastError(receiver: string): string | undefined {
+    return this.#receivers.has(receiver) ? this.#consumer?.fault : undefined;
   }
 
   /**
@@ -76,24 +76,25 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     return { position, waiting: count, oldest };
   }
 
-  redelivery(group: string, event: RecordedEvent): Delivery {
-    return this.#counted(group, event, async () => undefined);
+  redelivery(receiver: string, event: RecordedEvent): Delivery {
+    return this.#counted(receiver, event, async () => undefined);
   }
 
   async *receive(
-    group: string,
+    receiver: string,
     streamPrefix: string,
     signal: AbortSignal,
     { start, concerns = () => true, hasWork = async () => true }: ReceiveOptions = {},
   ): AsyncGenerator<Delivery> {
     const { receivers } = this.#options;
-    if (!receivers.includes(group)) throw new TypeError(`${group} is not one of the declared receivers.`);
+    if (!receivers.includes(receiver))
+      throw new TypeError(`${receiver} is not one of the declared receivers.`);
     const queue = new DeliveryQueue();
     // A single stopped receiver would retain the events that concern it, so all receivers of the node stop.
     signal.addEventListener('abort', () => this.#end(), { once: true });
     if (signal.aborted || this.#stop.signal.aborted) return;
-    this.#receivers.set(group, {
-      group,
+    this.#receivers.set(receiver, {
+      name: receiver,
       concerns: (event) => event.stream.startsWith(streamPrefix) && concerns(event),
       start,
       hasWork,
@@ -134,21 +135,21 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
     const acknowledge = consumer.take(message, concerned.length);
     if (!acknowledge) return;
     const isCounted = consumer.mayHaveBegun(message);
-    for (const { group, queue } of concerned) {
+    for (const { name, queue } of concerned) {
       const uncounted = { event, begin: async () => 1, acknowledge };
-      queue.push(isCounted ? this.#counted(group, event, acknowledge) : uncounted);
+      queue.push(isCounted ? this.#counted(name, event, acknowledge) : uncounted);
     }
   }
 
-  #counted(group: string, event: RecordedEvent, acknowledge: Delivery['acknowledge']): Delivery {
+  #counted(receiver: string, event: RecordedEvent, acknowledge: Delivery['acknowledge']): Delivery {
     const attempt = random.uuid();
-    const handBack = () => this.#attempts.takeBack(group, event, attempt);
+    const handBack = () => this.#attempts.takeBack(receiver, event, attempt);
     let count: number | undefined;
     return {
       event,
       begin: async (how) => {
-        if (!(await this.#hasWork(group, event))) return 1;
-        count = await this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' });
+        if (!(await this.#hasWork(receiver, event))) return 1;
+        count = await this.#attempts.next(receiver, event, { id: attempt, isAlone: how === 'alone' });
         return count;
       },
       handBack,
@@ -162,8 +163,8 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
   }
 
   /** After a migration all events of the log are delivered, and nearly all are of finished work. */
-  async #hasWork(group: string, event: RecordedEvent): Promise<boolean> {
-    const looking = this.#receivers.get(group)?.hasWork(event);
+  async #hasWork(receiver: string, event: RecordedEvent): Promise<boolean> {
+    const looking = this.#receivers.get(receiver)?.hasWork(event);
     return (await looking?.catch(() => true)) ?? true; // the work itself fails with the reason
   }
 

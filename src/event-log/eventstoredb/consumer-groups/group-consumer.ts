@@ -1,7 +1,7 @@
 import type { PersistentSubscriptionToAllInfo } from '@eventstore/db-client';
 import { clock } from '../../../tools/clock.ts';
 import { RepeatedFaults } from '../../../tools/repeated-faults.ts';
-import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
+import type { GroupStart } from '../../consumer-groups/deliveries.ts';
 import type { Position } from '../../event-log.ts';
 import { InvalidPosition } from '../../position.ts';
 import { EventStoreDbConnection } from '../connection.ts';
@@ -35,7 +35,7 @@ export class GroupConsumer {
   readonly #options: GroupConsumerOptions;
   readonly #connection: EventStoreDbConnection;
   readonly #pages: EventStoreDbPages;
-  readonly #handedOut = new InFlight();
+  readonly #inFlight = new InFlight();
   #session: ConsumerSession | undefined;
   #fault: string | undefined;
   /** By reason: during an outage two of them may alternate. */
@@ -99,7 +99,7 @@ export class GroupConsumer {
    * `undefined` when this copy needs no work, since there are no such receivers or another copy is in work here.
    */
   take(message: GroupMessage, parts: number): (() => Promise<void>) | undefined {
-    return this.#session && this.#handedOut.take(message, this.#session, parts);
+    return this.#session && this.#inFlight.take(message, this.#session, parts);
   }
 
   /**
@@ -112,7 +112,7 @@ export class GroupConsumer {
 
   /** Closes the connection when the work in flight has been acknowledged or its time limit ends. */
   async close(): Promise<void> {
-    await this.#handedOut.settled(this.#options.linger ?? LINGER_MS);
+    await this.#inFlight.settled(this.#options.linger ?? LINGER_MS);
     await clock.sleep(FLUSH_TIME_MS);
     await this.#session?.[Symbol.asyncDispose]();
     await this.#connection[Symbol.asyncDispose]();
@@ -128,7 +128,7 @@ export class GroupConsumer {
   async #nextSession(): Promise<ConsumerSession> {
     if (this.#session) {
       await this.#session[Symbol.asyncDispose]();
-      this.#handedOut.forgetUnlessFrom(this.#session);
+      this.#inFlight.forgetUnlessFrom(this.#session);
     }
     this.#session = new ConsumerSession(this.#connection, this.#options);
     return this.#session;
@@ -137,11 +137,11 @@ export class GroupConsumer {
   /** Whether the server still serves this connection, as the server reports it. Silence alone is no fault. */
   async #isServed(session: ConsumerSession, signal: AbortSignal): Promise<boolean> {
     const info = await groupInfo(this.#connection, GROUP, signal).catch(unlessDenied);
-    if (info === 'denied') return this.#handedOut.size > 0;
+    if (info === 'denied') return this.#inFlight.size > 0;
     const own = info?.connections.find(
       ({ connectionName }) => connectionName === session.client.driver.connectionName,
     );
     // Events that the server sent but that never arrived occupy slots that this node cannot free.
-    return own !== undefined && session.bufferSize - own.availableSlots <= this.#handedOut.size;
+    return own !== undefined && session.bufferSize - own.availableSlots <= this.#inFlight.size;
   }
 }

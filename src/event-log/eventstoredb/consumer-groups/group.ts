@@ -4,7 +4,7 @@ import {
   persistentSubscriptionToAllSettingsFromDefaults,
   START,
 } from '@eventstore/db-client';
-import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
+import type { GroupStart } from '../../consumer-groups/deliveries.ts';
 import type { Position } from '../../event-log.ts';
 import type { CallOptions, EventStoreDbConnection } from '../connection.ts';
 import { factsOf, unlessDenied } from '../errors.ts';

@@ -3,11 +3,13 @@ import type { Position, RecordedEvent } from '../event-log.ts';
 /**
  * Delivers the events of some streams to the reactors of one node or many: at least once each, and again, here or on
  * another node, until it is acknowledged. Events of one stream come in order unless a node stops or dies.
+ *
+ * Embedded, each receiver is a consumer group of its own; on a server all receivers share one group.
  */
-export interface ConsumerGroups {
+export interface Deliveries {
   /** Ends normally when `signal` aborts. Resumes by itself after faults of the engine. */
   receive(
-    group: string,
+    receiver: string,
     streamPrefix: string,
     signal: AbortSignal,
     options?: ReceiveOptions,
@@ -15,25 +17,25 @@ export interface ConsumerGroups {
 
   /**
    * Returns a delivery of an event whose own delivery may have been lost. Starts of its processing are counted like
-   * those of the original; acknowledging it changes nothing for the group.
+   * those of the original; acknowledging it changes nothing for the receiver.
    */
-  redelivery(group: string, event: RecordedEvent): Delivery;
+  redelivery(receiver: string, event: RecordedEvent): Delivery;
 
-  /** Returns why a group that is being received gets no events at the moment; `undefined` when there is no error. */
-  lastError(group: string): string | undefined;
+  /** Returns why a receiver gets no events at the moment; `undefined` when there is no error. */
+  lastError(receiver: string): string | undefined;
 
   /**
-   * Returns the status of a group, also while other nodes receive it. The prefix is that of its streams. The work is
+   * Returns the status of a receiver, also while it runs on other nodes. The prefix is that of its streams. The work is
    * bounded.
    * @throws {EventLogUnavailable}
    */
-  status(group: string, streamPrefix: string): Promise<GroupStatus>;
+  status(receiver: string, streamPrefix: string): Promise<GroupStatus>;
 }
 
 export type ReceiveOptions = {
   /** A group that was never received before starts after this position, or at the beginning of the log. */
   readonly start?: GroupStart | undefined;
-  /** Returns whether an event of the streams concerns the group; by default all do. Others count as acknowledged. */
+  /** Returns whether an event of the streams concerns the receiver; by default all do. Others count as acknowledged. */
   readonly concerns?: (event: RecordedEvent) => boolean;
   /**
    * Resolves to whether there is work to do for an event; by default there is. Where counting costs more, work is counted
