@@ -1,6 +1,7 @@
 import type { DepositEvent, Reason } from '../src/domain/deposit/events.ts';
 import {
   metadataDetail,
+  STATUS_AFTER,
   type Status,
   statusDetail,
   UNREADABLE,
@@ -32,27 +33,27 @@ export function newDeposit({
   return { revision, updatedAt: occurredAt, ...status, depositId, uuid, client, collection, createdAt };
 }
 
+type StatusEvent = Exclude<keyof typeof STATUS_AFTER, 'DepositCreated'>;
+type Handlers<View> = Projection<View, DepositEvent>['when'];
+
 /** Returns the handlers of the events by which a deposit gets another status, or another detail. */
 export function statusChanges<View extends DepositFields>() {
   return {
-    DepositCompleted: (view, event) => view && withStatus(view, event, 'deposited'),
-    DepositVerified: (view, event) =>
-      view && withStatus(withWarnings(view, event.data.warnings), event, 'verified'),
+    DepositCompleted: (view, event) => view && withStatus(view, event),
+    DepositVerified: (view, event) => view && withStatus(withWarnings(view, event.data.warnings), event),
     DepositRejected: (view, event) =>
-      view &&
-      withStatus(view, event, 'rejected', statusDetail('rejected', event.data.reasons, event.data.warnings)),
+      view && withStatus(view, event, statusDetail('rejected', event.data.reasons, event.data.warnings)),
     CopyUnreadable: (view, event) =>
       view && withChange(view, event, { statusDetail: UNREADABLE } as Partial<View>),
-    ChecksRetried: (view, event) => view && withStatus(view, event, 'deposited'),
-    LoadingStarted: (view, event) => view && withStatus(view, event, 'loading'),
+    ChecksRetried: (view, event) => view && withStatus(view, event),
+    LoadingStarted: (view, event) => view && withStatus(view, event),
     LoadingFailed: (view, event) =>
-      view && withStatus(view, event, 'failed', statusDetail('failed', [event.data.reason], view.warnings)),
-    LoadingRetried: (view, event) => view && withStatus(view, event, 'verified'),
-    DepositLoaded: (view, event) => view && withStatus(view, event, 'done'),
-    MetadataDeposited: (view, event) =>
-      view && withStatus(view, event, 'done', metadataDetail(event.data.warnings)),
+      view && withStatus(view, event, statusDetail('failed', [event.data.reason], view.warnings)),
+    LoadingRetried: (view, event) => view && withStatus(view, event),
+    DepositLoaded: (view, event) => view && withStatus(view, event),
+    MetadataDeposited: (view, event) => view && withStatus(view, event, metadataDetail(event.data.warnings)),
     DepositDeleted: () => undefined,
-  } satisfies Projection<View, DepositEvent>['when'];
+  } satisfies Required<Pick<Handlers<View>, StatusEvent | 'CopyUnreadable'>>;
 }
 
 /** Returns the view with a change that leaves the status as it is. */
@@ -70,9 +71,9 @@ function withWarnings<View extends DepositFields>(view: View, warnings: readonly
 
 function withStatus<View extends DepositFields>(
   view: View,
-  { revision, occurredAt }: Recorded,
-  status: Status,
-  detail = statusDetail(status, [], view.warnings),
+  { type, revision, occurredAt }: Recorded & { readonly type: Exclude<StatusEvent, 'DepositDeleted'> },
+  detail = statusDetail(STATUS_AFTER[type], [], view.warnings),
 ): View {
+  const status = STATUS_AFTER[type];
   return { ...view, revision, updatedAt: occurredAt, status, statusDetail: detail };
 }

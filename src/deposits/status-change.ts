@@ -1,5 +1,6 @@
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { deposits } from '../domain/aggregates.ts';
+import { statusAfter, UNFINISHED } from '../domain/deposit/status-detail.ts';
 import { type EventLog, occurredAt, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { identifiersOf } from '../swhid/deposit-identifiers.ts';
 import { statusFields } from '../sword/documents/status-document.ts';
@@ -23,31 +24,15 @@ export type StatusChange = {
   readonly deposit: DepositStatusView;
 };
 
-/** Events by which a deposit is created, gets another status, or is deleted. */
-const STATUS_CHANGES = new Set([
-  'DepositCreated',
-  'DepositCompleted',
-  'DepositDeleted',
-  'DepositVerified',
-  'DepositRejected',
-  'ChecksRetried',
-  'LoadingStarted',
-  'DepositLoaded',
-  'LoadingFailed',
-  'LoadingRetried',
-  'MetadataDeposited',
-]);
-
-const ENDS = new Set(['DepositLoaded', 'DepositDeleted', 'MetadataDeposited']);
-
+/** Returns whether a deposit is created, gets another status, or is deleted by an event of this type. */
 export function isStatusChange({ type }: Pick<RecordedEvent, 'type'>): boolean {
-  return STATUS_CHANGES.has(type);
+  return statusAfter(type) !== undefined;
 }
 
-/** Whether further changes follow: after `over` only if an operator retries, after `ended` none. */
-export function progressAfter({ type }: Pick<RecordedEvent, 'type'>): 'goes on' | 'over' | 'ended' {
-  if (ENDS.has(type)) return 'ended';
-  return type === 'DepositRejected' || type === 'LoadingFailed' ? 'over' : 'goes on';
+/** Returns whether no further status follows after an event of this type, unless an operator retries. */
+export function isLastChange({ type }: Pick<RecordedEvent, 'type'>): boolean {
+  const status = statusAfter(type);
+  return status !== undefined && !UNFINISHED.some((unfinished) => unfinished === status);
 }
 
 /** Reads the status changes of one deposit, incrementally. */

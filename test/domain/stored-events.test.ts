@@ -5,6 +5,7 @@ import { describeClientEvent } from '../../src/domain/client/describe.ts';
 import { codec } from '../../src/domain/codec.ts';
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
+import { statusAfter } from '../../src/domain/deposit/status-detail.ts';
 import { type Parking, waitingEvents } from '../../src/domain/parking/parking.ts';
 import { describePersonEvent } from '../../src/domain/person/describe.ts';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
@@ -72,6 +73,8 @@ for (const stored of streams) {
     for (const [index, event] of events.entries()) {
       state = decider.evolve(state, codec.read(event));
       if (statuses) t.is((state as { status: unknown }).status, statuses[index], `after ${event.type}`);
+      if (stream.startsWith(aggregates.deposits.prefix))
+        t.is(statuses?.[index], statusAfter(event.type) ?? statuses?.[index - 1], `after ${event.type}`);
     }
     t.deepEqual(
       stream.startsWith(aggregates.parkings.prefix) ? parkedById(state as Parking) : state,

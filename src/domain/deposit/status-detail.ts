@@ -1,4 +1,4 @@
-import type { Reason } from './events.ts';
+import type { DepositEvent, Reason } from './events.ts';
 
 /** The seven statuses that clients see: interface.md, Life of a deposit. */
 export type Status = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
@@ -31,6 +31,26 @@ export const UNFINISHED = [
   'verified',
   'loading',
 ] as const satisfies readonly Status[];
+
+/** The status that begins with each event that changes it. No client sees `deleted`. */
+export const STATUS_AFTER = {
+  DepositCreated: 'partial',
+  DepositCompleted: 'deposited',
+  ChecksRetried: 'deposited',
+  DepositRejected: 'rejected',
+  DepositVerified: 'verified',
+  LoadingRetried: 'verified',
+  LoadingStarted: 'loading',
+  DepositLoaded: 'done',
+  MetadataDeposited: 'done',
+  LoadingFailed: 'failed',
+  DepositDeleted: 'deleted',
+} as const satisfies { readonly [Type in DepositEvent['type']]?: Status | 'deleted' };
+
+/** Returns the status that begins with an event of this type; `undefined` if the event changes none. */
+export function statusAfter(type: string): Status | 'deleted' | undefined {
+  return Object.hasOwn(STATUS_AFTER, type) ? STATUS_AFTER[type as keyof typeof STATUS_AFTER] : undefined;
+}
 
 /** Next step of a client whose deposit was rejected. */
 const AFTER_REJECTION = 'A rejected deposit cannot be changed: correct this and make a new deposit.';

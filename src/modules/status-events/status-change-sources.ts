@@ -1,7 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import {
+  isLastChange,
   isStatusChange,
-  progressAfter,
   type StatusChange,
   StatusChangeReader,
   statusChangeAt,
@@ -41,7 +41,7 @@ export class DepositStatusChanges implements StatusChangeSource {
   }
 
   get isOver(): boolean {
-    return this.#last !== undefined && progressAfter(this.#last.event) !== 'goes on';
+    return this.#last !== undefined && isLastChange(this.#last.event);
   }
 
   async *more(): AsyncGenerator<{ token: string; change: StatusChange }> {

@@ -2,11 +2,10 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { View } from '../../views/view.ts';
-import { AWAITED } from '../reactor-names.ts';
+import { AWAITED, type AwaitedStatus, isAwaited } from '../reactor-names.ts';
 import { pagedByTime } from './paged-view.ts';
 import type { UnreadableDeposits } from './unreadable-deposits.ts';
 
-type AwaitedStatus = keyof typeof AWAITED;
 type StuckDeposit = { readonly reactor: 'checker' | 'loader'; readonly event: RecordedEvent };
 
 /** Returns how many deposits have been in each of these statuses since before `limit`, RFC 3339. */
@@ -61,8 +60,4 @@ export async function awaitedEvent(
   const { reactor } = AWAITED[state.status];
   const event = begun.get(reactor);
   return event && { reactor, event, since: occurredAt(last) };
-}
-
-function isAwaited(status: string): status is AwaitedStatus {
-  return Object.hasOwn(AWAITED, status);
 }

@@ -1,26 +1,13 @@
 import { deposits } from '../../../domain/aggregates.ts';
+import { statusAfter } from '../../../domain/deposit/status-detail.ts';
 import { pluralize } from '../../../domain/description.ts';
 import { occurredAt } from '../../../event-log/event-log.ts';
+import { isAwaited } from '../../../reactors/reactor-names.ts';
 import { clock } from '../../../tools/clock.ts';
 import type { LogCheck } from '../log-pass.ts';
 import type { Report } from '../report.ts';
 
 const MAX_NAMED = 20;
-/** Events after which a deposit waits for a reactor, and events that end the waiting or the deposit. */
-const WAITS = new Set([
-  'DepositCompleted',
-  'ChecksRetried',
-  'DepositVerified',
-  'LoadingStarted',
-  'LoadingRetried',
-]);
-const ENDS = new Set([
-  'DepositRejected',
-  'DepositLoaded',
-  'LoadingFailed',
-  'DepositDeleted',
-  'MetadataDeposited',
-]);
 
 /** Notes the deposits whose checks or loading have waited for longer than `stuckAfter` milliseconds. */
 export function stuckCheck(report: Report, stuckAfter: number): LogCheck {
@@ -30,8 +17,10 @@ export function stuckCheck(report: Report, stuckAfter: number): LogCheck {
     see(event) {
       const { stream, type } = event;
       if (!stream.startsWith(deposits.prefix)) return;
-      if (WAITS.has(type)) waiting.set(stream, Date.parse(occurredAt(event)));
-      else if (ENDS.has(type)) waiting.delete(stream);
+      const status = statusAfter(type);
+      if (status === undefined) return;
+      if (isAwaited(status)) waiting.set(stream, Date.parse(occurredAt(event)));
+      else waiting.delete(stream);
     },
     end(whole) {
       const stuck = [...waiting].filter(([, since]) => since < now - stuckAfter).map(([stream]) => stream);

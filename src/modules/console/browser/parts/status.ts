@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
+import { isStatus, type Status } from '../../../../domain/deposit/status-detail.ts';
 import { html } from '../../protocol/html.ts';
 
-/** A sign for each status, in the order in which they follow each other: colour is not its only mark. */
-const SIGNS = new Map(
+/** A sign for each status, in the order of the screens: colour is not its only mark. */
+const SIGNS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     partial: '◔',
     deposited: '◑',
@@ -12,11 +13,10 @@ const SIGNS = new Map(
     rejected: '✕',
     failed: '!',
     deleted: '–',
-  }),
+  } satisfies Record<Status | 'deleted', string>),
 );
 
-/** The statuses of the deposits that exist, in that order. */
-export const STATUSES = [...SIGNS.keys()].filter((status) => status !== 'deleted');
+export const STATUSES = [...SIGNS.keys()].filter(isStatus);
 
 /** Shows the status of a deposit as a sign and a word. */
 export function StatusMark({ status }: { readonly status: string }): VNode {

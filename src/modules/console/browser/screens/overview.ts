@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { statusAfter } from '../../../../domain/deposit/status-detail.ts';
 import { html } from '../../protocol/html.ts';
 import type { LiveChange } from '../../protocol/live-change.ts';
 import type { OverviewData } from '../../protocol/overview.ts';
@@ -92,21 +93,6 @@ function Counts({ counts }: { readonly counts: OverviewData['counts'] }): VNode 
   </ul>`;
 }
 
-/** The status that begins with an event; the deposit may have another one by now. */
-const BEGINS: Readonly<Record<string, string>> = {
-  DepositCreated: 'partial',
-  DepositCompleted: 'deposited',
-  ChecksRetried: 'deposited',
-  DepositVerified: 'verified',
-  LoadingRetried: 'verified',
-  DepositRejected: 'rejected',
-  LoadingStarted: 'loading',
-  LoadingFailed: 'failed',
-  DepositLoaded: 'done',
-  MetadataDeposited: 'done',
-  DepositDeleted: 'deleted',
-};
-
 function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
   if (feed.length === 0) return html`<p class="quiet">Changes appear here as they happen.</p>`;
   return html`<ol class="feed">
@@ -116,7 +102,7 @@ function Feed({ feed }: { readonly feed: readonly LiveChange[] }): VNode {
       >
         <${Time} at=${at} isShort />
         <a href=${`/console/deposits/${depositId}`}>${depositId}</a>
-        <span>${type in BEGINS && html`<${StatusMark} status=${BEGINS[type]} />`}</span>
+        <span>${statusAfter(type) && html`<${StatusMark} status=${statusAfter(type)} />`}</span>
         <span><${Shown} text=${sentence} /></span>
         <span class="quiet">${actor.kind} <${Shown} text=${actor.name} />${row && ` · ${row.client} / ${row.collection}`}</span>
       </li>`,
