@@ -1,7 +1,7 @@
 import { people as shownPeople } from '../projections/people.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
-import { load } from '../src/deposits/command-handler.ts';
+import { readState } from '../src/deposits/command-handler.ts';
 import { clients, people } from '../src/domain/aggregates.ts';
 import { ROLES, type Role, type RoleOf } from '../src/domain/person/person.ts';
 import {
@@ -63,7 +63,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     return;
   }
   const client = role?.client ?? null;
-  if (client !== null && (await load(log, clients, client)).state.status === 'unknown')
+  if (client !== null && (await readState(log, clients, client)).state.status === 'unknown')
     throw refused('CLIENT_UNKNOWN', `Client ${client} not found.`);
   const administration = new AdminCommands(log, operator(config));
   say(await change(administration, action, person, role));

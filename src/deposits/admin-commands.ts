@@ -25,9 +25,9 @@ import {
   type Actor,
   type HandleOptions,
   handleCommand,
-  load,
   newContext,
   type Outcome,
+  readState,
 } from './command-handler.ts';
 import type { StreamState } from './stream-state.ts';
 
@@ -133,7 +133,7 @@ export class AdminCommands {
         from = await this.#handle(parkings, reactor, command, { from });
       } catch (error) {
         if (!(error instanceof ParkingRefusal)) throw error;
-        from = await load(this.#log, parkings, reactor, { from });
+        from = await readState(this.#log, parkings, reactor, { from });
         continue;
       }
       yield event;
@@ -142,7 +142,7 @@ export class AdminCommands {
 
   /** Grants a collection, and opens it first if it does not exist. Returns whether it was opened. */
   async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
-    const { state } = await load(this.#log, clients, client);
+    const { state } = await readState(this.#log, clients, client);
     if (state.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `Client ${client} not found.`);
     const opened = await this.#openUnlessOpen(collection);
     await this.client({ type: 'GrantCollection', client, collection });

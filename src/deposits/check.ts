@@ -24,7 +24,7 @@ import { isTransient } from '../tools/concurrency/transient-faults.ts';
 import { isBefore } from '../views/apply-events.ts';
 import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
-import { load } from './command-handler.ts';
+import { readState } from './command-handler.ts';
 
 /** Maximum number of archives of one deposit that are read at the same time. */
 const READ_AT_ONCE = 4;
@@ -169,7 +169,7 @@ async function domainOf(
   } catch {
     // Views can be damaged; the log has the domain, too.
   }
-  const { state } = await load(log, clients, client);
+  const { state } = await readState(log, clients, client);
   return state.status === 'unknown' ? null : state.domain;
 }
 

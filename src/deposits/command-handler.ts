@@ -50,13 +50,13 @@ export type Outcome<State, Event> = StreamState<State> & {
   readonly events: readonly Event[];
 };
 
-export type Loaded<State, Event> = StreamState<State> & {
+export type StateRead<State, Event> = StreamState<State> & {
   /** The outcome of the command with the given id, if the stream has its events. */
   readonly executed?: Outcome<State, Event> | undefined;
 };
 
-export type LoadOptions<State> = {
-  /** The stream as an earlier call has loaded it: only later events are read. */
+export type ReadStateOptions<State> = {
+  /** The stream as an earlier call has read it: only later events are read. */
   readonly from?: StreamState<State> | undefined;
   /** A revision that the stream is known to have: a read that ends before it is stale. */
   readonly atLeast?: number | undefined;
@@ -85,7 +85,7 @@ export type HandleOptions<State = unknown, Command = unknown> = {
   readonly next?: readonly NextCommand<State, Command>[];
   /** Keeps the stream as the command leaves it. */
   readonly kept?: KeptStates<State> | undefined;
-} & Pick<LoadOptions<State>, 'atLeast'>;
+} & Pick<ReadStateOptions<State>, 'atLeast'>;
 
 /** Other writers won the race for every one of many appends. */
 class ConcurrentWrites extends errorsOfCode('CONCURRENT_WRITES') {}
@@ -94,7 +94,7 @@ class ConcurrentWrites extends errorsOfCode('CONCURRENT_WRITES') {}
 class RevisionNotMatched extends errorsOfCode('REVISION_NOT_MATCHED') {}
 
 /**
- * Load, decide, append; on a lost race the same again with what the winner has left. A rejected append that no read
+ * Read, decide, append; on a lost race the same again with what the winner has left. A rejected append that no read
  * explains is an outage: it is repeated until it is accepted, lost to a writer, or over the time limit.
  * @throws what `decide` throws; {@link ConcurrentWrites}; EventLogUnavailable
  */
@@ -119,8 +119,8 @@ export async function handleCommand<State, Command, Event extends { type: string
   const { since } = retries;
   const { commandId } = context;
   const read = (least?: number) =>
-    load<State, Command, Event>(log, aggregate, id, { since, atLeast: least, commandId });
-  let present: Loaded<State, Event> = fresh ? emptyStream(aggregate) : (from ?? (await read(atLeast)));
+    readState<State, Command, Event>(log, aggregate, id, { since, atLeast: least, commandId });
+  let present: StateRead<State, Event> = fresh ? emptyStream(aggregate) : (from ?? (await read(atLeast)));
   if (present.executed) return present.executed;
   for (let lost = 0; ; ) {
     const { events, state, unsealed } = decideAll(aggregate, present.state, command, context, next);
@@ -178,21 +178,21 @@ export async function assertPossible<State, Command, Event>(
   { atRevision, retries }: Pick<HandleOptions, 'atRevision' | 'retries'> = {},
 ): Promise<void> {
   const { decider, prefix } = aggregate;
-  let { state, revision } = await load(log, aggregate, id, { since: retries?.since });
+  let { state, revision } = await readState(log, aggregate, id, { since: retries?.since });
   for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
   assertAt(atRevision, revision, `${prefix}${id}`);
 }
 
 /**
- * Loads the current state of a stream; for a missing stream, the initial state at revision `none`.
+ * Reads the current state of a stream; for a missing stream, the initial state at revision `none`.
  * @throws {EventLogUnavailable} the read is stale: for a moment, a deposed leader returns old data.
  */
-export async function load<State, Command, Event>(
+export async function readState<State, Command, Event>(
   log: EventLog,
   aggregate: Aggregate<State, Command, Event>,
   id: string | number,
-  { atLeast, since, commandId, from = emptyStream(aggregate) }: LoadOptions<State> = {},
-): Promise<Loaded<State, Event>> {
+  { atLeast, since, commandId, from = emptyStream(aggregate) }: ReadStateOptions<State> = {},
+): Promise<StateRead<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
   let present = from;
   let executed: Outcome<State, Event> | undefined;

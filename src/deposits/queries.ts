@@ -10,7 +10,7 @@ import { apply, completed } from '../views/fold.ts';
 import type { Projection } from '../views/projection.ts';
 import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
-import { load } from './command-handler.ts';
+import { readState } from './command-handler.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
 import type { IdempotencyRecord } from './idempotency/idempotency-store.ts';
 
@@ -126,7 +126,7 @@ export class DepositQueries {
   /** Whether the command has already changed its deposit. */
   async wasExecuted(command: CommandOfDeposit): Promise<boolean> {
     const { depositId, commandId } = command;
-    return (await load(this.#log, deposits, depositId, { commandId })).executed !== undefined;
+    return (await readState(this.#log, deposits, depositId, { commandId })).executed !== undefined;
   }
 
   /** Resolves to the archive and the entry that a command has added; both `undefined` if it was not executed. */
@@ -204,7 +204,7 @@ export class DepositQueries {
   /** Resolves to the events of a command; none if it was not executed. */
   async #eventsOf(command: CommandOfDeposit) {
     const { depositId, commandId } = command;
-    const { executed } = await load(this.#log, deposits, depositId, { commandId });
+    const { executed } = await readState(this.#log, deposits, depositId, { commandId });
     return executed?.events ?? [];
   }
 

@@ -3,8 +3,8 @@ import {
   type CommandContext,
   type HandleOptions,
   handleCommand,
-  load,
   type NextCommand,
+  readState,
 } from '../deposits/command-handler.ts';
 import type { KeptStates } from '../deposits/kept-states.ts';
 import { failLoading, type LoadParts, loadDeposit, loadingCommands, type ToLoad } from '../deposits/load.ts';
@@ -30,7 +30,7 @@ export function checker({
   identity,
   ...parts
 }: CheckParts & DepositLog & Pick<LoadParts, 'identity'>): Reactor {
-  const loaded =
+  const loaderCommands =
     ({ tree, manifest }: Loadable): Follow =>
     (verified) =>
       loadingCommands(tree, manifest, identity).map(({ step, commandFor }) => ({
@@ -45,7 +45,7 @@ export function checker({
     attemptOf: ({ checkAttempt }) => checkAttempt,
     run: (deposit, record, { position }) =>
       checkDeposit(parts, deposit, position, (command, loadable) =>
-        record(command, undefined, loadable && loaded(loadable)),
+        record(command, undefined, loadable && loaderCommands(loadable)),
       ),
     fail: ({ depositId, checkAttempt: attempt }, code, record) => {
       const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
@@ -170,7 +170,7 @@ class DepositReactor<State extends Waiting> implements Reactor {
   /** Returns the deposit as it is, or as it was at the event. */
   async #present(event: RecordedEvent): Promise<StreamState<Deposit>> {
     const { log, kept } = this.#from;
-    return kept?.provenBy(event) ?? load(log, deposits, depositIdOf(event), { atLeast: event.revision });
+    return kept?.provenBy(event) ?? readState(log, deposits, depositIdOf(event), { atLeast: event.revision });
   }
 
   #waiting(deposit: Deposit): State | undefined {

@@ -1,4 +1,4 @@
-import { type CommandContext, handleCommand, load } from '../deposits/command-handler.ts';
+import { type CommandContext, handleCommand, readState } from '../deposits/command-handler.ts';
 import type { StreamState } from '../deposits/stream-state.ts';
 import { parkings } from '../domain/aggregates.ts';
 import {
@@ -115,7 +115,7 @@ export class EventLogParking {
   /** Returns all decisions about the parked events of a reactor; reads only the new ones. */
   async #decisions(reactor: string, atLeast?: number): Promise<StreamState<Parking>> {
     const from = this.#known.get(reactor);
-    const loaded = await load(this.#log, parkings, reactor, { from, atLeast });
+    const loaded = await readState(this.#log, parkings, reactor, { from, atLeast });
     this.#known.set(reactor, loaded);
     return loaded;
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
-import { assertPossible, handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { assertPossible, handleCommand, readState } from '../../src/deposits/command-handler.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency/idempotency-store.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
@@ -142,7 +142,7 @@ test('concurrent changes that do not conflict all succeed', async (t) => {
   await executeDeposit(log, 1, partial);
   const add = changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }, { maxArchives: 32 });
   await Promise.all(Array.from({ length: 15 }, () => executeDeposit(log, 1, add)));
-  const { state } = await load(log, deposits, 1);
+  const { state } = await readState(log, deposits, 1);
   t.is(state.status === 'partial' ? state.archives.length : 0, 16);
 });
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { handleCommand, readState } from '../../src/deposits/command-handler.ts';
 import { KeptStates } from '../../src/deposits/kept-states.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
@@ -64,7 +64,11 @@ for (const seed of [1, 2, 3, 4, 5]) {
       const limit = Number(kept.revision) + 1;
       for await (const { stream, revision, ...stored } of log.readStream(event.stream, { limit }))
         await prefix.append(stream, revision === 0 ? 'none' : revision - 1, [stored]);
-      const { state, revision, hash } = await load(prefix, deposits, event.stream.replace('deposit-', ''));
+      const { state, revision, hash } = await readState(
+        prefix,
+        deposits,
+        event.stream.replace('deposit-', ''),
+      );
       t.deepEqual({ state: kept.state, revision: kept.revision, hash: kept.hash }, { state, revision, hash });
     };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { handleCommand, readState } from '../../src/deposits/command-handler.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-ids.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency/idempotency-store.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
@@ -67,7 +67,7 @@ test('a command rejected without a write by others succeeds once the quorum is b
   void log.loseFor(OUTAGE);
   const { state } = await handleCommand(log, deposits, 1, complete, anyContext(), { retries: longRetries() });
   t.is(state.status, 'deposited');
-  t.is((await load(log, deposits, 1)).revision, 2, 'appended once');
+  t.is((await readState(log, deposits, 1)).revision, 2, 'appended once');
 });
 
 test('an anchor is made once the quorum is back', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { handleCommand, readState } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { checker, loader } from '../../src/reactors/deposit-reactors.ts';
@@ -58,7 +58,7 @@ test('a stream that ends before the event of a reactor is read again, and does n
   await t.throwsAsync(handleCommand(log, deposits, 1, outcome, context, { atLeast }), {
     message: /^Stale read/,
   });
-  await t.throwsAsync(load(log, deposits, 2, { atLeast: 0 }), { message: /it ended at revision none/ });
+  await t.throwsAsync(readState(log, deposits, 2, { atLeast: 0 }), { message: /it ended at revision none/ });
 });
 
 test('a decision of an operator whose stream ends before it is read again', async (t) => {

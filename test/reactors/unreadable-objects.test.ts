@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
-import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { handleCommand, readState } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
@@ -70,7 +70,7 @@ for (const work of ['check', 'load'] as const) {
       after.map(({ type, data }) => [type, data]),
       [['CopyUnreadable', { depositId: 1, work, attempt: 1, object, code: 'OBJECT_MISSING' }]],
     );
-    t.is((await load(log, deposits, 1)).state.status, work === 'check' ? 'deposited' : 'verified');
+    t.is((await readState(log, deposits, 1)).state.status, work === 'check' ? 'deposited' : 'verified');
   });
 }
 

@@ -1,5 +1,5 @@
 import anyTest, { type TestFn } from 'ava';
-import { load } from '../../src/deposits/command-handler.ts';
+import { readState } from '../../src/deposits/command-handler.ts';
 import { isStatusChange } from '../../src/deposits/status-change.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
@@ -30,7 +30,7 @@ test.serial('every stuck deposit finishes by the upgrade alone', async (t) => {
   t.timeout(120_000);
   const { expected, service } = t.context.stuck;
   const statusOf = async (id: number): Promise<string> =>
-    (await load(service.service.log, deposits, id)).state.status;
+    (await readState(service.service.log, deposits, id)).state.status;
   for (const { depositId, label, finished } of expected.deposits) {
     await settled(async () => (await statusOf(depositId)) === finished);
     t.is(await statusOf(depositId), finished, label);

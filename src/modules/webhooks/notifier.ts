@@ -1,6 +1,6 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import { handleCommand, load } from '../../deposits/command-handler.ts';
+import { handleCommand, readState } from '../../deposits/command-handler.ts';
 import { isStatusChange, type StatusChange, statusChangesUpTo } from '../../deposits/status-change.ts';
 import type { StreamState } from '../../deposits/stream-state.ts';
 import { deposits, notifications } from '../../domain/aggregates.ts';
@@ -150,7 +150,7 @@ export class Notifier implements Reactor {
     if (change?.event.revision !== event.revision) return undefined;
     const webhook = await webhooks.at(change.deposit.client, event.position);
     if (!webhook) return undefined;
-    const recorded = await load(log, notifications, depositId);
+    const recorded = await readState(log, notifications, depositId);
     if (isRecorded(recorded.state, event.revision)) return undefined;
     return { depositId, earlier, change, webhook, recorded };
   }

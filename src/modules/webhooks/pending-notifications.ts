@@ -1,5 +1,5 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
-import { handleCommand, load, newContext, type Outcome } from '../../deposits/command-handler.ts';
+import { handleCommand, newContext, type Outcome, readState } from '../../deposits/command-handler.ts';
 import { type StatusChange, statusChangeAt } from '../../deposits/status-change.ts';
 import { notifications } from '../../domain/aggregates.ts';
 import { UnreadableEvent } from '../../domain/codec.ts';
@@ -101,7 +101,7 @@ export class PendingNotifications {
     reason: string,
     isOver: (notification: HeldNotification) => boolean,
   ): Promise<{ readonly count: number; readonly position: Position } | undefined> {
-    const { state } = await load(this.#parts.log, notifications, depositId);
+    const { state } = await readState(this.#parts.log, notifications, depositId);
     const revisions = state.held.filter(isOver).map(({ revision }) => revision);
     if (revisions.length === 0) return undefined;
     const outcome = await this.#execute({ type: 'GiveUp', depositId, revisions, reason });

@@ -1,4 +1,4 @@
-import { assertPossible, load } from '../../deposits/command-handler.ts';
+import { assertPossible, readState } from '../../deposits/command-handler.ts';
 import { clients, collections } from '../../domain/aggregates.ts';
 import type { ClientCommand } from '../../domain/client/client.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
@@ -27,7 +27,7 @@ export async function assertAccepted(
   const grants = granted.map((collection) => ({ type: 'GrantCollection', client, collection }) as const);
   await assertPossible(log, clients, client, [...commands, ...grants]);
   for (const collection of granted) {
-    const { state: present } = await load(log, collections, collection);
+    const { state: present } = await readState(log, collections, collection);
     if (present.status === 'unknown') {
       collections.decider.decide({ type: 'OpenCollection', collection }, present);
     }

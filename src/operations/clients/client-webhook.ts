@@ -5,7 +5,7 @@ import {
 } from '../../../projections/undelivered-notifications.ts';
 import type { Config } from '../../config/config.ts';
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
-import { load } from '../../deposits/command-handler.ts';
+import { readState } from '../../deposits/command-handler.ts';
 import { clients } from '../../domain/aggregates.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { Refusal } from '../../domain/decider.ts';
@@ -67,7 +67,7 @@ export async function webhook(
 
 /** @throws {Refused} `CLIENT_UNKNOWN` */
 async function registered(log: EventLog, name: string): Promise<Registered> {
-  const { state } = await load(log, clients, name);
+  const { state } = await readState(log, clients, name);
   if (state.status === 'unknown') throw refused('CLIENT_UNKNOWN', `Client ${name} not found.`);
   return state;
 }

@@ -1,5 +1,5 @@
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
-import { load } from '../../deposits/command-handler.ts';
+import { readState } from '../../deposits/command-handler.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { Refusal } from '../../domain/decider.ts';
 import type { Command } from '../../domain/deposit/commands.ts';
@@ -26,7 +26,7 @@ export async function depositRetries(log: EventLog, administration: AdminCommand
   const parked = (await Promise.all(DEPOSIT_REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
   const unreadable = new Map(parked.filter(({ object }) => object).map((event) => [event.stream, event]));
   return async (depositId, how) => {
-    const { state } = await load(log, deposits, depositId);
+    const { state } = await readState(log, deposits, depositId);
     const event = unreadable.get(`${deposits.prefix}${depositId}`);
     if (event && 'unreadable' in state) {
       const { reactor, eventId } = event;

@@ -1,6 +1,6 @@
 import { type DepositStatusView, depositStatus } from '../../../projections/deposit-status.ts';
 import type { Config } from '../../config/config.ts';
-import { load } from '../../deposits/command-handler.ts';
+import { readState } from '../../deposits/command-handler.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { Deposit } from '../../domain/deposit/state.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
@@ -33,7 +33,7 @@ export async function depositsToRetry(
     const found = [];
     for (const { depositId } of candidates) {
       try {
-        const { state } = await load(log, deposits, depositId);
+        const { state } = await readState(log, deposits, depositId);
         if (codesOf(state).includes(wanted.reason)) found.push(depositId);
       } catch (error) {
         onError(depositId, error);

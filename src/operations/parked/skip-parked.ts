@@ -1,5 +1,5 @@
 import type { AdminCommands } from '../../deposits/admin-commands.ts';
-import { load } from '../../deposits/command-handler.ts';
+import { readState } from '../../deposits/command-handler.ts';
 import { depositOfStream, deposits } from '../../domain/aggregates.ts';
 import type { Reason } from '../../domain/deposit/events.ts';
 import { type ParkedEvent, ParkingRefusal } from '../../domain/parking/parking.ts';
@@ -22,7 +22,7 @@ export async function skipParked(
   const waits = awaited?.reactor === reactor && awaited.event.id === eventId;
   if (waits) await endDeposit(log, administration, depositId, reason);
   const ended = waits
-    ? { depositId, status: (await load(log, deposits, depositId)).state.status }
+    ? { depositId, status: (await readState(log, deposits, depositId)).state.status }
     : undefined;
   try {
     await administration.parking({ type: 'SkipParked', reactor, eventId, reason });
@@ -39,7 +39,7 @@ async function endDeposit(
   depositId: number,
   why: string,
 ): Promise<void> {
-  const { state } = await load(log, deposits, depositId);
+  const { state } = await readState(log, deposits, depositId);
   if (state.status === 'deposited') {
     const { checkAttempt: attempt } = state;
     const reasons = [skipped(`The checks were skipped by the operator: ${why}`)];

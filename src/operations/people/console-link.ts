@@ -1,5 +1,5 @@
 import { AdminCommands } from '../../deposits/admin-commands.ts';
-import { type Actor, load } from '../../deposits/command-handler.ts';
+import { type Actor, readState } from '../../deposits/command-handler.ts';
 import { people } from '../../domain/aggregates.ts';
 import { PersonRefusal, type Role } from '../../domain/person/person.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
@@ -21,7 +21,7 @@ export async function consoleLink(
     throw refused('NO_CONSOLE', text);
   }
   const person = named ?? actor.name;
-  const before = await load(log, people, person);
+  const before = await readState(log, people, person);
   if (before.state.status === 'disabled') throw refused('PERSON_DISABLED', `Person ${person} is disabled.`);
   if (before.state.status === 'unknown' && named !== undefined)
     throw new PersonRefusal(

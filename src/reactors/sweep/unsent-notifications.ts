@@ -1,4 +1,4 @@
-import { load } from '../../deposits/command-handler.ts';
+import { readState } from '../../deposits/command-handler.ts';
 import { statusChangesUpTo } from '../../deposits/status-change.ts';
 import { notifications } from '../../domain/aggregates.ts';
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
@@ -107,7 +107,7 @@ export class UnsentNotifications {
     const last = (await statusChangesUpTo(log, depositId, revision)).at(-1);
     const webhook = last && this.#options.views.webhooks.get(last.deposit.client);
     if (!last || !webhook || last.event.position <= webhook.since) return undefined;
-    const { state } = await load(log, notifications, depositId);
+    const { state } = await readState(log, notifications, depositId);
     if (isRecorded(state, last.event.revision)) return void this.#unrecorded.delete(depositId);
     if (at > tooOld && occurredAt(last.event) > tooOld) return last.event;
     this.#unrecorded.add(depositId);

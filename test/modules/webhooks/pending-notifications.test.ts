@@ -2,7 +2,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
-import { load } from '../../../src/deposits/command-handler.ts';
+import { readState } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
 import {
   type EventLog,
@@ -86,7 +86,7 @@ async function given(t: ExecutionContext, ageMs = 0) {
     const deliveries = new PendingNotifications(parts);
     return { notifier, deliveries, sender, webhooks };
   };
-  const recorded = async () => (await load(log, notifications, 1)).state;
+  const recorded = async () => (await readState(log, notifications, 1)).state;
   return { log, events, sent, receiver, node, recorded, administration };
 }
 

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { handleCommand, load } from '../../../src/deposits/command-handler.ts';
+import { handleCommand, readState } from '../../../src/deposits/command-handler.ts';
 import { notifications } from '../../../src/domain/aggregates.ts';
 import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
 import { PendingNotifications } from '../../../src/modules/webhooks/pending-notifications.ts';
@@ -313,7 +313,7 @@ test("a pending notification of a newer release's event is retried with growing 
   const secret = { scheme: 'aes-256-gcm', keyId: '', iv: '', ciphertext: '', tag: '' } as const;
   const webhook = { client: 'alice', url: '', secret, since: '', revision: 0, setAt: '' };
   await deliveries.deliver(1, webhook, sender.breakerOf(webhook), AbortSignal.timeout(10_000));
-  const { state } = await load(log, notifications, 1);
+  const { state } = await readState(log, notifications, 1);
   t.regex(state.reason ?? '', /^A DepositCompleted of schema version 99 cannot be read by this release/);
   t.true(Date.parse(state.nextTryAt ?? '') > Date.now() + 300_000);
   t.is(state.held.length, 1);
