@@ -17,7 +17,7 @@ import type { KeptStates } from './kept-states.ts';
 import { DepositQueries } from './queries.ts';
 
 /** Time limit for this node's views to contain a write; after that, they are folded from the stream. */
-const VIEW_TIMEOUT_MS = 2000;
+export const VIEW_TIMEOUT_MS = 2000;
 
 /** The parts of a node that write deposits. */
 export type DepositParts = {

@@ -1,14 +1,11 @@
 import { clientLogins } from '../../../projections/client-logins.ts';
-import type { DepositParts } from '../../deposits/client-write.ts';
+import { type DepositParts, VIEW_TIMEOUT_MS } from '../../deposits/client-write.ts';
 import { clients } from '../../domain/aggregates.ts';
 import { EventLogUnavailable } from '../../event-log/event-log.ts';
 import { foldStream } from '../../views/fold.ts';
 import { assertGranted } from '../iris/deposit-resource.ts';
 import { unauthorized } from '../middleware/credentials.ts';
 import type { ServiceContext } from '../service-context.ts';
-
-/** Time limit for the views of this node to contain a new password. */
-const VIEW_TIMEOUT_MS = 2000;
 
 /**
  * Evaluates login and grant as the log has them now: both may have been revoked while the body arrived.

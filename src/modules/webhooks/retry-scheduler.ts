@@ -13,7 +13,7 @@ import { MAX_PAUSE_MS } from './circuit-breaker.ts';
 import type { PendingNotifications } from './pending-notifications.ts';
 import { RestingDeposits } from './resting-deposits.ts';
 import type { WebhookSender } from './webhook-sender.ts';
-import type { Webhooks } from './webhooks.ts';
+import { VIEW_TIMEOUT_MS, type Webhooks } from './webhooks.ts';
 
 export type RetrySchedulerOptions = {
   readonly deliveries: PendingNotifications;
@@ -37,7 +37,6 @@ const EXPIRY_BATCH = 1000;
 /** Milliseconds after which the same fault is logged again. */
 const LOG_AGAIN_AFTER_MS = 60_000;
 const MAX_CONCURRENT = 64;
-const VIEW_TIMEOUT_MS = 2000;
 /** Milliseconds that a stop waits for deliveries in progress, and then for recording that they were aborted. */
 const [STOP_TIMEOUT_MS, ABORT_GRACE_MS] = [2000, 1000];
 const NO_WEBHOOK = 'The client no longer has a webhook.';

@@ -7,8 +7,8 @@ import type { Projector } from '../../views/projector.ts';
 import type { ReachedByQueries, View } from '../../views/view.ts';
 import { unlessUnavailable } from '../../views/view-unavailable.ts';
 
-/** Milliseconds that the notifier waits for the view to catch up: below the time in which a runner stops. */
-const VIEW_TIMEOUT_MS = 2000;
+/** Milliseconds that deliveries wait for a view to catch up: below the time in which a runner stops. */
+export const VIEW_TIMEOUT_MS = 2000;
 
 type Owned = { readonly client: string; readonly collection: string };
 
