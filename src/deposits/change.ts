@@ -4,7 +4,7 @@ import type { OutageRetries } from '../event-log/outage-retries.ts';
 import { badRequest } from '../sword/sword-error.ts';
 import { clock } from '../tools/clock.ts';
 import {
-  awaitViews,
+  appendWrite,
   type ClientWrite,
   clientContext,
   type DepositParts,
@@ -93,11 +93,7 @@ async function changeDeposit(
     : { commandId: write.requestId, depositId, requestId: write.requestId };
   const context = clientContext(write, request, now);
   const append = () => handleCommand(parts.log, deposits, depositId, command, context, options);
-  const { revision, position } = content.upload
-    ? await content.upload.appendClaimed(request, append)
-    : await append();
-  await awaitViews(parts, position);
-  return { depositId, revision, isRepeatable: write.key !== undefined, retries };
+  return appendWrite(parts, write, { content, command: request, retries, append });
 }
 
 /** Returns the key, unless the command is refused. A parallel request with the key may have executed it. */

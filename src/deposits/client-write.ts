@@ -89,11 +89,11 @@ export type NamedUpload = {
    * Claims the upload for a command that uses the archive, then runs the append of the command. After it the upload
    * cannot be named again. If the append fails, it can be.
    */
-  appendClaimed<Outcome>(
-    command: Pick<IdempotencyRecord, 'depositId' | 'commandId' | 'requestId'>,
-    append: () => Promise<Outcome>,
-  ): Promise<Outcome>;
+  appendClaimed<Outcome>(command: CommandIds, append: () => Promise<Outcome>): Promise<Outcome>;
 };
+
+/** The ids of a command and its deposit: of the first of the repeated requests with a key. */
+export type CommandIds = Pick<IdempotencyRecord, 'depositId' | 'commandId' | 'requestId'>;
 
 /** A write that is in the log, and the revision that its answer has to show. */
 export type Written = {
@@ -104,18 +104,31 @@ export type Written = {
   readonly retries: OutageRetries;
 };
 
-/** Returns the context of a client's command, under the id of the first of the repeated requests. */
+/** Returns the context of a client's command. */
 export function clientContext(
   { login }: ClientWrite,
-  { commandId, requestId }: Pick<IdempotencyRecord, 'commandId' | 'requestId'>,
+  { commandId, requestId }: CommandIds,
   now: string,
 ): CommandContext {
   return { commandId, actor: { kind: 'client', name: login.client }, now, correlationId: requestId };
 }
 
-/** Waits, for a limited time, until the views of this node contain the write. */
-export async function awaitViews({ projector }: DepositParts, position: Position): Promise<void> {
+type AppendedWrite = {
+  readonly content: ReceivedContent;
+  readonly command: CommandIds;
+  readonly retries: OutageRetries;
+  readonly append: () => Promise<{ readonly revision: number; readonly position: Position }>;
+};
+
+/** Runs the append of a command, then waits, for a limited time, until the views of this node contain its events. */
+export async function appendWrite(
+  { projector }: DepositParts,
+  { key }: ClientWrite,
+  { content: { upload }, command, retries, append }: AppendedWrite,
+): Promise<Written> {
+  const { revision, position } = upload ? await upload.appendClaimed(command, append) : await append();
   await projector.passed(position, VIEW_TIMEOUT_MS);
+  return { depositId: command.depositId, revision, isRepeatable: key !== undefined, retries };
 }
 
 /** Returns the deposit as a write has left it, or later. @throws {EventLogUnavailable} only older reads are possible */

@@ -5,8 +5,9 @@ import type { Iris } from '../sword/iris.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 import {
-  awaitViews,
+  appendWrite,
   type ClientWrite,
+  type CommandIds,
   clientContext,
   type DepositParts,
   type ReceivedContent,
@@ -49,11 +50,7 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const atLeast = isRepeated ? 0 : undefined; // the stream has the events of what was executed
   const append = () =>
     handleCommand(log, deposits, depositId, command, context, { fresh, atLeast, retries, kept });
-  const { revision, position } = content.upload
-    ? await content.upload.appendClaimed(request, append)
-    : await append();
-  await awaitViews(parts, position);
-  return { depositId, revision, isRepeatable: key !== undefined, retries };
+  return appendWrite(parts, write, { content, command: request, retries, append });
 }
 
 /** Returns the link to the deposit that an earlier request with the key has created, if it was executed. */
@@ -68,16 +65,16 @@ async function linkTo(
     : { Link: `<${iris.edit(collection, earlier.depositId)}>; rel="edit"` };
 }
 
-type Request = Omit<IdempotencyRecord, 'fingerprint'>;
+type CreationIds = CommandIds & Pick<IdempotencyRecord, 'uuid'>;
 
-function withoutKey(depositId: number, requestId: string): Request {
+function withoutKey(depositId: number, requestId: string): CreationIds {
   return { commandId: requestId, depositId, uuid: random.uuid(), requestId };
 }
 
 function creation(
   { login: { client, providerUrl, domain }, collection, slug, isFinal: final, iris }: NewDeposit,
   { archive, entry, target }: ReceivedContent,
-  { depositId, uuid }: Request,
+  { depositId, uuid }: CreationIds,
   now: string,
 ): Command<'CreateDeposit' | 'DepositMetadata'> {
   // The origin of a deposit whose metadata name none.
