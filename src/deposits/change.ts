@@ -108,7 +108,7 @@ async function usableKey(
     await possible();
     return loaded;
   } catch (refusal) {
-    const key = await keys.load(loaded.client, loaded.key, retries.since);
+    const key = await keys.load(loaded.client, loaded.text, retries.since);
     if (!key.earlier) throw refusal;
     return key;
   }

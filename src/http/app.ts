@@ -121,8 +121,8 @@ function routes(
   const { queries } = deposits;
   const terms = new DublinCoreCache(store, parts.xmlLimits);
   const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
-  const receive: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
-  const checkWrite = writeChecker({ deposits, collections, resolver, receive });
+  const receivingParts: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
+  const checkWrite = writeChecker({ deposits, collections, resolver, receivingParts });
   const all = { ...parts, queries, checkWrite, terms };
   const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(all);

@@ -33,7 +33,7 @@ const OUTAGE = 2500;
 
 const partial = createDeposit({ final: false, entry: null });
 const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
-const unusedKey = { client: 'alice', key: 'key', earlier: undefined };
+const unusedKey = { client: 'alice', text: 'key', earlier: undefined };
 
 /** A log without a quorum: an event that is not replicated is at the end of each stream; reads do not show it. */
 class LogWithQuorum extends MemoryEventLog {

@@ -27,7 +27,8 @@ export type IdempotencyRecord = {
 /** The key of a request, and the earlier request with the same key, if any. */
 export type IdempotencyKey = {
   readonly client: string;
-  readonly key: string;
+  /** The key as the client wrote it. */
+  readonly text: string;
   readonly earlier: IdempotencyRecord | undefined;
 };
 
@@ -52,10 +53,10 @@ export class IdempotencyStore {
     this.#log = log;
   }
 
-  async load(client: string, key: string, since?: number): Promise<IdempotencyKey> {
-    const stream = streamOf(client, key);
+  async load(client: string, text: string, since?: number): Promise<IdempotencyKey> {
+    const stream = streamOf(client, text);
     const [begun] = await Array.fromAsync(this.#log.readStream(stream, { limit: 1, since }));
-    return { client, key, earlier: begun && requestIn(stream, begun) };
+    return { client, text, earlier: begun && requestIn(stream, begun) };
   }
 
   /**
@@ -74,11 +75,11 @@ export class IdempotencyStore {
   }
 
   async #record(
-    { client, key }: IdempotencyKey,
+    { client, text }: IdempotencyKey,
     { newId, requestId, fingerprints: [fingerprint] }: KeyedRequest,
     retries: OutageRetries,
   ): Promise<IdempotencyRecord> {
-    const [stream, depositId, now] = [streamOf(client, key), await newId(), clock.date().toISOString()];
+    const [stream, depositId, now] = [streamOf(client, text), await newId(), clock.date().toISOString()];
     // Nodes of earlier releases need `now`.
     const data = { depositId, requestId, fingerprint, client, uuid: random.uuid(), now };
     const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: requestId };
@@ -91,7 +92,7 @@ export class IdempotencyStore {
         return requestIn(stream, begun);
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        const { earlier: first } = await this.load(client, key, since);
+        const { earlier: first } = await this.load(client, text, since);
         if (first) return first;
         await retries.pauseUnexplained(stream);
       }
@@ -113,8 +114,8 @@ function keyReused(headers: Readonly<Record<string, string>> = {}): SwordError {
   return new SwordError('Conflict', text, { verboseDescription, headers });
 }
 
-function streamOf(client: string, key: string): string {
-  return `request-${hash('sha256', `${client}\0${key}`)}`;
+function streamOf(client: string, text: string): string {
+  return `request-${hash('sha256', `${client}\0${text}`)}`;
 }
 
 function requestIn(stream: string, { data }: NewEvent | RecordedEvent): IdempotencyRecord {

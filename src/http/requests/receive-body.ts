@@ -7,7 +7,7 @@ import { assertArchiveWithin, type BodyKind, digestsOf, isEmpty } from './deposi
 import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
-import type { Receiving } from './receiving.ts';
+import type { IncomingWrite } from './receiving.ts';
 import { isEmptyBody, requestBody } from './request-body.ts';
 import { assertDigests, verifyingBytes } from './verify-digests.ts';
 
@@ -34,17 +34,17 @@ function maxBodyBytes(
   return Math.ceil((maxUploadSize + maxEntrySize) * BASE64_GROWTH) + MULTIPART_OVERHEAD;
 }
 
-export async function receiveBody(receiving: Receiving): Promise<ReceivedContent> {
-  const { body } = receiving;
+export async function receiveBody(incoming: IncomingWrite): Promise<ReceivedContent> {
+  const { body } = incoming;
   switch (body.kind) {
     case 'archive':
-      return { archive: await receiveArchiveBody(receiving, body), entry: null };
+      return { archive: await receiveArchiveBody(incoming, body), entry: null };
     case 'entry':
-      return receiveEntryBody(receiving, body);
+      return receiveEntryBody(incoming, body);
     case 'multipart':
-      return receiveMultipartBody(receiving, body);
+      return receiveMultipartBody(incoming, body);
     case 'upload':
-      return receiveNamedUpload(receiving, body);
+      return receiveNamedUpload(incoming, body);
     default:
       return body satisfies never;
   }
@@ -53,7 +53,7 @@ export async function receiveBody(receiving: Receiving): Promise<ReceivedContent
 type Kind<Name extends BodyKind['kind']> = Extract<BodyKind, { kind: Name }>;
 
 async function receiveArchiveBody(
-  { ctx, request, accepted, validateEntry, parts }: Receiving,
+  { ctx, request, accepted, validateEntry, parts }: IncomingWrite,
   { filename, mediaType }: Kind<'archive'>,
 ): Promise<Archive> {
   await validateEntry(null);
@@ -68,7 +68,7 @@ async function receiveArchiveBody(
 }
 
 async function receiveEntryBody(
-  { ctx, request, validateEntry, parts }: Receiving,
+  { ctx, request, validateEntry, parts }: IncomingWrite,
   { charset }: Kind<'entry'>,
 ): Promise<ReceivedContent> {
   const { maxEntrySize, bodyTimeouts } = parts;
@@ -80,14 +80,14 @@ async function receiveEntryBody(
   return { archive: null, entry: await storeEntry(read, parts), target };
 }
 
-function receiveMultipartBody(receiving: Receiving, kind: Kind<'multipart'>): Promise<ReceivedContent> {
-  const { ctx, request, parts } = receiving;
+function receiveMultipartBody(incoming: IncomingWrite, kind: Kind<'multipart'>): Promise<ReceivedContent> {
+  const { ctx, request, parts } = incoming;
   const bytes = collectingBuffers(requestBody(ctx, maxBodyBytes(kind, parts), parts.bodyTimeouts));
-  return receiveMultipart(verifyingBytes(bytes, digestsOf(request)), kind.mediaType, receiving);
+  return receiveMultipart(verifyingBytes(bytes, digestsOf(request)), kind.mediaType, incoming);
 }
 
 async function receiveNamedUpload(
-  { ctx, request, accepted, executed, validateEntry, parts }: Receiving,
+  { ctx, request, accepted, executed, validateEntry, parts }: IncomingWrite,
   { named }: Kind<'upload'>,
 ): Promise<ReceivedContent> {
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest

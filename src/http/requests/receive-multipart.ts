@@ -17,7 +17,7 @@ import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './
 import { archiveOf, contentOf, entryBytes } from './part-encoding.ts';
 import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
-import type { AnnouncedArchive, Receiving, ReceivingParts } from './receiving.ts';
+import type { AnnouncedArchive, IncomingWrite, ReceivingParts } from './receiving.ts';
 import { collect } from './request-body.ts';
 import { assertDigests } from './verify-digests.ts';
 
@@ -32,38 +32,38 @@ type ReceivedParts = { readonly entry?: ReadEntry; readonly storing?: Promise<Ar
 export async function receiveMultipart(
   body: AsyncIterable<Uint8Array>,
   mediaType: MediaType,
-  receiving: Receiving,
+  incoming: IncomingWrite,
 ): Promise<ReceivedContent> {
-  const { request, parts: node } = receiving;
-  const accepted = receiving.accepted.inMultipart ?? receiving.accepted;
+  const { request, parts } = incoming;
+  const accepted = incoming.accepted.inMultipart ?? incoming.accepted;
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // storing an archive awaits it, too
-  let parts: ReceivedParts = {};
+  let received: ReceivedParts = {};
   try {
-    const limits = { ...defaultMultipartLimits, parts: node.maxParts };
+    const limits = { ...defaultMultipartLimits, parts: parts.maxParts };
     const allParts = readMultipart(body, boundaryOf(mediaType.parameters), limits);
     for await (const part of typedParts(allParts, mediaType)) {
       if (isEntryPart(part, accepted)) {
-        if (parts.entry) throw badRequest('The multipart body has more than one metadata entry.');
-        parts = { ...parts, entry: await receiveEntryPart(part, receiving) };
+        if (received.entry) throw badRequest('The multipart body has more than one metadata entry.');
+        received = { ...received, entry: await receiveEntryPart(part, incoming) };
       } else {
         const announced = announcedIn(part, request.md5, accepted);
-        if (parts.storing) throw badRequest('The multipart body has more than one archive.');
-        const { storing, consumed } = storeArchivePart(part, announced, wholeBody.promise, node);
-        parts = { ...parts, storing };
+        if (received.storing) throw badRequest('The multipart body has more than one archive.');
+        const { storing, consumed } = storeArchivePart(part, announced, wholeBody.promise, parts);
+        received = { ...received, storing };
         await Promise.race([consumed, storing]);
       }
     }
-    assertComplete(parts, request.md5);
-    if (!parts.entry) await receiving.validateEntry(null);
+    assertComplete(received, request.md5);
+    if (!received.entry) await incoming.validateEntry(null);
     wholeBody.resolve();
   } catch (error) {
     wholeBody.reject(error);
-    await parts.storing?.catch(() => undefined); // its object is not stored
+    await received.storing?.catch(() => undefined); // its object is not stored
     throw error;
   }
-  const archive = (await parts.storing) ?? null;
-  return { archive, entry: parts.entry ? await storeEntry(parts.entry, node) : null };
+  const archive = (await received.storing) ?? null;
+  return { archive, entry: received.entry ? await storeEntry(received.entry, parts) : null };
 }
 
 /** Yields the parts with their media types; for the root of `multipart/related`, the whole states it (RFC 2387). */
@@ -128,7 +128,10 @@ function md5In(headers: Part['headers'], ofRequest: string | null = null): strin
 /** Maximum length of base64 in relation to its bytes, with lines of 64 digits or more. */
 const BASE64_FACTOR = 1.4;
 
-async function receiveEntryPart(part: Part, { ctx, validateEntry, parts }: Receiving): Promise<ReadEntry> {
+async function receiveEntryPart(
+  part: Part,
+  { ctx, validateEntry, parts }: IncomingWrite,
+): Promise<ReadEntry> {
   const { maxEntrySize: maxBytes } = parts;
   const { headers } = part;
   const type = headers.get('content-type');
@@ -149,11 +152,11 @@ function storeArchivePart(
   part: Part,
   announced: AnnouncedArchive,
   wholeBody: Promise<void>,
-  node: ReceivingParts,
+  parts: ReceivingParts,
 ): { storing: Promise<Archive>; consumed: Promise<void> } {
   const decoded = archiveOf(part, (head) => sniffFormat(head) !== 'unknown');
   const { source, consumed } = delayEnd(decoded, wholeBody);
-  const storing = receiveArchive(source, announced, node);
+  const storing = receiveArchive(source, announced, parts);
   storing.catch(() => undefined); // the caller awaits it, with the whole body
   return { storing, consumed };
 }

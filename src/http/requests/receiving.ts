@@ -21,7 +21,7 @@ export type ReceivingParts = HttpSettings & {
 };
 
 /** A write whose body is to be received. */
-export type Receiving = {
+export type IncomingWrite = {
   readonly ctx: ServiceContext;
   readonly request: DepositRequest;
   readonly body: BodyKind;
@@ -51,7 +51,7 @@ export type AnnouncedArchive = {
 
 /** An archive that a request names in place of a body. */
 export type NamedArchive = Pick<AnnouncedArchive, 'md5' | 'digests' | 'accepted'> &
-  Pick<Receiving, 'executed'> & {
+  Pick<IncomingWrite, 'executed'> & {
     /** Its IRI or id, as the client wrote it. */
     readonly named: string;
   };

@@ -46,7 +46,7 @@ type WriteCheckParts = {
   readonly deposits: DepositParts;
   readonly collections: View<CollectionView>;
   readonly resolver: Resolver;
-  readonly receive: ReceivingParts;
+  readonly receivingParts: ReceivingParts;
 };
 
 /** Checks a write before its body is received. */
@@ -58,11 +58,11 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
     const { ctx, rule, collection } = asked;
     const { login } = ctx.state;
     const checked = await checkHeaders(asked, parts);
-    const { request, isFinal, key, isRepeated, accepted, body, receiving, ownOrigin } = checked;
+    const { request, isFinal, key, isRepeated, accepted, body, parts: receivingParts, ownOrigin } = checked;
     const { inProgress = null, slug = null } = request ?? {};
     // A parallel request with the same key may have been executed since the checks.
     const executed = async () => {
-      const repetition = key && (await loadKey(ctx, key.key, deposits));
+      const repetition = key && (await loadKey(ctx, key.text, deposits));
       return repetition?.isRepeated ? repetition.key?.earlier : undefined;
     };
     return {
@@ -101,7 +101,7 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
                   slug,
                   ownOrigin,
                 }),
-          parts: { ...receiving, ...instead },
+          parts: { ...receivingParts, ...instead },
         });
       },
     };
@@ -109,7 +109,10 @@ export function writeChecker(parts: WriteCheckParts): CheckWrite {
 }
 
 /** Checks in the order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */
-async function checkHeaders(asked: UncheckedWrite, { deposits, collections, receive }: WriteCheckParts) {
+async function checkHeaders(
+  asked: UncheckedWrite,
+  { deposits, collections, receivingParts }: WriteCheckParts,
+) {
   const { ctx, rule } = asked;
   const request = ctx.method === 'DELETE' ? undefined : parseDepositRequest(ctx); // the headers of DELETE are ignored
   const inProgress = request?.inProgress ?? null;
@@ -124,9 +127,9 @@ async function checkHeaders(asked: UncheckedWrite, { deposits, collections, rece
   const accepted = acceptedBy(asked, isRepeated, collections);
   const body = accepted && bodyKind(ctx, accepted);
   if (!isRepeated) assertLimits(asked, body, isFinal, deposits.maxArchives);
-  const receiving = isRepeated ? await withEarlierLimits(receive, key, deposits) : receive;
-  if (request && body) assertDeclaredLength(request.declaredLength, body, receiving);
-  return { request, isFinal, key, isRepeated, accepted, body, receiving, ownOrigin };
+  const parts = isRepeated ? await withEarlierLimits(receivingParts, key, deposits) : receivingParts;
+  if (request && body) assertDeclaredLength(request.declaredLength, body, parts);
+  return { request, isFinal, key, isRepeated, accepted, body, parts, ownOrigin };
 }
 
 /** Raises the limits of sizes to what a request that is repeated has deposited: they may have been higher then. */
