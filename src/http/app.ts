@@ -69,32 +69,32 @@ export function createHandler(options: AppOptions, serving?: ServingOptions): Ha
   app.use(limitUnsent(serving?.trustProxy ?? false));
   app.use(readTarget());
   app.use(publicResources(health(options.readiness, options.parked)));
-  const answers = serving && new ResponseCache({ ...options, ...serving, scheme });
-  if (serving && answers)
-    addClientRoutes(app, { ...options, ...serving, answers, iris: new Iris(serving.baseUrl) });
+  const cache = serving && new ResponseCache({ ...options, ...serving, scheme });
+  if (serving && cache)
+    addClientRoutes(app, { ...options, ...serving, cache, iris: new Iris(serving.baseUrl) });
   app.use((ctx) => {
     throw notFound(`There is nothing at ${ctx.path}.`);
   });
   const handle = app.callback();
-  if (!serving || !answers) return handle;
+  if (!serving || !cache) return handle;
   const { projector } = serving.deposits;
-  return (req, res) => (projector.isCurrent && answers.answer(req, res) ? undefined : handle(req, res));
+  return (req, res) => (projector.isCurrent && cache.answer(req, res) ? undefined : handle(req, res));
 }
 
-type Parts = AppOptions & ServingOptions & { readonly answers: ResponseCache; readonly iris: Iris };
+type Parts = AppOptions & ServingOptions & { readonly cache: ResponseCache; readonly iris: Iris };
 
 function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
   const { modules, iris } = parts;
   const { maxResumableUploadSize } =
     modules.find((module) => module.maxResumableUploadSize !== undefined) ?? {};
-  const served = { ...parts, maxResumableUploadSize };
+  const clientParts = { ...parts, maxResumableUploadSize };
   app.use(
     publicResources(
       new Map([
         [OPEN_ROUTES.landingPage, landingPage(iris)],
         [
           OPEN_ROUTES.openApi,
-          serveOpenApi({ ...served, modules: new Set<string>(modules.map(({ name }) => name)) }),
+          serveOpenApi({ ...clientParts, modules: new Set<string>(modules.map(({ name }) => name)) }),
         ],
         ['/robots.txt', robots],
         ['/favicon.ico', noIcon],
@@ -102,16 +102,18 @@ function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
     ),
   );
   const { projector, queries } = parts.deposits;
+  const { credentials, resolver, objects, baseUrl, trustProxy } = parts;
+  const isReady = () => projector.isCurrent;
   for (const { pages } of modules)
-    if (pages) app.use(pages({ ...parts, queries, isReady: () => projector.isCurrent }));
+    if (pages) app.use(pages({ queries, credentials, resolver, objects, baseUrl, trustProxy, isReady }));
   for (const middleware of modules.flatMap((module) => module.middleware ?? [])) app.use(middleware);
   app.use((_ctx, next) => {
     if (projector.isCurrent) return next();
     throw unavailable('The views of the service are behind the event log: try again in a moment.');
   });
-  app.use(authenticate(parts.credentials, parts));
+  app.use(authenticate(credentials, parts));
   app.use(limitWrites(parts.maxWrites));
-  app.use(routes(served));
+  app.use(routes(clientParts));
 }
 
 function routes(
@@ -124,13 +126,13 @@ function routes(
   const receivingParts: ReceivingParts = { ...parts, archiveSource, terms, entryTurns: entryTurns() };
   const checkWrite = writeChecker({ deposits, collections, resolver, receivingParts });
   const all = { ...parts, queries, checkWrite, terms };
-  const downloads = { store, answers: new LongAnswers(DOWNLOADS) };
+  const downloads = { store, longAnswers: new LongAnswers(DOWNLOADS) };
   const edit = editHandler(all);
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(all) ?? []));
-  const served = { ...parts, dryRun: dryRun !== undefined };
+  const documentOptions = { ...parts, dryRun: dryRun !== undefined };
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
-    serviceDocument: serviceDocumentHandler(collections, served),
-    collectionService: collectionServiceHandler(collections, served),
+    serviceDocument: serviceDocumentHandler(collections, documentOptions),
+    collectionService: collectionServiceHandler(collections, documentOptions),
     resolve: resolveHandler(resolver, parts.objects, parts),
     collection: collectionHandler(all, dryRun),
     metadata: edit,

@@ -7,11 +7,11 @@ import { depositResource } from './deposit-resource.ts';
 
 /** CONT-FILE-IRI: a short description of a deposit: id, dates, status. */
 export function contentHandler(parts: ReadParts): ServiceMiddleware {
-  const { queries, answers } = parts;
+  const { queries, cache } = parts;
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
       answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => contentDocument(deposit, parts), parts);
-      answers.store(ctx, deposit, () => queries.contentValidator(deposit));
+      cache.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });
 }

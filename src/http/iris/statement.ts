@@ -23,7 +23,7 @@ export const STATEMENT_RDF_OFFERS: typeof STATEMENT_OFFERS = [
 
 /** Serves the SWORD Statement of a deposit as a feed, a resource map, JSON or a page. */
 export function statementHandler(parts: ReadParts, offers = STATEMENT_OFFERS): ServiceMiddleware {
-  const { queries, answers } = parts;
+  const { queries, cache } = parts;
   return depositResource(queries.ownContent, {
     GET: async (ctx, deposit) => {
       const chosen = chooseRepresentation(ctx, deposit, offers);
@@ -34,7 +34,7 @@ export function statementHandler(parts: ReadParts, offers = STATEMENT_OFFERS): S
           ? statementRdf(deposit, parts)
           : render(statementFeed(deposit, parts), format, parts);
       answerDocument(ctx, contentType, body);
-      answers.store(ctx, deposit, () => queries.contentValidator(deposit));
+      cache.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });
 }

@@ -17,7 +17,7 @@ const RETRY_AFTER_SECONDS: Partial<Record<DepositStatusView['status'], number>> 
 
 /** State-IRI: the status of a deposit. */
 export function statusHandler(parts: ReadParts & { readonly refIdAliases: boolean }): ServiceMiddleware {
-  const { queries, answers } = parts;
+  const { queries, cache } = parts;
   return depositResource(queries.ownStatus, {
     GET: async (ctx, deposit) => {
       ctx.status = 201; // the code the interface states for success
@@ -26,7 +26,7 @@ export function statusHandler(parts: ReadParts & { readonly refIdAliases: boolea
       const externalId = deposit.externalIdentifier ?? deposit.slug;
       const document = { ...deposit, loaded: identifiersOf(deposit), externalId };
       answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => statusDocument(document, parts), parts);
-      answers.store(ctx, deposit, () => queries.statusValidator(deposit));
+      cache.store(ctx, deposit, () => queries.statusValidator(deposit));
     },
   });
 }

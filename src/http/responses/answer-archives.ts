@@ -17,7 +17,7 @@ import { type AtRevision, answersNotModified } from './representation.ts';
 import { streamChunks } from './stream-response.ts';
 
 /** Where archives come from, and the limits of answers with them. */
-export type Downloads = { readonly store: ObjectStore; readonly answers: LongAnswers };
+export type Downloads = { readonly store: ObjectStore; readonly longAnswers: LongAnswers };
 
 /** Answers with a single archive as it is, or with a zip of several, or of one if the client requires it. */
 export async function answerArchives(
@@ -45,7 +45,7 @@ export async function answerArchive(
   ctx: ServiceContext,
   deposit: AtRevision,
   archive: Archive,
-  { store, answers }: Downloads,
+  { store, longAnswers }: Downloads,
 ): Promise<void> {
   if (hasVersion(ctx, deposit)) return;
   describeAs(ctx, archive.mediaType, archive.filename);
@@ -55,7 +55,7 @@ export async function answerArchive(
   ctx.set('Accept-Ranges', 'bytes');
   ctx.set('Content-Length', String(range ? range.last - range.first + 1 : archive.length));
   if (ctx.method === 'HEAD') return await answerHead(ctx, [archive], store);
-  await answers.begin(ctx);
+  await longAnswers.begin(ctx);
   const { body, length } = await store.get(archive.sha256, range?.first);
   if (length !== archive.length) {
     body.destroy();
@@ -104,10 +104,10 @@ function describeAs(ctx: ServiceContext, mediaType: string, filename: string): v
 async function answerZip(
   ctx: ServiceContext,
   archives: readonly Archive[],
-  { store, answers }: Downloads,
+  { store, longAnswers }: Downloads,
 ): Promise<void> {
   if (ctx.method === 'HEAD') return await answerHead(ctx, archives, store);
-  await answers.begin(ctx);
+  await longAnswers.begin(ctx);
   await assertStored(archives, store); // the zip begins before its first archive is read
   await streamChunks(ctx, zipOf(archives, store));
 }

@@ -41,7 +41,7 @@ const KNOWN_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** The parts that handlers of reads share: the views of deposits, how to show them, and the cache of answers. */
-export type ReadParts = RenderContext & { readonly queries: DepositQueries; readonly answers: ResponseCache };
+export type ReadParts = RenderContext & { readonly queries: DepositQueries; readonly cache: ResponseCache };
 
 type CachedResponse = {
   readonly client: string;

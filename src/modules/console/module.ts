@@ -9,7 +9,7 @@ import type { Console } from './server/console.ts';
 export const webConsole: Module = {
   name: 'console',
   async serve(node): Promise<HttpModule | undefined> {
-    const { config, projector } = node;
+    const { config, log, parking, store, projector, logger } = node;
     if (config.console === 'off') return { name: 'console', operatorRoutes: { [CODES]: refusal(OFF) } };
     const [{ people }, { depositSearch }, { depositStatus }, { OneTimeCodes }, { SessionKey }] =
       await Promise.all([
@@ -21,7 +21,7 @@ export const webConsole: Module = {
       ]);
     const views = {
       people: projector.add(people),
-      deposits: projector.add(depositSearch),
+      depositSearch: projector.add(depositSearch),
       statuses: projector.add(depositStatus),
     };
     let [codes, opened]: [InstanceType<typeof OneTimeCodes>?, Promise<Console>?] = [];
@@ -34,7 +34,17 @@ export const webConsole: Module = {
         codes = issued;
         const open = async (): Promise<Console> => {
           const { Console } = await import('./server/console.ts');
-          return Console.open({ ...node, ...parts, ...views, codes: issued });
+          return Console.open({
+            ...parts,
+            ...views,
+            config,
+            log,
+            parking,
+            store,
+            projector,
+            logger,
+            codes: issued,
+          });
         };
         return async (ctx, next) => {
           if (!isConsolePath(ctx.path) || !mayReach(ctx.req, config)) return next();

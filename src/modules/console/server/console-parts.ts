@@ -23,13 +23,13 @@ export type NodeParts = PageParts & {
   readonly projector: Projector;
   readonly logger: Logger;
   readonly people: View<PersonView>;
-  readonly deposits: View<DepositSearchView>;
+  readonly depositSearch: View<DepositSearchView>;
   readonly statuses: View<DepositStatusView>;
   readonly codes: OneTimeCodes;
 };
 
 /** The parts of a node and of the console that routes use. */
-export type ConsoleParts = Omit<NodeParts, 'deposits'> & {
+export type ConsoleParts = Omit<NodeParts, 'depositSearch'> & {
   /** Returns the deposits that exist for a viewer. */
   readonly depositsOf: (viewer: Pick<Viewer, 'scope'>) => VisibleDeposits;
   readonly sessions: Sessions;

@@ -20,10 +20,10 @@ export class Console implements Disposable {
     const key = await SessionKey.open(node.config.dataDir);
     const isHttps = node.baseUrl.startsWith('https:');
     const sessions = new Sessions(key, node.people, node.credentials, isHttps);
-    const { deposits, ...others } = node;
+    const { depositSearch, ...others } = node;
     return new Console({
       ...others,
-      depositsOf: (viewer) => new VisibleDeposits(deposits, viewer),
+      depositsOf: (viewer) => new VisibleDeposits(depositSearch, viewer),
       sessions,
       assets: await Assets.open(),
       resources: new DisposableStack(),
