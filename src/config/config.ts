@@ -20,6 +20,7 @@ export type Config = HttpSettings & {
   readonly viewSnapshotSize: number;
   /** Whether the operator confirms that acknowledged objects of an S3 store survive a power cut; `null` for unknown. */
   readonly s3Durable: boolean | null;
+  readonly maxArchives: number;
   readonly maxHeadersSize: number;
   /** Time limit for the headers of a request to arrive. */
   readonly headersTime: number;

@@ -94,7 +94,11 @@ function addClientRoutes(app: Koa<RequestState>, parts: Parts): void {
         [OPEN_ROUTES.landingPage, landingPage(iris)],
         [
           OPEN_ROUTES.openApi,
-          serveOpenApi({ ...clientParts, modules: new Set<string>(modules.map(({ name }) => name)) }),
+          serveOpenApi({
+            ...clientParts,
+            maxArchives: parts.deposits.maxArchives,
+            modules: new Set<string>(modules.map(({ name }) => name)),
+          }),
         ],
         ['/robots.txt', robots],
         ['/favicon.ico', noIcon],

@@ -7,7 +7,6 @@ export type HttpSettings = {
   readonly maxUploadSize: number;
   readonly archiveLimits: ArchiveLimits;
   readonly maxEntrySize: number;
-  readonly maxArchives: number;
   /** Maximum number of parts of one multipart body. */
   readonly maxParts: number;
   /** Limits of metadata entries. */

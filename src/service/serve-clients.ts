@@ -76,7 +76,7 @@ export async function serveClients(
 
 /** Returns what HTTP needs of the configuration, which also has the keys of an S3 store. */
 function httpSettings(config: Config): HttpSettings {
-  const { depositNamespace, refIdAliases, maxUploadSize, maxEntrySize, maxArchives, maxParts } = config;
+  const { depositNamespace, refIdAliases, maxUploadSize, maxEntrySize, maxParts } = config;
   const { archiveLimits, xmlLimits, bodyTimeouts, maxWrites, trustProxy } = config;
   return {
     depositNamespace,
@@ -84,7 +84,6 @@ function httpSettings(config: Config): HttpSettings {
     maxUploadSize,
     archiveLimits,
     maxEntrySize,
-    maxArchives,
     maxParts,
     xmlLimits,
     bodyTimeouts,

@@ -8,8 +8,9 @@ export const OPTIONAL_MODULES = ['resumable-uploads', 'dry-run', 'webhooks', 'st
 
 export type OptionalModule = (typeof OPTIONAL_MODULES)[number];
 
-export type DescribedService = Pick<HttpSettings, 'maxUploadSize' | 'maxEntrySize' | 'maxArchives'> &
+export type DescribedService = Pick<HttpSettings, 'maxUploadSize' | 'maxEntrySize'> &
   RenderContext & {
+    readonly maxArchives: number;
     /** Maximum bytes of a resumable upload; `undefined` without the module. */
     readonly maxResumableUploadSize: number | undefined;
     /** The optional capabilities that are on. */
