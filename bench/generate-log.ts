@@ -153,7 +153,7 @@ function depositAppends(depositId: number, traits: DepositTraits): Append[] {
           datePublished: '2026-03-01',
         },
       },
-      final: outcome !== 'partial',
+      isFinal: outcome !== 'partial',
       now,
       providerUrl: 'https://bench.example/',
     },

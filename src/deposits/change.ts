@@ -23,11 +23,11 @@ export function changeContent(
   changeOf: (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change,
 ): Promise<Written> {
   const { maxArchives } = parts;
-  const { isFinal: final, login } = write;
+  const { isFinal, login } = write;
   return changeDeposit(parts, depositId, write, ({ archive, entry }, now) => {
     const change = changeOf({ archive, entry });
     const { providerUrl } = login;
-    return { type: 'ChangeDeposit', depositId, change, final, maxArchives, now, providerUrl };
+    return { type: 'ChangeDeposit', depositId, change, isFinal, maxArchives, now, providerUrl };
   });
 }
 

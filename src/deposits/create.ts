@@ -72,7 +72,7 @@ function withoutKey(depositId: number, requestId: string): CreationIds {
 }
 
 function creation(
-  { login: { client, providerUrl, domain }, collection, slug, isFinal: final, iris }: NewDeposit,
+  { login: { client, providerUrl, domain }, collection, slug, isFinal, iris }: NewDeposit,
   { archive, entry, target }: ReceivedContent,
   { depositId, uuid }: CreationIds,
   now: string,
@@ -82,5 +82,5 @@ function creation(
     providerUrl === null ? iris.deposit(collection, depositId) : originBelow(providerUrl, slug ?? uuid);
   const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
   if (entry && target) return { type: 'DepositMetadata', ...made, domain, entry, target };
-  return { type: 'CreateDeposit', ...made, slug, archive, entry, final };
+  return { type: 'CreateDeposit', ...made, slug, archive, entry, isFinal };
 }

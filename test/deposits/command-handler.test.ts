@@ -21,7 +21,7 @@ async function eventsOf(log: EventLog, stream: string): Promise<RecordedEvent[]>
   return Array.fromAsync(log.readStream(stream));
 }
 
-const partial = createDeposit({ final: false, entry: null });
+const partial = createDeposit({ isFinal: false, entry: null });
 const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
 
 test('events record actor, action, time and cause', async (t) => {

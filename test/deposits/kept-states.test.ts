@@ -85,7 +85,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
 
 function commandFor(depositId: number, kind: number, serial: number): DepositCommand {
   const archive = { ...aliceArchive, filename: `${serial}.zip` };
-  if (kind === 0) return { ...createDeposit({ final: false, entry: null }), depositId };
+  if (kind === 0) return { ...createDeposit({ isFinal: false, entry: null }), depositId };
   return { ...changeDeposit({ kind: 'add-content', archive, entry: null }), depositId, maxArchives: 1000 };
 }
 

@@ -31,7 +31,7 @@ const LATEST = 1.8 * LIMITS.timeLimit;
 /** Longer than the pauses of all appends that a command may lose to other writers. */
 const OUTAGE = 2500;
 
-const partial = createDeposit({ final: false, entry: null });
+const partial = createDeposit({ isFinal: false, entry: null });
 const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
 const unusedKey = { client: 'alice', text: 'key', earlier: undefined };
 

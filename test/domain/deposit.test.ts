@@ -38,7 +38,7 @@ test('a final request creates and completes a deposit at once', (t) => {
 
 test('a deposit that is in progress is partial', (t) => {
   given(t)
-    .when(createDeposit({ final: false, entry: null }))
+    .when(createDeposit({ isFinal: false, entry: null }))
     .thenEvents(depositCreated, archiveAdded);
   t.is(given(t, depositCreated, archiveAdded).state().status, 'partial');
 });
@@ -96,7 +96,7 @@ test('an archive is replaced under its number, and numbers are never reused', (t
     .when(changeDeposit({ kind: 'replace-archive', number: 1, archive: secondArchive }))
     .thenEvents(replaced);
   given(t, ...past)
-    .when(changeDeposit({ kind: 'remove-archive', number: 2 }, { final: true, now }))
+    .when(changeDeposit({ kind: 'remove-archive', number: 2 }, { isFinal: true, now }))
     .thenEvents(removed, depositCompleted(now));
   t.like(given(t, ...past, replaced, removed, archiveAdded).state(), {
     archives: [
@@ -114,7 +114,7 @@ test('an archive is replaced under its number, and numbers are never reused', (t
 
 test('the final change completes the deposit in the same append', (t) => {
   given(t, depositCreated, archiveAdded)
-    .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }, { final: true, now }))
+    .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }, { isFinal: true, now }))
     .thenEvents(metadataAdded, depositCompleted(now));
 });
 
@@ -171,7 +171,7 @@ test('the number of changes of a deposit is limited; final ones are always accep
   const alone = { ...replace, archive: aliceArchive, entry: null };
   for (const change of [replace, alone, { ...replace, kind: 'add-content' } as const])
     full.when(changeDeposit(change)).thenRefused('TOO_MANY_CHANGES');
-  full.when(changeDeposit(replace, { final: true, now })).thenEvents(replaced, depositCompleted(now));
+  full.when(changeDeposit(replace, { isFinal: true, now })).thenEvents(replaced, depositCompleted(now));
   full.when({ type: 'CompleteDeposit', depositId: 1, now }).thenEvents(depositCompleted(now));
   full.when({ type: 'DeleteDeposit', depositId: 1, reason: '' }).thenEvents({
     type: 'DepositDeleted',
@@ -243,7 +243,7 @@ test('an entry with an external identifier or a provenance over its limit is ref
     provenance: `https://alice.example/${'x'.repeat(490)}`,
   };
   given(t)
-    .when(createDeposit({ entry: entryWith(longest), final: false }))
+    .when(createDeposit({ entry: entryWith(longest), isFinal: false }))
     .thenTypes('DepositCreated', 'ArchiveAdded', 'MetadataAdded');
   for (const entry of facts.map((some) => entryWith(some))) {
     given(t).when(createDeposit({ entry })).thenRefused('VALUE_TOO_LONG');

@@ -210,7 +210,7 @@ test('a long history is split into linked pages', async (t) => {
     md5: null,
   };
   const change = { kind: 'replace-content', archive, entry: null } as const;
-  const rule = { final: false, maxArchives: 1, now: new Date().toISOString(), providerUrl: null };
+  const rule = { isFinal: false, maxArchives: 1, now: new Date().toISOString(), providerUrl: null };
   for (let count = 0; count < 103; count += 1) {
     await operate(service, { type: 'ChangeDeposit', depositId: idIn(long), change, ...rule });
   }

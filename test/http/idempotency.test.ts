@@ -211,7 +211,7 @@ test('a repeated request gets the first response even if an earlier release acce
       providerUrl: null,
       archive: null,
       entry,
-      final: false,
+      isFinal: false,
       now,
     },
     { commandId, actor: { kind: 'client', name: 'alice' }, now, correlationId: requestId },

@@ -26,7 +26,7 @@ function entryOfMany(number: number) {
 
 test('the indexed text of a deposit is limited, however many authors its entries name', async (t) => {
   await using log = new MemoryEventLog();
-  await executeDeposit(log, 1, createDeposit({ entry: entryOfMany(0), slug: 'paint', final: false }));
+  await executeDeposit(log, 1, createDeposit({ entry: entryOfMany(0), slug: 'paint', isFinal: false }));
   for (let number = 1; number < 100; number += 1) {
     const change = { kind: 'add-content', archive: null, entry: entryOfMany(number) } as const;
     await executeDeposit(log, 1, changeDeposit(change));

@@ -191,12 +191,12 @@ type Chosen = {
 
 function depositCommand(depositId: number, { oneOf, name, now, entry }: Chosen): DepositCommand {
   const [attempt, warnings] = [oneOf([1, 1, 1, 2]), oneOf([[], [noArchive]])];
-  const [archive, final, providerUrl] = [
+  const [archive, isFinal, providerUrl] = [
     archiveNamed('b.zip', oneOf(['a', 'b'])),
     oneOf([true, false]),
     null,
   ];
-  const created = { depositId, client: name, slug: oneOf([null, 'paint']), now, final };
+  const created = { depositId, client: name, slug: oneOf([null, 'paint']), now, isFinal };
   const change = oneOf([
     { kind: 'add-content', archive, entry: oneOf([null, entry]) },
     { kind: 'replace-content', archive: oneOf([null, archive]), entry },
@@ -206,7 +206,7 @@ function depositCommand(depositId: number, { oneOf, name, now, entry }: Chosen):
   ] as const);
   return oneOf<DepositCommand>([
     createDeposit({ ...created, collection: oneOf(['software', 'papers']), entry }),
-    changeDeposit(change, { depositId, final, now }),
+    changeDeposit(change, { depositId, isFinal, now }),
     { type: 'CompleteDeposit', depositId, now },
     { type: 'DeleteDeposit', depositId, reason: 'gone' },
     { type: 'RecordVerified', depositId, attempt, readings: [reading], warnings },

@@ -89,12 +89,12 @@ export async function appendFailedDeposit(
       uuid: randomUUID(),
       now: new Date().toISOString(),
       archive: first as Archive,
-      final: others.length === 0,
+      isFinal: others.length === 0,
     }),
     ...others.map((archive, index) =>
       changeDeposit(
         { kind: 'add-content', archive, entry: null },
-        { depositId, final: index === others.length - 1 },
+        { depositId, isFinal: index === others.length - 1 },
       ),
     ),
     { type: 'RecordVerified', depositId, attempt: 1, readings, warnings: [] },

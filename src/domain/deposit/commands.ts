@@ -14,13 +14,13 @@ export type DepositCommand = CommandsOf<{
     archive: Archive | null;
     entry: MetadataEntry | null;
     /** The final request: the client sends nothing more. */
-    final: boolean;
+    isFinal: boolean;
   };
   /** A change of a partial deposit. The final request also completes the deposit in the same append. */
   ChangeDeposit: {
     depositId: number;
     change: Change;
-    final: boolean;
+    isFinal: boolean;
     maxArchives: number;
     now: string;
   } & OriginRule;

@@ -41,12 +41,12 @@ const DECISIONS: {
     return [
       created,
       ...contentAdded(depositId, { archive, entry }),
-      ...(command.final ? [depositCompleted(depositId, now, entries, fallbackOrigin)] : []),
+      ...(command.isFinal ? [depositCompleted(depositId, now, entries, fallbackOrigin)] : []),
     ];
   },
 
   ChangeDeposit(command, deposit) {
-    const { depositId, change, final, now } = command;
+    const { depositId, change, isFinal, now } = command;
     assertPartial(depositId, deposit);
     if ('entry' in change && change.entry) assertSoftwareEntry(change.entry, command.providerUrl);
     if ('number' in change) assertHasArchive(change.number, deposit);
@@ -55,8 +55,8 @@ const DECISIONS: {
     assertPartial(depositId, after);
     assertArchives(after.archives.length, command.maxArchives);
     assertEntries(after.entries.length);
-    if (!final) assertChangeLimit(depositId, after.changes);
-    return final
+    if (!isFinal) assertChangeLimit(depositId, after.changes);
+    return isFinal
       ? [...changes, depositCompleted(depositId, now, after.entries, after.fallbackOrigin)]
       : changes;
   },
