@@ -116,12 +116,14 @@ type DepositLog = { readonly log: EventLog; readonly kept?: KeptStates<Deposit> 
 class DepositReactor<State extends Waiting> implements Reactor {
   readonly name: string;
   readonly streamPrefix = deposits.prefix;
-  readonly #from: DepositLog;
+  readonly #log: DepositLog['log'];
+  readonly #kept: DepositLog['kept'];
   readonly #task: Task<State>;
 
-  constructor(from: DepositLog, task: Task<State>) {
+  constructor({ log, kept }: DepositLog, task: Task<State>) {
     this.name = task.name;
-    this.#from = from;
+    this.#log = log;
+    this.#kept = kept;
     this.#task = task;
   }
 
@@ -136,13 +138,13 @@ class DepositReactor<State extends Waiting> implements Reactor {
   }
 
   async ownerOf(event: RecordedEvent): Promise<string> {
-    const { state } = this.#from.kept?.provenBy(event) ?? {};
-    return state && 'client' in state ? state.client : ownerOf(this.#from.log, event);
+    const { state } = this.#kept?.provenBy(event) ?? {};
+    return state && 'client' in state ? state.client : ownerOf(this.#log, event);
   }
 
   /** Returns one slot for a deposit that is known to be small. */
   slotsOf(event: RecordedEvent): number {
-    const { state } = this.#from.kept?.provenBy(event) ?? {};
+    const { state } = this.#kept?.provenBy(event) ?? {};
     const archives = state && 'archives' in state ? state.archives : undefined;
     const isSmall = archives?.length === 1 && archives.every(({ length }) => length <= SMALL_ARCHIVE);
     return isSmall ? 1 : SLOTS_OF_LARGE;
@@ -169,8 +171,8 @@ class DepositReactor<State extends Waiting> implements Reactor {
 
   /** Returns the deposit as it is, or as it was at the event. */
   async #present(event: RecordedEvent): Promise<StreamState<Deposit>> {
-    const { log, kept } = this.#from;
-    return kept?.provenBy(event) ?? readState(log, deposits, depositIdOf(event), { atLeast: event.revision });
+    const kept = this.#kept?.provenBy(event);
+    return kept ?? readState(this.#log, deposits, depositIdOf(event), { atLeast: event.revision });
   }
 
   #waiting(deposit: Deposit): State | undefined {
@@ -179,7 +181,7 @@ class DepositReactor<State extends Waiting> implements Reactor {
   }
 
   #isProvenDone(event: RecordedEvent): boolean {
-    const proven = this.#from.kept?.provenBy(event);
+    const proven = this.#kept?.provenBy(event);
     return proven !== undefined && this.#waiting(proven.state) === undefined;
   }
 
@@ -220,9 +222,8 @@ class DepositReactor<State extends Waiting> implements Reactor {
     context: CommandContext,
     how: Pick<HandleOptions<Deposit, DepositCommand>, 'from' | 'next'> = {},
   ): Promise<Deposit> {
-    const options = { atLeast: event.revision, kept: this.#from.kept, ...how };
-    return (await handleCommand(this.#from.log, deposits, depositIdOf(event), command, context, options))
-      .state;
+    const options = { atLeast: event.revision, kept: this.#kept, ...how };
+    return (await handleCommand(this.#log, deposits, depositIdOf(event), command, context, options)).state;
   }
 }
 
