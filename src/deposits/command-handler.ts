@@ -10,7 +10,7 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { chainHash, eventId, sealAfter } from '../event-log/integrity/hash-chain.ts';
-import { isBeyond, OutageRetries } from '../event-log/outage-retries.ts';
+import { isBeyond, OutageRetries, pauseAfterLostRace } from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
 import { errorsOfCode } from '../tools/coded-error.ts';
 import { random } from '../tools/random.ts';
@@ -135,7 +135,7 @@ export async function handleCommand<State, Command, Event extends { type: string
     } catch (error) {
       kept?.drop(stream);
       if (!(error instanceof WrongExpectedRevision)) throw error;
-      await pause(lost + 1);
+      await pauseAfterLostRace(Math.min((lost + 1) * 2, 50));
       const shown = await read();
       if (shown.executed) return shown.executed;
       if (isBeyond(shown.revision, present.revision)) {
@@ -251,9 +251,4 @@ function toNewEvents<Event extends { type: string; data: object }>(
       ...(tracing === undefined ? {} : { traceparent: tracing }),
     },
   }));
-}
-
-/** Sleeps a random time, which grows with the attempts, so that writers do not stay in step. */
-function pause(attempt: number): Promise<void> {
-  return clock.sleep(random.fraction() * Math.min(attempt * 2, 50));
 }

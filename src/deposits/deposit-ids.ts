@@ -8,7 +8,13 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { chainHash, sealAfter } from '../event-log/integrity/hash-chain.ts';
-import { isBeyond, OutageRetries, RETRY_LIMITS, type RetryLimits } from '../event-log/outage-retries.ts';
+import {
+  isBeyond,
+  OutageRetries,
+  pauseAfterLostRace,
+  RETRY_LIMITS,
+  type RetryLimits,
+} from '../event-log/outage-retries.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { random } from '../tools/random.ts';
@@ -210,7 +216,7 @@ class DepositIdReservations {
         this.#head = undefined;
         if (!(error instanceof WrongExpectedRevision)) throw error;
       }
-      await pause(lost);
+      await pauseAfterLostRace(Math.max(10, lost / 2));
       const shown = await this.#readHead(since);
       if (isBeyond(shown.revision, tail.revision)) {
         if (retries.isOver) throw idConflictError(lost, tail);
@@ -235,11 +241,6 @@ type StreamHead = {
   readonly hash: string | null;
   readonly next: number;
 };
-
-/** Sleeps a random time, which grows with the attempts, so that nodes do not stay in step. */
-function pause(lost: number): Promise<void> {
-  return clock.sleep(random.fraction() * Math.max(10, lost / 2));
-}
 
 function idConflictError(lost: number, { revision }: StreamHead): EventLogUnavailable {
   return new EventLogUnavailable(

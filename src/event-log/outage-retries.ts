@@ -1,5 +1,6 @@
 import { clock } from '../tools/clock.ts';
 import { Backoff, type BackoffOptions } from '../tools/concurrency/backoff.ts';
+import { random } from '../tools/random.ts';
 import { EventLogUnavailable, type ExpectedRevision } from './event-log.ts';
 
 export type RetryLimits = BackoffOptions & {
@@ -46,6 +47,11 @@ export class OutageRetries {
   pauseUnexplained(stream: string): Promise<void> {
     return this.pause(`The append to ${stream} was rejected, and no read shows another event`);
   }
+}
+
+/** Sleeps a random time up to a maximum, so that writers that lost a race do not stay in step. */
+export function pauseAfterLostRace(maximumMs: number): Promise<void> {
+  return clock.sleep(random.fraction() * maximumMs);
 }
 
 /** Whether a read shows events that another writer appended after the expected revision. */
