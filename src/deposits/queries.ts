@@ -28,7 +28,7 @@ type DepositView<Type> = { readonly projection: Projection<Type, DepositEvent>; 
 
 /**
  * Reads deposits from the views of this node, or from their streams if a view may be stale. A view that it returns is
- * never older than the write before it.
+ * not older than the write before it, unless the event log does not answer.
  */
 export class DepositQueries {
   readonly #log: EventLog;

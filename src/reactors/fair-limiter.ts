@@ -3,7 +3,7 @@ import { FairQueue } from '../tools/concurrency/fair-queue.ts';
 
 type Waiting = { readonly slots: number; readonly begin: () => void };
 
-/** A semaphore with a limit of half the slots per owner, first come first served, and an exclusive mode. */
+/** A semaphore with a limit of half the slots per owner, served round-robin by owner, and an exclusive mode. */
 export class FairLimiter {
   readonly #count: number;
   readonly #limitPerOwner: number;

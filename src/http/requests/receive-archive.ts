@@ -1,5 +1,5 @@
 import type { ArchiveFormat } from '../../archives/archive-reader.ts';
-import { sniffFormat } from '../../archives/format.ts';
+import { SNIFF_LENGTH, sniffFormat } from '../../archives/format.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { ContentMismatch } from '../../object-store/object-store.ts';
 import { isArchiveType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
@@ -66,9 +66,6 @@ const TYPES: Readonly<Record<ArchiveFormat, readonly [string, ...string[]]>> = {
   'tar.xz': ['application/x-xz', ...ANY_TAR],
 };
 
-/** Number of bytes that identify a tar, by the checksum of its first header. */
-const HEAD_BYTES = 512;
-
 /** Passes the bytes on, counts them in `received`, and lets `assertFormat` refuse their format. */
 async function* examine(
   body: AsyncIterable<Uint8Array>,
@@ -81,7 +78,7 @@ async function* examine(
     if (!head) yield chunk;
     else {
       head = Buffer.concat([head, chunk]);
-      if (head.length < HEAD_BYTES) continue;
+      if (head.length < SNIFF_LENGTH) continue;
       assertFormat(formatOf(head));
       yield head;
       head = undefined;
@@ -94,7 +91,7 @@ async function* examine(
 
 function formatOf(head: Buffer): ArchiveFormat {
   if (head.length === 0) throw badRequest('The body is empty where an archive is needed.');
-  const format = sniffFormat(head.subarray(0, HEAD_BYTES));
+  const format = sniffFormat(head.subarray(0, SNIFF_LENGTH));
   if (format !== 'unknown') return format;
   throw new SwordError(
     'ErrorContent',
