@@ -2,7 +2,7 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import { deposits } from '../domain/aggregates.ts';
 import { statusAfter, UNFINISHED } from '../domain/deposit/status-detail.ts';
 import { type EventLog, occurredAt, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
-import { identifiersOf } from '../swhid/deposit-identifiers.ts';
+import { withIdentifiers } from '../swhid/deposit-identifiers.ts';
 import { statusFields } from '../sword/documents/status-document.ts';
 import type { Iris } from '../sword/iris.ts';
 import { apply } from '../views/fold.ts';
@@ -95,8 +95,6 @@ export function statusChangeDocument(
 ): StatusChangeDocument {
   const { depositId, collection } = deposit;
   const isGone = event.type === 'DepositDeleted';
-  const externalId = deposit.externalIdentifier ?? deposit.slug;
-  const status = { ...deposit, loaded: identifiersOf(deposit), externalId };
   const timestamp = occurredAt(event);
   return {
     type: isGone ? 'deposit.deleted' : 'deposit.status',
@@ -108,7 +106,7 @@ export function statusChangeDocument(
       client: deposit.client,
       collection,
       title: deposit.title,
-      ...(!isGone && statusFields(status, refIdAliases)),
+      ...(!isGone && statusFields(withIdentifiers(deposit), refIdAliases)),
       created: deposit.createdAt,
       updated: timestamp,
       links: {

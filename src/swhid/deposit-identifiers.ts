@@ -24,13 +24,20 @@ export function depositIdentifiers(loaded: LoadedIdentifiers | null): RefIds | n
   return { refId: formatSwhid(core), refIdContext: formatQualifiedSwhid({ ...core, qualifiers }) };
 }
 
-/** Returns the identifiers of the loaded content, or else of the object that the metadata are about. */
-export function identifiersOf({
-  loaded,
-  about,
-}: {
+type Identified = {
   readonly loaded: LoadedIdentifiers | null;
   readonly about?: RefIds | null | undefined;
-}): RefIds | null {
+};
+
+/** Returns the identifiers of the loaded content, or else of the object that the metadata are about. */
+export function identifiersOf({ loaded, about }: Identified): RefIds | null {
   return depositIdentifiers(loaded) ?? about ?? null;
+}
+
+/** Returns a deposit with its identifiers, and that of its client: of the metadata, else the slug. */
+export function withIdentifiers<
+  Deposit extends Identified & { readonly externalIdentifier: string | null; readonly slug: string | null },
+>(deposit: Deposit) {
+  const externalId = deposit.externalIdentifier ?? deposit.slug;
+  return { ...deposit, loaded: identifiersOf(deposit), externalId };
 }

@@ -1,5 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
+import { withIdentifiers } from '../../swhid/deposit-identifiers.ts';
 import { statusDocument } from '../../sword/documents/status-document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
 import { answerVersion } from '../responses/representation.ts';
@@ -23,9 +23,8 @@ export function statusHandler(parts: ReadParts & { readonly refIdAliases: boolea
       ctx.status = 201; // the code the interface states for success
       const seconds = RETRY_AFTER_SECONDS[deposit.status];
       if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
-      const externalId = deposit.externalIdentifier ?? deposit.slug;
-      const document = { ...deposit, loaded: identifiersOf(deposit), externalId };
-      answerVersion(ctx, deposit, DOCUMENT_OFFERS, () => statusDocument(document, parts), parts);
+      const describe = () => statusDocument(withIdentifiers(deposit), parts);
+      answerVersion(ctx, deposit, DOCUMENT_OFFERS, describe, parts);
       cache.store(ctx, deposit, () => queries.statusValidator(deposit));
     },
   });

@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
-import { identifiersOf } from '../../swhid/deposit-identifiers.ts';
+import { withIdentifiers } from '../../swhid/deposit-identifiers.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { renderInPieces, type TextCache } from '../../sword/documents/render.ts';
@@ -64,14 +64,8 @@ export async function answerDepositList(
 }
 
 function toListedDeposit(deposit: DepositStatusView, viewGeneration: number): ListedDeposit {
-  const { depositId, revision, externalIdentifier, slug } = deposit;
-  const version = `${viewGeneration} ${depositId} ${revision}`;
-  return {
-    ...deposit,
-    version,
-    externalId: externalIdentifier ?? slug,
-    loaded: identifiersOf(deposit),
-  };
+  const { depositId, revision } = deposit;
+  return { ...withIdentifiers(deposit), version: `${viewGeneration} ${depositId} ${revision}` };
 }
 
 function latestOf(deposits: readonly DepositStatusView[]): string | undefined {
