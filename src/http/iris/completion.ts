@@ -4,13 +4,14 @@ import { writtenDeposit } from '../../deposits/client-write.ts';
 import { parseContentDisposition } from '../../sword/headers/content-disposition.ts';
 import { isArchiveType, isEntryType, TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { headerText } from '../../sword/headers/raw-header.ts';
+import type { WriteParts } from '../handler-parts.ts';
 import { digestsOf, isEmpty, namedUpload, parseDepositRequest } from '../requests/deposit-request.ts';
 import { assertMd5 } from '../requests/receive-entry.ts';
 import { isEmptyBody, waitsToContinue } from '../requests/request-body.ts';
 import { assertDigests } from '../requests/verify-digests.ts';
-import { answerReceipt, type WriteParts } from '../responses/answer-receipt.ts';
+import { answerReceipt } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { checkChange } from './write-deposit.ts';
+import { checkChange } from './change-deposit.ts';
 
 const EMPTY_BODY = new Uint8Array();
 

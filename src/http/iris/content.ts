@@ -1,7 +1,7 @@
 import { contentDocument } from '../../sword/documents/content-document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
+import type { ReadParts } from '../handler-parts.ts';
 import { answerVersion } from '../responses/representation.ts';
-import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 

@@ -1,12 +1,13 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { removeDeposit } from '../../deposits/change.ts';
-import { answerCreated, answerReceipt, type WriteParts, withTag } from '../responses/answer-receipt.ts';
+import type { WriteParts } from '../handler-parts.ts';
+import { answerCreated, answerReceipt, withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { adding, checkAndChange, checkChange, replacing } from './change-deposit.ts';
 import { complete, isCompletion } from './completion.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';
 import { swhidText, update } from './metadata-update.ts';
 import type { Method } from './resource.ts';
-import { adding, checkAndChange, checkChange, replacing } from './write-deposit.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editHandler(parts: WriteParts): ServiceMiddleware {

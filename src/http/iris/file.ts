@@ -1,12 +1,12 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
+import type { WriteParts } from '../handler-parts.ts';
 import { answerArchive, type Downloads } from '../responses/answer-archives.ts';
-import type { WriteParts } from '../responses/answer-receipt.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
+import { checkAndChange } from './change-deposit.ts';
 import { findDeposit, isPossible, paramsOf } from './deposit-resource.ts';
 import { resource } from './resource.ts';
-import { checkAndChange } from './write-deposit.ts';
 
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 

@@ -7,8 +7,8 @@ import { type HistoryEntry, historyFeed } from '../../sword/documents/history-fe
 import { render } from '../../sword/documents/render.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/accept.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
+import type { ReadParts } from '../handler-parts.ts';
 import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
-import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 

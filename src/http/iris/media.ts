@@ -1,11 +1,11 @@
 import { type Offers, PAGE } from '../../sword/headers/accept.ts';
+import type { ReadParts, WriteParts } from '../handler-parts.ts';
 import { answerArchives, type Downloads } from '../responses/answer-archives.ts';
 import { answerMediaFeed, MEDIA_FEED_OFFERS, prefersFeed } from '../responses/answer-media-feed.ts';
-import { answerCreated, type WriteParts } from '../responses/answer-receipt.ts';
-import type { ReadParts } from '../responses/response-cache.ts';
+import { answerCreated } from '../responses/answer-receipt.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
+import { adding, checkAndChange, replacing } from './change-deposit.ts';
 import { depositResource } from './deposit-resource.ts';
-import { adding, checkAndChange, replacing } from './write-deposit.ts';
 
 /** The archives of a deposit as a feed, also for clients that accept none: many send no `Accept`. A page for people. */
 export function mediaFeedHandler(parts: ReadParts): ServiceMiddleware {

@@ -4,8 +4,8 @@ import type { Written } from '../../deposits/client-write.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../../swhid/swhid.ts';
 import { headerText } from '../../sword/headers/raw-header.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
+import type { WriteParts } from '../handler-parts.ts';
 import { WRITES } from '../requests/writes-by-iri.ts';
-import type { WriteParts } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 /** Adds metadata to a deposit that is done, without changing its status. `X-Check-SWHID` must identify it. */

@@ -2,8 +2,8 @@ import { render } from '../../sword/documents/render.ts';
 import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers, PAGE } from '../../sword/headers/accept.ts';
+import type { ReadParts } from '../handler-parts.ts';
 import { answerDocument, chooseRepresentation } from '../responses/representation.ts';
-import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 

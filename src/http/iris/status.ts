@@ -2,8 +2,8 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { withIdentifiers } from '../../swhid/deposit-identifiers.ts';
 import { statusDocument } from '../../sword/documents/status-document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
+import type { ReadParts } from '../handler-parts.ts';
 import { answerVersion } from '../responses/representation.ts';
-import type { ReadParts } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 

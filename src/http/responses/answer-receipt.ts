@@ -10,13 +10,12 @@ import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
 import { entityTag } from '../../sword/headers/entity-tag.ts';
 import type { View } from '../../views/view.ts';
 import { collectionNamed } from '../iris/deposit-resource.ts';
-import type { CheckWrite } from '../requests/write-checks.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 import { answerVersion } from './representation.ts';
 
 /** The sources of what a receipt shows in addition to its deposit. */
-type ReceiptOptions = RenderContext & {
+export type ReceiptOptions = RenderContext & {
   readonly terms: DublinCoreCache;
   readonly collections: View<CollectionView>;
 };
@@ -60,18 +59,12 @@ export function mediaTypeOf({
   return first && more.length === 0 ? first.mediaType : 'application/zip';
 }
 
-/** The parts that handlers of writes share: the checks before, the use cases, the receipts after. */
-export type WriteParts = ReceiptOptions & {
-  readonly checkWrite: CheckWrite;
-  readonly deposits: DepositParts;
-};
-
 /** Answers 201 with the receipt; `Location` is the IRI that the write was about. */
 export async function answerCreated(
   ctx: ServiceContext,
   written: Written,
   location: 'edit' | 'media',
-  parts: WriteParts,
+  parts: ReceiptOptions & { readonly deposits: DepositParts },
 ): Promise<void> {
   const deposit = await writtenDeposit(parts.deposits, written);
   ctx.status = 201;

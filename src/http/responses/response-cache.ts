@@ -1,6 +1,4 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import type { DepositQueries } from '../../deposits/queries.ts';
-import type { RenderContext } from '../../sword/documents/document.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import { isGranted, type OwnedDeposit } from '../iris/deposit-resource.ts';
 import { addressOf, type Credentials } from '../middleware/credentials.ts';
@@ -39,9 +37,6 @@ const KNOWN_HEADERS: ReadonlySet<string> = new Set([
   'x-forwarded-for',
   'x-forwarded-proto',
 ]);
-
-/** The parts that handlers of reads share: the views of deposits, how to show them, and the cache of answers. */
-export type ReadParts = RenderContext & { readonly queries: DepositQueries; readonly cache: ResponseCache };
 
 type CachedResponse = {
   readonly client: string;

@@ -2,9 +2,10 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import { changeContent } from '../../deposits/change.ts';
 import type { ReceivedContent, Written } from '../../deposits/client-write.ts';
 import type { Change } from '../../domain/deposit/commands.ts';
+import type { WriteParts } from '../handler-parts.ts';
 import type { CheckedWrite } from '../requests/write-checks.ts';
 import { WRITES } from '../requests/writes-by-iri.ts';
-import { type WriteParts, withTag } from '../responses/answer-receipt.ts';
+import { withTag } from '../responses/answer-receipt.ts';
 import type { ServiceContext } from '../service-context.ts';
 
 type ChangeOf = (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change;
