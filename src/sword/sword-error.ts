@@ -76,6 +76,18 @@ export function badRequest(summary: string, options: SwordErrorOptions = {}): Sw
   return new SwordError('ErrorBadRequest', summary, options);
 }
 
+/** Builds the error for a method that is not possible now; `allow` lists those that are. */
+export function notAllowed(
+  method: string,
+  allow: string,
+  summary = `${method} is not possible here.`,
+): SwordError {
+  return new SwordError('MethodNotAllowed', summary, {
+    verboseDescription: `Possible now: ${allow}.`,
+    headers: { Allow: allow },
+  });
+}
+
 export function checksumMismatch(summary: string): SwordError {
   return new SwordError('ErrorChecksumMismatch', summary);
 }

@@ -5,12 +5,12 @@ import { LruCache } from '../../tools/lru-cache.ts';
 import type { WriteParts } from '../handler-parts.ts';
 import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/dry-run-parameter.ts';
+import { collectionNamed, grantedCollection } from '../requests/path-names.ts';
 import { WRITES } from '../requests/writes-by-iri.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
 import { answerCreated } from '../responses/answer-receipt.ts';
 import { LISTS, LongAnswers } from '../responses/long-answers.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { collectionNamed, grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
 /** Maximum number of characters of cached list entries, which have some 1,500 each. */

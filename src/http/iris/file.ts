@@ -2,10 +2,11 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import type { WriteParts } from '../handler-parts.ts';
+import { paramsOf } from '../requests/path-names.ts';
 import { answerArchive, type Downloads } from '../responses/answer-archives.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { checkAndChange } from './change-deposit.ts';
-import { findDeposit, isPossible, paramsOf } from './deposit-resource.ts';
+import { findDeposit, isPossible } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };

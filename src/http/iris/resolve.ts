@@ -4,10 +4,11 @@ import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../conten
 import { formatQualifiedSwhid, InvalidSwhid, parseReference, type Swhid } from '../../swhid/swhid.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
+import { depositIdIn } from '../requests/path-names.ts';
 import { untilClientGone } from '../requests/request-body.ts';
 import { answerObject } from '../responses/answer-object.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { depositIdIn, resource } from './resource.ts';
+import { resource } from './resource.ts';
 
 /** Path before the SWHID, which may contain slashes. */
 const PREFIX = '/1/resolve/';

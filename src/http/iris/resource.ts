@@ -1,5 +1,5 @@
 import { refuseMediation } from '../../sword/headers/on-behalf-of.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { notAllowed } from '../../sword/sword-error.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -44,24 +44,6 @@ export function resource<Target>({
     if (method !== 'GET' && method !== 'HEAD') refuseMediation(ctx.req.headers['on-behalf-of']);
     await handler(ctx, target);
   };
-}
-
-export function notAllowed(
-  method: string,
-  allow: string,
-  summary = `${method} is not possible here.`,
-): SwordError {
-  return new SwordError('MethodNotAllowed', summary, {
-    verboseDescription: `Possible now: ${allow}.`,
-    headers: { Allow: allow },
-  });
-}
-
-/** Returns the deposit id that the digits of a path name, or `undefined` for any other text. */
-export function depositIdIn(text: string | undefined): number | undefined {
-  if (text === undefined || !/^[1-9][0-9]{0,15}$/.test(text)) return undefined;
-  const id = Number(text);
-  return Number.isSafeInteger(id) ? id : undefined;
 }
 
 function allowed<Target>(handlers: Handlers<Target>, possible: (method: Method) => boolean): string {

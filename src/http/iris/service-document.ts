@@ -6,9 +6,9 @@ import type { Iris } from '../../sword/iris.ts';
 import type { View } from '../../views/view.ts';
 import type { HttpSettings } from '../http-settings.ts';
 import { serviceDescriptionLink } from '../middleware/landing-page.ts';
+import { collectionNamed, grantedCollection } from '../requests/path-names.ts';
 import { answerDocument } from '../responses/representation.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { collectionNamed, grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
 
 type ServiceDocumentOptions = Pick<HttpSettings, 'depositNamespace' | 'maxUploadSize' | 'archiveLimits'> & {

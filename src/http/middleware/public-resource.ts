@@ -1,4 +1,4 @@
-import { notAllowed } from '../iris/resource.ts';
+import { notAllowed } from '../../sword/sword-error.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
 type Answer = (ctx: ServiceContext) => void | Promise<void>;

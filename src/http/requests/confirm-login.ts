@@ -3,9 +3,9 @@ import { type DepositParts, VIEW_TIMEOUT_MS } from '../../deposits/client-write.
 import { clients } from '../../domain/aggregates.ts';
 import { EventLogUnavailable } from '../../event-log/event-log.ts';
 import { foldStream } from '../../views/fold.ts';
-import { assertGranted } from '../iris/deposit-resource.ts';
 import { unauthorized } from '../middleware/credentials.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { assertGranted } from './path-names.ts';
 
 /**
  * Evaluates login and grant as the log has them now: both may have been revoked while the body arrived.

@@ -3,8 +3,8 @@ import { isStatus, STATUSES, type Status } from '../../domain/deposit/status-det
 import type { PageLink } from '../../sword/documents/collection-feed.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
-import { depositIdIn } from '../iris/resource.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { depositIdIn } from './path-names.ts';
 
 export const PAGE_SIZE = 100;
 /** Maximum page size; larger requests get this, since existing clients follow the links in any case. */

@@ -12,13 +12,12 @@ import { assertMatches, assertNoneMatches, entityTag } from '../../sword/headers
 import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { refuseBidiControls } from '../../sword/headers/slug.ts';
-import { notFound } from '../../sword/sword-error.ts';
+import { notAllowed, notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
-import { collectionNamed } from '../iris/deposit-resource.ts';
-import { notAllowed } from '../iris/resource.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { confirmLogin } from './confirm-login.ts';
 import { type Accepted, type BodyKind, bodyKind, parseDepositRequest } from './deposit-request.ts';
+import { collectionNamed } from './path-names.ts';
 import { assertDeclaredLength, receiveBody } from './receive-body.ts';
 import type { ReceivingParts } from './receiving.ts';
 import type { WriteRule } from './writes-by-iri.ts';

@@ -9,7 +9,7 @@ import type { RenderContext } from '../../sword/documents/document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/accept.ts';
 import { entityTag } from '../../sword/headers/entity-tag.ts';
 import type { View } from '../../views/view.ts';
-import { collectionNamed } from '../iris/deposit-resource.ts';
+import { collectionNamed } from '../requests/path-names.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 import { answerVersion } from './representation.ts';

@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { LruCache } from '../../tools/lru-cache.ts';
-import { isGranted, type OwnedDeposit } from '../iris/deposit-resource.ts';
 import { addressOf, type Credentials } from '../middleware/credentials.ts';
 import { type ObservingOptions, observeRequest, REQUEST_ID } from '../middleware/observe-requests.ts';
 import { isHost } from '../middleware/request-target.ts';
+import { isGranted } from '../requests/path-names.ts';
 import { routeOf } from '../route-table.ts';
 import type { ServiceContext } from '../service-context.ts';
 
@@ -76,7 +76,7 @@ export class ResponseCache {
   /** Caches the response that a handler has just made about a deposit, if it may be repeated. */
   store(
     ctx: ServiceContext,
-    { client, collection }: OwnedDeposit,
+    { client, collection }: Pick<CachedResponse, 'client' | 'collection'>,
     validator: () => (() => boolean) | undefined,
   ): void {
     const { req, res, originalUrl: url, body, status } = ctx;

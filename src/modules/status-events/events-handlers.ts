@@ -8,9 +8,10 @@ import {
 } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { type EventLog, lastEvent, type Position } from '../../event-log/event-log.ts';
-import { findDeposit, grantedCollection } from '../../http/iris/deposit-resource.ts';
+import { findDeposit } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
 import type { Credentials } from '../../http/middleware/credentials.ts';
+import { grantedCollection } from '../../http/requests/path-names.ts';
 import type { ServiceContext, ServiceMiddleware } from '../../http/service-context.ts';
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';

@@ -1,8 +1,8 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
 import type { UndeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import type { HeldNotification } from '../../domain/notifications/notifications.ts';
-import { grantedCollection } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
+import { grantedCollection } from '../../http/requests/path-names.ts';
 import { answerDocument } from '../../http/responses/representation.ts';
 import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';

@@ -1,4 +1,4 @@
-import { assertGranted } from '../../../http/iris/deposit-resource.ts';
+import { assertGranted } from '../../../http/requests/path-names.ts';
 import {
   type BodyTimeouts,
   ClientGone,

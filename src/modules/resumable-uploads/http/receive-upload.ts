@@ -1,8 +1,8 @@
 import type { ReceivedContent } from '../../../deposits/client-write.ts';
 import type { Archive } from '../../../domain/deposit/events.ts';
-import { paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { type Accepted, unaccepted } from '../../../http/requests/deposit-request.ts';
 import { isDryRun } from '../../../http/requests/dry-run-parameter.ts';
+import { paramsOf } from '../../../http/requests/path-names.ts';
 import { receiveArchive } from '../../../http/requests/receive-archive.ts';
 import type { NamedArchive, ReceivingParts } from '../../../http/requests/receiving.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';

@@ -1,7 +1,7 @@
-import { grantedCollection, paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { resource } from '../../../http/iris/resource.ts';
 import { refuseCodings } from '../../../http/requests/deposit-request.ts';
 import { assertNoDryRun } from '../../../http/requests/dry-run-parameter.ts';
+import { grantedCollection, paramsOf } from '../../../http/requests/path-names.ts';
 import type { BodyTimeouts } from '../../../http/requests/request-body.ts';
 import type { ServiceContext, ServiceMiddleware } from '../../../http/service-context.ts';
 import { notFound } from '../../../sword/sword-error.ts';

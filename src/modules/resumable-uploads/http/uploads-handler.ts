@@ -1,7 +1,7 @@
-import { grantedCollection } from '../../../http/iris/deposit-resource.ts';
 import { resource } from '../../../http/iris/resource.ts';
 import { isEmpty, refuseCodings } from '../../../http/requests/deposit-request.ts';
 import { assertNoDryRun } from '../../../http/requests/dry-run-parameter.ts';
+import { grantedCollection } from '../../../http/requests/path-names.ts';
 import type { BodyTimeouts } from '../../../http/requests/request-body.ts';
 import type { ServiceContext, ServiceMiddleware } from '../../../http/service-context.ts';
 import type { Iris } from '../../../sword/iris.ts';
