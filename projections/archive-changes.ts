@@ -8,7 +8,7 @@ import {
 } from '../src/domain/deposit/archive-list.ts';
 import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
-import { type DepositFields, withChange } from './status-changes.ts';
+import { type DepositFields, withChange } from './deposit-fields.ts';
 
 /**
  * Returns the handlers of the events that change the archives of a deposit. `keptOf` returns what the view contains of

@@ -3,7 +3,7 @@ import { type Archives, type NumberedArchive, noArchives } from '../src/domain/d
 import type { DepositEvent, MetadataEntry } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
 import { archiveChanges } from './archive-changes.ts';
-import { type DepositFields, newDeposit, statusChanges, withChange } from './status-changes.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange } from './deposit-fields.ts';
 
 /** The content of a deposit, for its receipt, its content document, its Statement and its EM-IRI. */
 export type DepositContentView = DepositFields &

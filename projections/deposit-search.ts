@@ -3,7 +3,7 @@ import { type Archives, noArchives } from '../src/domain/deposit/archive-list.ts
 import type { DepositEvent, EntryFacts, Reason } from '../src/domain/deposit/events.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
 import { archiveChanges } from './archive-changes.ts';
-import { type DepositFields, newDeposit, statusChanges, withChange } from './status-changes.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange } from './deposit-fields.ts';
 
 /** A row in the list of all deposits, and the texts by which it is found. */
 export type DepositSearchView = DepositFields &

@@ -1,7 +1,7 @@
 import { deposits } from '../src/domain/aggregates.ts';
 import type { DepositEvent, EntryFacts } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
-import { type DepositFields, newDeposit, statusChanges, withChange } from './status-changes.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange } from './deposit-fields.ts';
 
 /** The data of the State-IRI and of the list of a collection. */
 export type DepositStatusView = DepositFields & {
