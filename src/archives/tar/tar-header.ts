@@ -56,12 +56,9 @@ function numberAt(block: Buffer, at: number, length: number, what: () => string)
 }
 
 function base256(field: Buffer, what: () => string): number {
-  const positive =
-    field[0]! & 0x40
-      ? undefined
-      : BigInt(`0x${field.toString('hex')}`) ^ (0x80n << BigInt(8 * (field.length - 1)));
-  if (positive === undefined || positive > BigInt(Number.MAX_SAFE_INTEGER)) {
+  const value = BigInt(`0x${field.toString('hex')}`) ^ (0x80n << BigInt(8 * (field.length - 1)));
+  // The second bit of a negative number is set, so its value without the first one is too large as well.
+  if (value > BigInt(Number.MAX_SAFE_INTEGER))
     throw corrupt('CORRUPT', `${what()} is invalid: negative or too large`);
-  }
-  return Number(positive);
+  return Number(value);
 }
