@@ -347,7 +347,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
     'a long name of 5 MiB',
     tarOf([{ name: 'l', type: 'L', size: 5 * 1024 ** 2 }]),
     'NAME_TOO_LONG',
-    /too long: 5242880/,
+    /a long name of the tar is too long: 5242880/,
   ],
   ['a NUL in a pax path', tarOf([paxHeader({ path: 'a\0b' }), readme]), 'BAD_NAME', /NUL/],
   ['a sparse file', tarOf([paxHeader({ 'GNU.sparse.major': '1' }), readme]), 'UNSUPPORTED', /sparse/],
@@ -402,6 +402,12 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   [
     'nothing but an archive',
     tarOf([{ name: 'inner.tar.gz', data: gzipSync(demoTar) }]),
+    'ONLY_ARCHIVES',
+    /archive within an archive/,
+  ],
+  [
+    'nothing but an archive of several chunks',
+    tarOf([{ name: 'inner.tar.gz', data: Buffer.concat([gzipSync(demoTar), randomBytes(2 * 1024 ** 2)]) }]),
     'ONLY_ARCHIVES',
     /archive within an archive/,
   ],

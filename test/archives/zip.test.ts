@@ -195,7 +195,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
     'bytes after the compressed data',
     zipOf([{ ...readme, packed: Buffer.from([3, 0, 9, 9]), size: 0, crc: 0 }]),
     'TRAILING_BYTES',
-    /trailing/,
+    /2 bytes follow .*trailing/,
   ],
   ['a name with “..”', zipOf([{ name: '../../evil.txt', data: 'x' }]), 'PATH_TRAVERSAL', /traversal/],
   [
@@ -266,6 +266,12 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   [
     'nothing but an archive',
     zipOf([{ name: 'inner.zip', data: inner }]),
+    'ONLY_ARCHIVES',
+    /archive within an archive/,
+  ],
+  [
+    'nothing but an archive of several chunks',
+    zipOf([{ name: 'inner.zip', data: Buffer.concat([inner, randomBytes(2 * 1024 ** 2)]) }]),
     'ONLY_ARCHIVES',
     /archive within an archive/,
   ],
