@@ -479,15 +479,21 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-test('the heads of more streams than a Map can have are stored', (t) => {
+test('the heads of more streams than a Map can have are stored, however often their arrays grow', (t) => {
   const heads = new StreamHeads(100);
   const hashOf = (revision: number) => hash('sha256', `${revision}`);
-  for (let number = 0; number < 250; number += 1)
+  for (let number = 0; number < 600; number += 1) {
     heads.set(`deposit-${number}`, { revision: number, hash: hashOf(number) });
+    if (number !== 100) heads.setTime(`deposit-${number}`, 1000 + number);
+  }
   heads.set('deposit-0', { revision: 7, hash: null });
-  t.is(heads.size, 250);
+  t.is(heads.size, 600);
   t.deepEqual(heads.get('deposit-0'), { revision: 7, hash: null });
-  for (const number of [99, 100, 249])
+  for (const number of [99, 100, 255, 256, 599])
     t.deepEqual(heads.get(`deposit-${number}`), { revision: number, hash: hashOf(number) });
-  t.is(heads.get('deposit-250'), undefined);
+  t.deepEqual(
+    [99, 100, 255, 599, 600].map((number) => heads.timeOf(`deposit-${number}`)),
+    [1099, Number.NaN, 1255, 1599, Number.NaN],
+  );
+  t.is(heads.get('deposit-600'), undefined);
 });
