@@ -444,6 +444,11 @@ test('the EM-IRI returns the list of archives to feed readers, and the archives 
     t.is(answer.headers.get('content-type'), 'application/zip', Accept);
     t.is((await bytesOf(answer)).toString('latin1', 0, 2), 'PK');
   }
+  for (const Accept of ['application/json', 'application/json, application/zip;q=0']) {
+    const answer = await alice.get(`${deposit}media/`, { Accept });
+    t.regex(answer.headers.get('content-type') ?? '', /^application\/json/, Accept);
+    await answer.body?.cancel();
+  }
   const empty = await created(alice, helloEntry, { ...entryHeaders(), ...partial });
   const feed = parsedBody(await (await alice.get(`${empty}media/`, { Accept: FEED })).text());
   t.deepEqual(texts(feed, `${ATOM}entry`), []);
