@@ -122,16 +122,22 @@ test('a member with the right content id and another SHA-256 is refused', async 
   await t.throwsAsync(buffer(readers.read({ ...order, member: wanted }, PATIENT)), other);
 });
 
-test('a directory with a member of another SHA-256 is refused', async (t) => {
+test('a directory with a file or a link of another SHA-256 is refused', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');
-  const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256 } as const;
   const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
-  const bytes = encodeTree(header, [{ path: 'small', archive: 'a', ...leaf }]);
-  const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
-  const archive = { kind: 'bytes', bytes: archives.zip } as const;
-  const order = { kind: 'tree', archive, sha256: 'a', path: '', directories: true, manifest } as const;
-  await t.throwsAsync(buffer(readers.read(order, PATIENT)), { message: /has the SHA-256/ });
+  const link = tarOf([{ name: 'small', type: '2', linkName: small.toString() }]);
+  for (const [mode, packed] of [
+    ['100644', archives.zip],
+    ['120000', link],
+  ] as const) {
+    const leaf = { mode, id: contentId(small), length: small.length, sha256 } as const;
+    const bytes = encodeTree(header, [{ path: 'small', archive: 'a', ...leaf }]);
+    const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
+    const archive = { kind: 'bytes', bytes: packed } as const;
+    const order = { kind: 'tree', archive, sha256: 'a', path: '', directories: true, manifest } as const;
+    await t.throwsAsync(buffer(readers.read(order, PATIENT)), { message: /has the SHA-256/ }, mode);
+  }
 });
 
 test('members of bzip2 and xz tars are read', async (t) => {
