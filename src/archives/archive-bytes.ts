@@ -31,7 +31,7 @@ export class ArchiveBytes implements Disposable {
 
   /** Fills `target` with the bytes from `position` on. */
   read(target: Uint8Array, position: number): void {
-    if (position < 0 || position + target.length > this.length) {
+    if (position + target.length > this.length) {
       throw new Unreadable(
         'TRUNCATED',
         `The archive is truncated: bytes up to ${position + target.length} are named, but it is ${this.length} bytes long.`,
