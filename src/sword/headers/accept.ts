@@ -82,19 +82,16 @@ const JAVA_DEFAULT = 'text/html, image/gif, image/jpeg, ';
 
 function rangesIn(accept: RawHeader): Range[] {
   const text = headerText(accept) ?? '';
-  return (text.startsWith(JAVA_DEFAULT) ? '*/*' : text).split(',', MAX_RANGES).flatMap(parseRange);
+  return (text.startsWith(JAVA_DEFAULT) ? '*/*' : text).split(',', MAX_RANGES).map(parseRange);
 }
 
-function parseRange(text: string, place: number): Range[] {
+function parseRange(text: string, place: number): Range {
   const parts = text.split(';', 1 + MAX_PARAMETERS).map((part) => part.trim().toLowerCase());
   const [type = '', ...parameters] = parts;
-  if (!/^[^/\s]+\/[^/\s]+$/.test(type)) return [];
   const values = new Map(parameters.map(parsePair));
   const atomType = values.get('type');
   const wild = type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2;
-  return [
-    { type, atomType, quality: qualityOf(values.get('q')), exactness: wild + (atomType ? 1 : 0), place },
-  ];
+  return { type, atomType, quality: qualityOf(values.get('q')), exactness: wild + (atomType ? 1 : 0), place };
 }
 
 function parsePair(parameter: string): [string, string] {
