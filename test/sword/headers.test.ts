@@ -463,6 +463,7 @@ test('Accept selects the representation by weight, then specificity, then order'
     ['application/xml;q=0, */*;q=0.1', 'application/atom+xml'],
     ['application/xml;q=0, application/json;q=0', 'application/xml'],
     ['application/json;q=2, application/xml;q=0.9', 'application/json'],
+    ['application/*;q=0.1, application/json', 'application/json'],
     [';;,,/,q=1', 'application/xml'],
   ] as const;
   for (const [accept, contentType] of cases) {
