@@ -489,6 +489,8 @@ test('the heads of more streams than a Map can have are stored, however often th
   heads.set('deposit-0', { revision: 7, hash: null });
   t.is(heads.size, 600);
   t.deepEqual(heads.get('deposit-0'), { revision: 7, hash: null });
+  heads.set('deposit-1', { revision: 8, hash: 'no SHA-256' });
+  t.deepEqual(heads.get('deposit-1'), { revision: 8, hash: undefined });
   for (const number of [99, 100, 255, 256, 599])
     t.deepEqual(heads.get(`deposit-${number}`), { revision: number, hash: hashOf(number) });
   t.deepEqual(
