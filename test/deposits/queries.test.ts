@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
 import { completeDeposit } from '../../src/deposits/change.ts';
@@ -33,6 +34,7 @@ const LIMITS = { timeLimit: 3000, firstPause: 5, longestPause: 100 };
 class LogWithFaults extends MemoryEventLog {
   isAway = false;
   hasSubscribers = true;
+  deliveryDelayMs = 0;
   /** Number of the next reads that do not show the last event, as by a leader that was deposed. */
   staleReads = 0;
   /** The streams that were read, in order. */
@@ -50,6 +52,7 @@ class LogWithFaults extends MemoryEventLog {
   override async *subscribe(options?: SubscribeOptions): AsyncGenerator<SubscriptionMessage> {
     for await (const message of super.subscribe(options)) {
       if (!this.hasSubscribers) continue;
+      await pause(this.deliveryDelayMs);
       yield message;
     }
   }
@@ -85,6 +88,18 @@ async function serviceWithOldView(t: ExecutionContext) {
   const complete = () => completeDeposit(deposits, depositId, write());
   return { log, deposits: deposits.queries, depositId, complete };
 }
+
+test('a write resolves once the views of this node have it', async (t) => {
+  const { log, deposits, complete } = await serviceWithOldView(t);
+  Object.assign(log, { hasSubscribers: true, deliveryDelayMs: 100 });
+  await complete();
+  const all = { status: null, origin: null, page: 1, pageSize: 10, cursor: null };
+  const listed = await deposits.list({ client: 'alice', collection: 'software', ...all });
+  t.deepEqual(
+    listed.deposits.map(({ status }) => status),
+    ['deposited'],
+  );
+});
 
 test('the response to a write is read from the log if the view of this node does not have the write', async (t) => {
   const { deposits, depositId, complete } = await serviceWithOldView(t);
