@@ -156,6 +156,7 @@ test.serial(
           [`bytes=700-${end + 9}`, 700, end],
           ['bytes=700-1699', 700, 1699],
           ['bytes=-5', end - 4, end],
+          [`bytes=-${end + 9}`, 0, end],
           [`Bytes= ${end}-`, end, end],
         ] as const) {
           const answer = await alice.get(target, { Range: range, 'If-Range': tag });
