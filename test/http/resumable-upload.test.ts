@@ -114,6 +114,8 @@ test('an upload arrives in chunks, each at the offset of the end of the last one
   assertExpiry(t, first);
   await assertSwordError(t, await uploads.patch(upload, 0, 'abcd'), 409, 'Conflict');
   await assertSwordError(t, await uploads.patch(upload, 5, 'fghij'), 409, 'Conflict');
+  const beyond = await uploads.patch(upload, 0, 'fghij', { 'Upload-Offset': '9'.repeat(400) });
+  t.regex(await assertSwordError(t, beyond, 409, 'Conflict'), /continue at 9{79}…:/);
   t.is((await uploads.patch(upload.replace(/\/$/, ''), 4, 'efghij')).headers.get('upload-offset'), '10');
   t.is(await uploads.offset(upload), 10);
 });

@@ -6,7 +6,7 @@ import {
   requestBody,
 } from '../../../http/requests/request-body.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
-import { SwordError } from '../../../sword/sword-error.ts';
+import { SwordError, shortened } from '../../../sword/sword-error.ts';
 import { collectingBuffers } from '../../../tools/gc-hint.ts';
 import type { ResumableUploads } from '../resumable-uploads.ts';
 import { type Checksum, tooManyBytes, type Upload } from '../upload.ts';
@@ -26,7 +26,8 @@ export async function receiveChunk(
 ): Promise<void> {
   // An interrupted request has stalled, or its client removes the upload: no client waits for the answer.
   using hold = await uploads.hold(upload, { interrupt: () => ctx.req.destroy() });
-  if (upload.state.status === 'used' || offset !== upload.offset) throw offsetMismatchError(offset, upload);
+  if (upload.state.status === 'used' || offset !== upload.offset)
+    throw offsetMismatchError(String(ctx.req.headers['upload-offset']), upload);
   assertFits(ctx, upload.length, offset);
   const body = collectingBuffers(orGone(requestBody(ctx, upload.length - offset, bodyTimeouts)));
   await upload.append(uploads.withRoom(upload, hold.watched(body)), checksum);
@@ -48,7 +49,8 @@ async function* orGone(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-function offsetMismatchError(offset: number, upload: Upload): SwordError {
-  const text = `The upload has ${upload.offset} bytes, so it cannot continue at ${offset}: request its offset by HEAD.`;
+/** @param sent the offset as it was sent: the number may be too large to be printed */
+function offsetMismatchError(sent: string, upload: Upload): SwordError {
+  const text = `The upload has ${upload.offset} bytes, so it cannot continue at ${shortened(sent)}: request its offset by HEAD.`;
   return new SwordError('Conflict', text);
 }
