@@ -37,7 +37,7 @@ export function entryFrom(given: Metadata): Entry | null {
   if (file !== undefined) {
     if (described !== undefined) throw new UsageFault(`--metadata cannot be combined with --${described}.`);
     const bytes = contentOf(file);
-    if (/^\s*[{[]/.test(bytes.toString('latin1', 0, 100)))
+    if (/^(?:\xef\xbb\xbf)?\s*[{[]/.test(bytes.toString('latin1', 0, 100)))
       throw new UsageFault(
         `${file} is JSON: give an Atom entry (XML) as --metadata, or options such as --name and --author.`,
       );

@@ -221,9 +221,11 @@ test('metadata from a file are read byte for byte', async (t) => {
 
 test('metadata in JSON are refused with what to give in their place', async (t) => {
   const file = path.join(await temporaryFolder(t), 'codemeta.json');
-  await writeFile(file, '\n{ "name": "Paint" }');
   const message = `${file} is JSON: give an Atom entry (XML) as --metadata, or options such as --name and --author.`;
-  t.throws(() => entryFrom({ metadata: file }), { instanceOf: UsageFault, message });
+  for (const start of ['\n', '\ufeff']) {
+    await writeFile(file, `${start}{ "name": "Paint" }`);
+    t.throws(() => entryFrom({ metadata: file }), { instanceOf: UsageFault, message });
+  }
 });
 
 test('file names are converted to ASCII that servers accept', (t) => {
