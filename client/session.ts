@@ -57,7 +57,7 @@ export function assertOnlyOptions([unexpected]: readonly string[], command: stri
 /** @throws {UsageFault} */
 export async function openSession(values: SessionOptions, { ignoreKept = false } = {}): Promise<Session> {
   const output = new Output(values.json ?? false);
-  const limits = timeLimits(secondsIn(values.timeout ?? values.patience));
+  const limits = timeLimits(secondsIn(values));
   const login = await readLogin(values, { ignoreKept });
   if (isExposed(login.server))
     output.note(
@@ -66,8 +66,10 @@ export async function openSession(values: SessionOptions, { ignoreKept = false }
   return { output, connection: new Connection({ login, limits: limits, note: (text) => output.note(text) }) };
 }
 
-function secondsIn(text = '120'): number {
+function secondsIn({ timeout, patience }: SessionOptions): number {
+  const text = timeout ?? patience ?? '120';
   const seconds = Number(text);
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && seconds <= 86_400) return seconds;
-  throw new UsageFault(`Invalid --timeout '${text}': give a number of seconds up to 86400.`);
+  const name = timeout === undefined ? 'patience' : 'timeout';
+  throw new UsageFault(`Invalid --${name} '${text}': give a number of seconds up to 86400.`);
 }
