@@ -41,12 +41,16 @@ export type ConnectionOptions = {
   readonly note: (text: string) => void;
 };
 
+/** Tries of a request over http to a server that resets them and has not answered yet. */
+const MAX_FIRST_LOSSES = 4;
+
 /** Sends requests to one server, with retries. The credentials are sent to no other server. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #authorization: string;
-  /** Before the first connection, the server is probably down, or its name wrong: then no request is retried. */
-  #wasReached = false;
+  #wasAnswered = false;
+  /** Connections lost. Before the first one, the server is probably down, or its name wrong: then nothing is retried. */
+  #losses = 0;
   /** Whether no proxy has refused `Expect: 100-continue` yet. */
   #mayExpect = true;
 
@@ -129,7 +133,6 @@ export class Connection {
       try {
         const asksFirst = this.#mayExpect && mayAskFirst(request.body);
         const answer = await this.#try(method, url, { ...request, asksFirst }, retries, read);
-        this.#wasReached = true;
         if (answer.status === 417 && asksFirst) {
           this.#mayExpect = false;
           continue;
@@ -142,7 +145,7 @@ export class Connection {
         this.#options.note(`${reason} (${answer.status}); retrying.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
-        this.#wasReached ||= error.connected;
+        if (error.connected) this.#losses += 1;
         repeated ||= error.delivered;
         const isUnsure = repeated && !isRead(method);
         await this.#waitForRetry(error, url, request, { retries, isUnsure });
@@ -160,7 +163,9 @@ export class Connection {
     using watch = retries.watch(isRead(method) || repeatable === 'after a look');
     const own = typeof headers === 'function' ? headers() : headers;
     const all = { 'User-Agent': `deposit/${VERSION}`, ...own, Authorization: this.#authorization };
-    return await read(await exchange({ method, url, headers: all, body, asksFirst, onSent, watch }), watch);
+    const message = await exchange({ method, url, headers: all, body, asksFirst, onSent, watch });
+    this.#wasAnswered = true;
+    return await read(message, watch);
   }
 
   /** Resolves when the request may be repeated. */
@@ -170,10 +175,16 @@ export class Connection {
     { repeatable }: SentRequest,
     { retries, isUnsure }: { retries: Retries; isUnsure: boolean },
   ): Promise<void> {
-    if (!this.#wasReached || !isTransientLoss(error)) throw unreachable(url, error);
+    const wasReached = this.#wasAnswered || this.#losses > 0;
+    if (!wasReached || !isTransientLoss(error)) throw unreachable(url, error);
     if (repeatable === 'after a look') throw error;
     if (!repeatable && error.delivered) throw unsure(url, error);
-    if (!(await retries.next())) throw isUnsure ? unsure(url, error) : unreachable(url, error);
+    // Some servers that expect TLS reset each connection without it.
+    const mayExpectTls = !this.#wasAnswered && url.protocol === 'http:' && error.code === 'ECONNRESET';
+    if ((mayExpectTls && this.#losses >= MAX_FIRST_LOSSES) || !(await retries.next())) {
+      const hint = mayExpectTls ? '; perhaps it speaks https' : '';
+      throw isUnsure ? unsure(url, error) : unreachable(url, error, hint);
+    }
     this.noteLoss(error);
   }
 }

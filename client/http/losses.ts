@@ -42,11 +42,12 @@ function nowAtServer({ date = '' }: Answer['headers']): number {
   return Date.parse(date) || clock.now();
 }
 
-export function unreachable(url: URL, error: Lost): Unreachable {
+/** @param hint continues the message. */
+export function unreachable(url: URL, error: Lost, hint = ''): Unreachable {
   if (error.code === 'EPROTO')
     return new Unreachable(`The server at ${url.origin} does not speak TLS there.`, error);
   const what = error.code.startsWith('HPE_') ? 'does not speak HTTP there' : 'cannot be reached';
-  return new Unreachable(`The server at ${url.origin} ${what}: ${reasonOfLoss(error)}.`, error);
+  return new Unreachable(`The server at ${url.origin} ${what}: ${reasonOfLoss(error)}${hint}.`, error);
 }
 
 export function unsure(url: URL, error: Lost): Unsure {

@@ -48,6 +48,21 @@ test('a request without a response is retried until the timeout', async (t) => {
   t.is(asked, 3);
 });
 
+test('a server that resets each connection over http is abandoned soon, as it may expect https', async (t) => {
+  let asked = 0;
+  let resets = Infinity;
+  await using server = await listening((request, response) => {
+    if ((asked += 1) > resets) response.end();
+    else request.socket.resetAndDestroy();
+  });
+  const message = /cannot be reached: (socket hang up|read ECONNRESET); perhaps it speaks https\.$/;
+  const get = () => impatient(server.url).get(`${server.url}/`);
+  await t.throwsAsync(get, { instanceOf: Unreachable, message });
+  t.is(asked, 4);
+  resets = asked + 3;
+  t.is((await get()).status, 200);
+});
+
 test('a server that is not ready is asked again, after growing pauses, until the timeout', async (t) => {
   let asked = 0;
   await using server = await listening((_request, response) => {
