@@ -396,6 +396,10 @@ asRoot('what another user owns is refused by services and by commands that write
     command.err,
     /cannot write to .*event-log\.sqlite\. Run the command as the service user, or chown the path to /,
   );
+  const lock = path.join(folder, 'event-log.sqlite.lock');
+  await rm(lock);
+  t.is((await runScript(folder, 'bind', [])).code, 1);
+  t.false(existsSync(lock), 'its owner could not open a new one');
   await rm(path.join(folder, 'event-log.sqlite.head'));
   t.is((await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' })).code, 1);
   t.false(existsSync(path.join(folder, 'event-log.sqlite.head')), 'its owner could not read a new one');

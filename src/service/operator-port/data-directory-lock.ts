@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { lockFile, lockWithin } from '../../tools/files/lock-file.ts';
-import { assertOwned } from '../../tools/files/private-files.ts';
+import { assertOwned, databaseFiles } from '../../tools/files/private-files.ts';
 import { realPath } from '../../tools/files/real-path.ts';
 import { files } from '../../tools/files.ts';
 import { assertOwnFolder } from '../backends/own-folder.ts';
@@ -29,11 +29,13 @@ export function lockDataFolder({ dataDir, eventLog }: Places): Disposable {
 /**
  * Locks an embedded event log: a copy into it and a service would mix the order of their events.
  * @throws {DataFolderInUse}
- * @throws {NotPermitted}
+ * @throws {NotPermitted} such as to root for the log of another user, whose service could not open the lock
  */
 export function lockLog(file: string): Disposable {
+  const log = realPath(file);
+  assertOwned(...databaseFiles(log));
   const text = `A service or another command uses the event log ${file}: stop it, or wait until it has ended.`;
-  return lockFile(`${realPath(file)}.lock`, text);
+  return lockFile(`${log}.lock`, text);
 }
 
 /** Milliseconds for which a start waits for the lock of a command, or of a service that has not ended yet. */
