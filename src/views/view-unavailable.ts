@@ -1,5 +1,6 @@
 import { errorsOfCode } from '../tools/coded-error.ts';
 import { extendedCode, isDamage, sqliteReason } from '../tools/sqlite/codes.ts';
+import { ForeignJournal } from '../tools/sqlite/reading.ts';
 
 /** Views cannot be opened, written or read at the moment. */
 export class ViewUnavailable extends errorsOfCode('VIEW_UNAVAILABLE') {}
@@ -38,9 +39,9 @@ export function viewUnavailable(file: string, what: 'opened' | 'written', error:
   return new ViewUnavailable(text, { cause: error });
 }
 
-/** Whether the file itself is unusable: corrupt, not a database, or with an unknown schema. */
+/** Whether the file itself is unusable: corrupt, not a database, with an unknown schema, or next to a foreign journal. */
 export function isUnusable(error: unknown): boolean {
   const SQLITE_ERROR = 1;
   // SQLITE_ERROR without an extended code means that a statement does not fit the schema of the file.
-  return extendedCode(error) === SQLITE_ERROR || isDamage(error);
+  return extendedCode(error) === SQLITE_ERROR || isDamage(error) || error instanceof ForeignJournal;
 }

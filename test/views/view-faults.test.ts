@@ -15,6 +15,7 @@ import { ViewFolder } from '../../src/views/store/view-folder.ts';
 import { ViewWriter } from '../../src/views/store/view-writer.ts';
 import type { View } from '../../src/views/view.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
+import { leaveJournal } from '../../testing/event-log/tampering.ts';
 import { until } from '../../testing/processes/until.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
 import { openOneView } from '../../testing/service/one-view.ts';
@@ -123,6 +124,24 @@ test('many changes are written by a thread, again once a full disk has space', a
   await saver.end();
   t.is(stored(file).position, '2201');
   t.deepEqual(failures, []);
+});
+
+test('views next to a journal that SQLite would write into them are made again', async (t) => {
+  const { file } = t.context;
+  const forged = `${file}.forged`;
+  for (const [place, key] of [
+    [file, '1'],
+    [forged, 'forged'],
+  ] as const) {
+    using table = openOneView(place, shape);
+    table.take(things(key), eventAt('1'));
+    table.file.save();
+  }
+  leaveJournal(file, forged);
+  using table = openOneView(file, shape);
+  t.is(table.file.lastSeen, undefined, 'all events are read again');
+  t.is(table.get('forged'), undefined);
+  t.false(existsSync(`${file}-journal`));
 });
 
 test('a corrupt page that a thread finds ends the service, and the next start rebuilds the views', async (t) => {

@@ -7,7 +7,8 @@ import { ViewFile } from './view-file.ts';
 import { isMarkedDamaged, removeViewFile } from './view-folder.ts';
 
 /**
- * Opens a file to write it; recreates it if it is missing, corrupt, of another log, or was filled without these views.
+ * Opens a file to write it; recreates it if it is missing, corrupt, of another log, next to a foreign journal, or was
+ * filled without these views.
  * @throws {ViewUnavailable} it cannot be opened now: the file is left unchanged.
  */
 export function openViewFile(file: string, origin: string, schemas: readonly ViewSchema[] = []): ViewFile {

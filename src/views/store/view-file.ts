@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Position, SeenEvent } from '../../event-log/event-log.ts';
 import { extendedCode, isBusy, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
-import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
+import { assertNoJournal, openSqliteToRead } from '../../tools/sqlite/reading.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ViewSchema } from '../projection.ts';
 import { engineIn } from '../view.ts';
@@ -34,6 +34,7 @@ export class ViewFile implements Disposable {
   /** Opens a file, read-only without `origin`. @throws it cannot be opened, or is not a view file. */
   constructor(file: string, origin?: string) {
     this.path = file;
+    assertNoJournal(file);
     this.#database =
       origin === undefined ? openSqliteToRead(file, BUSY_MS) : new DatabaseSync(file, { timeout: BUSY_MS });
     try {
