@@ -122,6 +122,16 @@ test('a corrupt object that no event names is reported, an intact one is not', a
   t.like(findings, [{ code: 'OBJECT_CORRUPT', object: orphan }]);
 });
 
+test('a row whose name is no digest is found once, also if the name is empty', async (t) => {
+  const folder = await service.copy(t);
+  change(
+    folder,
+    `INSERT INTO small_object (sha256, stored_at, bytes) VALUES ('', 0, x'')`,
+    'archives/small.sqlite',
+  );
+  t.deepEqual(codesOf(await verified(folder)), ['FILE_DAMAGED']);
+});
+
 test('a file whose object is a row, too, is read, and named if it is corrupt', async (t) => {
   const folder = await service.copy(t);
   const [row] = rows(folder, 'SELECT sha256, bytes FROM small_object LIMIT 1', 'archives/small.sqlite');
