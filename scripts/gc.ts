@@ -9,7 +9,7 @@ import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
-import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
+import { lockDataFolder, lockDataFolderAlone } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
@@ -87,9 +87,9 @@ async function lockFor(config: Config, age: number): Promise<Disposable | undefi
     );
   }
   if (service) return undefined;
-  const lock = lockDataFolder(config); // fails while a service runs without answering, whose backends are unknown
-  if (age < SAFE_WHILE_RUNNING_MS) return lock;
-  lock[Symbol.dispose](); // a service may start in the meantime
+  if (age < SAFE_WHILE_RUNNING_MS) return lockDataFolder(config);
+  // Fails while a service runs without answering, whose backends are unknown; one may start in the meantime.
+  lockDataFolderAlone(config.dataDir)[Symbol.dispose]();
   return undefined;
 }
 

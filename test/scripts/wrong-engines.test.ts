@@ -181,6 +181,8 @@ test('recent objects are removed only if no service can be about to name them', 
   using _used = lockLog(file);
   const used = await runScript(service.folder, 'gc', young, { env });
   t.regex(used.err, /^A service or another command uses the event log /);
+  const old = await runScript(service.folder, 'gc', [], { env });
+  t.notRegex(old.err, /uses the event log/, 'objects of an hour ago are safe while it is used');
   await service.startAgain();
 });
 

@@ -220,7 +220,8 @@ test('an embedded log is locked for its service against services and commands wi
     DEPOSIT_EVENT_LOG: `sqlite:${file}`,
     DEPOSIT_ARCHIVE_STORE: `file:${service.folder}/archives`,
   };
-  const inUse = /^A service or another command uses the event log \S+\.sqlite: stop it, or wait /;
+  const inUse =
+    /^A service or another command uses the event log \S+\.sqlite: stop it, wait .* DEPOSIT_DATA_DIR /;
   await symlink(file, path.join(folder, 'link.sqlite'));
   for (const log of [file, path.join(folder, 'link.sqlite')]) {
     const { ended, err } = started(t, [], {

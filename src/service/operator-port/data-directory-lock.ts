@@ -16,14 +16,19 @@ type Places = Pick<Config, 'dataDir' | 'eventLog'>;
  * @throws {NotPermitted} such as to root in the folder of another user
  */
 export function lockDataFolder({ dataDir, eventLog }: Places): Disposable {
-  assertOwned(dataDir);
-  assertOwnFolder('data folder', dataDir);
   using locks = new DisposableStack();
-  locks.use(lockFile(path.join(dataDir, 'service.lock'), inUse(dataDir)));
+  locks.use(lockDataFolderAlone(dataDir));
   // A lock would create a missing folder, on which a disk may be mounted later; the log does not open without it.
   if (eventLog.kind === 'sqlite' && files.existsSync(path.dirname(eventLog.file)))
     locks.use(lockLog(eventLog.file));
   return locks.move();
+}
+
+/** Locks the data folder like {@link lockDataFolder}, without the event log. */
+export function lockDataFolderAlone(dataDir: string): Disposable {
+  assertOwned(dataDir);
+  assertOwnFolder('data folder', dataDir);
+  return lockFile(path.join(dataDir, 'service.lock'), inUse(dataDir));
 }
 
 /**
@@ -34,7 +39,7 @@ export function lockDataFolder({ dataDir, eventLog }: Places): Disposable {
 export function lockLog(file: string): Disposable {
   const log = realPath(file);
   assertOwned(...databaseFiles(log));
-  const text = `A service or another command uses the event log ${file}: stop it, or wait until it has ended.`;
+  const text = `A service or another command uses the event log ${file}: stop it, wait until it has ended, or set DEPOSIT_DATA_DIR to its data folder.`;
   return lockFile(`${log}.lock`, text);
 }
 
