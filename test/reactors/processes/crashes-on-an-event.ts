@@ -26,7 +26,7 @@ const reactor = {
   giveUp: async () => undefined,
   react: async ({ stream }: { stream: string }) => {
     writeSync(1, `${stream} begun\n`);
-    await setTimeout(stream === 'job-killer' ? 20 : 40);
+    await setTimeout(stream === 'job-killer' ? 100 : 1000); // after the others have begun, before they are done
     if (stream === 'job-killer') process.kill(process.pid, 'SIGKILL');
     if (stream === 'job-thrower') await endlessly();
     writeSync(1, `${stream} done\n`);
