@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
@@ -52,4 +53,24 @@ test('no node goes on, and no command appends, on an empty log in the place of i
   const refused = await runScript(node.folder, 'collection', ['add', 'other'], { env: nodes.settings });
   t.is(refused.code, 1, refused.out);
   t.regex(refused.err, /^The event log at .* belongs to no service yet/);
+});
+
+test('commands append to a log of 0.1.0, before a service of this release binds it to a store', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const { double } = nodes;
+  const node = await nodes.add(['http', 'reactors']);
+  await nodes.register(node);
+  await node.stop();
+  const copy = path.join(await temporaryFolder(t), 'copy.jsonl');
+  await writeDump(double.log, copy);
+  const lines = (await readFile(copy, 'utf8'))
+    .split('\n')
+    .filter((line) => !/"stream":"(?:archive-store|nodes)"/.test(line));
+  await writeFile(copy, lines.join('\n'));
+  double.stop();
+  await using _unbound = await EventStoreDbDouble.start({ port: double.port, compresses: false, load: copy });
+  const added = await runScript(node.folder, 'collection', ['add', 'other'], { env: nodes.settings });
+  t.is(added.code, 0, added.err);
+  const rebuilt = await runScript(node.folder, 'rebuild', ['--all'], { env: nodes.settings });
+  t.is(rebuilt.code, 0, rebuilt.err);
 });

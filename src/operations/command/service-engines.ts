@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { clients, deposits } from '../../domain/aggregates.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore, StoreAudit } from '../../object-store/object-store.ts';
 import { BackendNotFound } from '../../service/backends/backend-not-found.ts';
@@ -39,13 +40,20 @@ export async function openServiceLog(
   await using opened = new AsyncDisposableStack();
   const log = opened.use(await openLog(config, { mustExist: true, readOnly }));
   const { eventLog } = config;
-  if (!readOnly && eventLog.kind !== 'sqlite' && (await boundStore(log)) === undefined)
+  if (!readOnly && eventLog.kind !== 'sqlite' && !(await isOfService(log)))
     throw new BackendNotFound(
       `The event log at ${logIdentity(eventLog)} belongs to no service yet, or its server lacks its data.`,
       'A service has to start on it first; DEPOSIT_EVENT_LOG says where it is.',
     );
   opened.move();
   return log;
+}
+
+/** Whether a service has started on the log, or one of 0.1.0, which did not bind log and store to each other. */
+async function isOfService(log: EventLog): Promise<boolean> {
+  if ((await boundStore(log)) !== undefined) return true;
+  for await (const _ of log.readAll({ streamPrefixes: [clients.prefix, deposits.prefix] })) return true;
+  return false;
 }
 
 /** Opens the log for commands that only read, with a warning if the service cannot be asked. */
