@@ -104,7 +104,7 @@ export class EventStoreDbEventLog implements EventLog {
 
   async head(): Promise<Position | undefined> {
     this.#assertOpen();
-    return this.#pages.head();
+    return (await this.#pages.lastEvent())?.position;
   }
 
   async ready(): Promise<void> {

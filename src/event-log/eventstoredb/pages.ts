@@ -80,8 +80,8 @@ export class EventStoreDbPages {
     };
   }
 
-  /** Resolves to the position of the last event of this log. */
-  async head(signal?: AbortSignal): Promise<Position | undefined> {
+  /** Resolves to the last event of this log. */
+  async lastEvent(signal?: AbortSignal): Promise<RecordedEvent | undefined> {
     let fromPosition: LogPosition | 'end' = 'end';
     while (true) {
       const bounds = { count: HEAD_PAGE, signal };
@@ -89,7 +89,7 @@ export class EventStoreDbPages {
         client.readAll({ ...options, fromPosition, direction: 'backwards' }),
       );
       const [newest] = ofThisLog(seen);
-      if (newest) return newest.position;
+      if (newest) return newest;
       const oldest = seen.at(-1)?.position;
       if (atEnd || oldest === undefined) return undefined;
       fromPosition = toLogPosition(oldest);

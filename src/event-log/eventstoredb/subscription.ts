@@ -39,10 +39,10 @@ export class EventStoreDbSubscription {
   readonly #onLastError: (reason: string | undefined) => void;
   /** Position of the last event that was delivered. An event at or before it is a copy. */
   #delivered: Position | undefined;
-  /** The last event that was delivered, or that the caller had seen. */
-  #lastSeen: SeenEvent | undefined;
   /** All events up to this position were delivered, or read and found to be filtered out. */
   #reached: Position | undefined;
+  /** The event there; `undefined` before the first one, if the caller does not know it. */
+  #lastSeen: SeenEvent | undefined;
   /** Whether all events that existed when the session began have been delivered. */
   #isLive = false;
   /** The position that was last reported as caught up; null if events were delivered since. */
@@ -89,7 +89,7 @@ export class EventStoreDbSubscription {
   /** Runs one subscription of the client, from the position reached until its end. */
   async *#session(): AsyncGenerator<SubscriptionMessage> {
     if (this.#lastSeen) await this.#assertInLog(this.#lastSeen);
-    const start = await this.#pages.head(this.#signal);
+    const start = (await this.#pages.lastEvent(this.#signal))?.position;
     await using batches = new SubscriptionBatches(
       this.#connection.client(),
       this.#connection.callOptions,
@@ -157,11 +157,10 @@ export class EventStoreDbSubscription {
       const { position } = event;
       if (this.#delivered !== undefined && position <= this.#delivered) continue;
       this.#delivered = position;
-      this.#reach(position);
+      this.#reach(event);
       fresh.push(event);
     }
     if (fresh.length > 0) this.#reported = null;
-    this.#lastSeen = fresh.at(-1) ?? this.#lastSeen;
     return fresh;
   }
 
@@ -170,14 +169,15 @@ export class EventStoreDbSubscription {
    * Servers before 23.10 do not report when all is delivered, and some stop silently.
    */
   async #readToHead(): Promise<boolean> {
-    const head = await this.#pages.head(this.#signal);
-    while (!this.#hasReached(head)) {
-      const { events, upTo, atEnd } = await this.#pages.ofAll(this.#reached, this.#signal);
+    const head = await this.#pages.lastEvent(this.#signal);
+    if (head === undefined) return true;
+    for (let readTo = this.#reached; !this.#hasReached(head.position); ) {
+      const { events, upTo, atEnd } = await this.#pages.ofAll(readTo, this.#signal);
       if (events.some(({ stream }) => hasPrefix(stream, this.#prefixes))) return false;
-      if (atEnd || upTo === undefined || (head !== undefined && upTo >= head)) break;
-      this.#reach(upTo); // after each page, so that a failed read does not lose that progress
+      if (atEnd || upTo === undefined || upTo >= head.position) this.#reach(head);
+      else this.#reach(events.at(-1)); // after each page, so that a failed read does not lose that progress
+      readTo = upTo;
     }
-    this.#reach(head);
     return true;
   }
 
@@ -192,7 +192,9 @@ export class EventStoreDbSubscription {
     return position === undefined || (this.#reached !== undefined && position <= this.#reached);
   }
 
-  #reach(position: Position | undefined): void {
-    if (!this.#hasReached(position)) this.#reached = position;
+  #reach(event: SeenEvent | undefined): void {
+    if (!event || this.#hasReached(event.position)) return;
+    this.#reached = event.position;
+    this.#lastSeen = event;
   }
 }

@@ -117,6 +117,27 @@ function goingBack(): void {
       t.is(replaced.openSubscriptions, 0);
     });
 
+  test.serial(
+    'a log that comes back without events that were filtered out ends a subscription',
+    async (t) => {
+      const { double, log } = await logOnDouble(t);
+      const [first] = newEvents(1);
+      const events = first ? [first] : [];
+      await log.append('deposit-1', 'none', events);
+      const { position } = await log.append('ids-deposit', 'none', newEvents(20));
+      const messages = log.subscribe(DEPOSITS)[Symbol.asyncIterator]();
+      for (let caughtUpAt: string | undefined; caughtUpAt !== position; ) {
+        const { value } = await messages.next();
+        if (value?.kind === 'caught-up') caughtUpAt = value.position;
+      }
+      double.stop();
+      await using _older = await EventStoreDbDouble.start({ port: double.port, compresses: false });
+      await log.append('deposit-1', 'none', events);
+      const error = await t.throwsAsync(messages.next(), { instanceOf: EventLogRestored });
+      t.regex(error.message, /^The event log does not have event \S+ at revision 19 of ids-deposit, /);
+    },
+  );
+
   test.serial('a caller that has seen an event gets none of a log without it', async (t) => {
     const { log } = await logOnDouble(t);
     await log.append('deposit-1', 'none', newEvents(2));

@@ -64,7 +64,7 @@ export class GroupConsumer {
     while (!signal.aborted) {
       let session: ConsumerSession | undefined;
       try {
-        this.#endBefore ??= (await this.#pages.head(signal)) ?? '';
+        this.#endBefore ??= (await this.#pages.lastEvent(signal))?.position ?? '';
         session = await this.#nextSession();
         await makeGroup(
           this.#connection,
