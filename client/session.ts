@@ -57,19 +57,17 @@ export function assertOnlyOptions([unexpected]: readonly string[], command: stri
 /** @throws {UsageFault} */
 export async function openSession(values: SessionOptions, { ignoreKept = false } = {}): Promise<Session> {
   const output = new Output(values.json ?? false);
-  const limits = timeLimits(secondsIn(values));
+  const limits = timeLimits(secondsIn(values.timeout ?? values.patience));
   const login = await readLogin(values, { ignoreKept });
   if (isExposed(login.server))
     output.note(
       `Warning: ${login.server.origin} is not encrypted: others on the network can read the password.`,
     );
-  return { output, connection: new Connection({ login, limits: limits, note: (text) => output.note(text) }) };
+  return { output, connection: new Connection({ login, limits, note: (text) => output.note(text) }) };
 }
 
-function secondsIn({ timeout, patience }: SessionOptions): number {
-  const text = timeout ?? patience ?? '120';
+function secondsIn(text = '120'): number {
   const seconds = Number(text);
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && seconds <= 86_400) return seconds;
-  const name = timeout === undefined ? 'patience' : 'timeout';
-  throw new UsageFault(`Invalid --${name} '${text}': give a number of seconds up to 86400.`);
+  throw new UsageFault(`Invalid --timeout '${text}': give a number of seconds up to 86400.`);
 }
