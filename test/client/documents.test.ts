@@ -258,6 +258,8 @@ test('a file that changes while its folder is packed aborts the packing', async 
   }
 });
 
+const PREPARING = { exclude: [], mtime: new Date(0), limits: READING_LIMITS };
+
 /** A file that can be opened, but not read. */
 const UNREADABLE = '/proc/self/mem';
 const onLinux = existsSync(UNREADABLE) ? test : test.skip;
@@ -266,15 +268,7 @@ onLinux('an archive that cannot be read is reported in a sentence', async (t) =>
   using folder = new TemporaryFolder();
   using progress = new ProgressBars();
   using cache = new PreparedCache('/nonexistent');
-  const options = {
-    folder,
-    exclude: [],
-    mtime: new Date(0),
-    limits: READING_LIMITS,
-    progress,
-    cache,
-    note: t.fail,
-  };
+  const options = { ...PREPARING, folder, progress, cache, note: t.fail };
   const message = `${UNREADABLE} cannot be read: i/o error.`;
   await t.throwsAsync(prepareArchive(UNREADABLE, options, 1), { instanceOf: Fault, message });
 });
@@ -334,15 +328,7 @@ test('a folder that changes while it is packed is refused, also if its files sta
     using folder = new TemporaryFolder();
     using progress = new ChangingBars();
     using cache = new PreparedCache(path.join(folder.path, 'none'));
-    const options = {
-      folder,
-      exclude: [],
-      mtime: new Date(0),
-      limits: READING_LIMITS,
-      progress,
-      cache,
-      note: t.fail,
-    };
+    const options = { ...PREPARING, folder, progress, cache, note: t.fail };
     const archive = await prepareArchive(source, options, 1);
     const message = /changed while it was packed, from/;
     await t.throwsAsync(identify([archive]), { instanceOf: Fault, message }, change);
@@ -355,15 +341,7 @@ test('an archive that differs from its folder is refused', async (t) => {
   using progress = new ProgressBars();
   await writeFile(path.join(source, 'file'), 'before');
   using cache = new PreparedCache(path.join(source, 'none'));
-  const options = {
-    folder,
-    exclude: [],
-    mtime: new Date(0),
-    limits: READING_LIMITS,
-    progress,
-    cache,
-    note: () => undefined,
-  };
+  const options = { ...PREPARING, folder, progress, cache, note: () => undefined };
   const before = await prepareArchive(source, options, 1);
   t.is((await identify([before])).outcome, 'identified');
   await writeFile(path.join(source, 'file'), 'behind');
