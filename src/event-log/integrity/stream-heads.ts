@@ -1,3 +1,5 @@
+import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
+
 const HASH_BYTES = 32;
 /** Byte values that fill the place of an unknown or missing hash: no digest consists of one repeated byte. */
 const [UNKNOWN, NONE] = [0x00, 0xff];
@@ -37,7 +39,7 @@ export class StreamHeads {
     const number = this.#numberOf(stream) ?? this.#add(stream);
     this.#revisions[number] = revision;
     const bytes = this.#bytesOf(number);
-    if (hash && /^[0-9a-f]{64}$/.test(hash)) bytes.set(Buffer.from(hash, 'hex'));
+    if (hash && isSha256(hash)) bytes.set(Buffer.from(hash, 'hex'));
     else bytes.fill(hash === null ? NONE : UNKNOWN);
   }
 

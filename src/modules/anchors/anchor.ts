@@ -2,6 +2,7 @@ import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto
 import type { JsonObject } from '../../event-log/event-log.ts';
 import { canonicalJson } from '../../event-log/integrity/hash-chain.ts';
 import { errorsOfCode } from '../../tools/coded-error.ts';
+import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
 import { parseJson } from '../../tools/parse-json.ts';
 
 /** Stream of the log that contains the anchors. */
@@ -110,7 +111,7 @@ export function asAnchor(value: unknown): Anchor {
   return found as Anchor;
 }
 
-const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+const isDigest = (value: unknown): boolean => typeof value === 'string' && isSha256(value);
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 const SHAPE: Readonly<Record<keyof Anchor, (value: unknown) => boolean>> = {

@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto';
+import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
 
 /** State of a tree, sufficient to append further leaves. */
 export type MerkleTreeState = {
@@ -12,7 +13,7 @@ export function isTreeState(state: Partial<MerkleTreeState> | undefined): state 
   const { size = 0, peaks } = state ?? {};
   if (!Number.isSafeInteger(size) || size < 1 || !Array.isArray(peaks)) return false;
   const fullSubtrees = size.toString(2).replaceAll('0', '').length;
-  return peaks.length === fullSubtrees && peaks.every((peak) => /^[0-9a-f]{64}$/.test(String(peak)));
+  return peaks.length === fullSubtrees && peaks.every((peak) => isSha256(String(peak)));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
 import { unlessMissing } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
 import { type ListedObject, ObjectMissing } from '../object-store.ts';
@@ -83,7 +84,7 @@ export class StoredFiles {
   }
 
   #isObject(file: Dirent): boolean {
-    return /^[0-9a-f]{64}$/.test(file.name) && this.pathOf(file.name) === pathOf(file);
+    return isSha256(file.name) && this.pathOf(file.name) === pathOf(file);
   }
 }
 

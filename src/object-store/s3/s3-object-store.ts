@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
@@ -146,8 +147,7 @@ export class S3ObjectStore implements ObjectStore {
   async *list(): AsyncGenerator<ListedObject> {
     for await (const { key, length, storedAt } of this.#bucket.list('v1/sha256/')) {
       const sha256 = key.slice(-64);
-      if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#bucket.keyOf(sha256))
-        yield { sha256, length, storedAt };
+      if (isSha256(sha256) && key === this.#bucket.keyOf(sha256)) yield { sha256, length, storedAt };
     }
   }
 

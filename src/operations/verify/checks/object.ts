@@ -3,6 +3,7 @@ import { referencedObjects } from '../../../domain/deposit/objects-of-events.ts'
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { Limiter } from '../../../tools/concurrency/limiter.ts';
+import { isSha256 } from '../../../tools/cryptography/is-sha256.ts';
 import type { LogCheck } from '../log-pass.ts';
 import { eventFinding, type Report } from '../report.ts';
 import type { ResumePoint } from '../resume-point.ts';
@@ -26,7 +27,7 @@ export function objectCheck(
   return {
     async see(event, number) {
       for (const [sha256, stated] of objectsOf(event)) {
-        if (/^[0-9a-f]{64}$/.test(sha256)) await verify(sha256, { event, stated }, number);
+        if (isSha256(sha256)) await verify(sha256, { event, stated }, number);
         else {
           const what = `names the object ${JSON.stringify(sha256)}, which is not a digest`;
           find(sha256, event, 'NO_DIGEST', what);

@@ -1,5 +1,6 @@
 import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { mapConcurrent } from '../../../tools/concurrency/limiter.ts';
+import { isSha256 } from '../../../tools/cryptography/is-sha256.ts';
 import type { Check, Report } from '../report.ts';
 import type { ObjectProofs } from './object-proofs.ts';
 
@@ -26,7 +27,7 @@ export function orphanObjects(
     };
     await mapConcurrent(listed(store, report), MAX_CONCURRENT, async ({ sha256 }) => {
       // Other names are reported by the check of the store itself.
-      if (/^[0-9a-f]{64}$/.test(sha256) && !proofs.isKnown(sha256)) await prove(sha256);
+      if (isSha256(sha256) && !proofs.isKnown(sha256)) await prove(sha256);
     });
   };
 }
