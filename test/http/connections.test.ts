@@ -478,6 +478,18 @@ test('HTTP/1.0 is served, and the connection is closed', async (t) => {
   await connection.untilEnded();
 });
 
+test('chunks in HTTP/1.0 end the connection, although the client wants to keep it', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  const chunked = { 'Transfer-Encoding': 'chunked', Connection: 'keep-alive' };
+  const size = helloZip.length.toString(16);
+  await connection.send(uploadHead(t, chunked).replace('HTTP/1.1', 'HTTP/1.0'));
+  await connection.send(Buffer.concat([Buffer.from(`${size}\r\n`), helloZip, Buffer.from('\r\n0\r\n\r\n')]));
+  const { status, head: answered } = await connection.answers(1);
+  t.is(status, 201);
+  t.regex(answered, /^connection: close$/im);
+  await connection.untilEnded();
+});
+
 test('HTTP/1.0 gets no interim response to any Expect header', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const expecting = { 'Content-Length': String(helloZip.length), Expect: '100-continue' };

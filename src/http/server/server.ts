@@ -120,6 +120,9 @@ export class Server {
     // Node ignores the upgrade and drops bytes received with it: without `close`, a client could wait for a response to
     // them.
     if (asksToUpgrade(req)) res.shouldKeepAlive = false;
+    // HTTP/1.0 has no chunks, so a proxy may have taken the end of the body for another request (RFC 9112, section 6.1).
+    if (req.httpVersion === '1.0' && req.headers['transfer-encoding'] !== undefined)
+      res.shouldKeepAlive = false;
     if (res.socket) this.#begin(req, res);
     else this.#beginInOrder(req, res);
   }
