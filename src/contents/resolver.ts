@@ -37,6 +37,8 @@ export type Place =
 /** Deposits that contain an object, the newest first. */
 export type DepositsWithObject = {
   readonly deposits: readonly LoadedDeposit[];
+  /** The id below which all of them are; `undefined`: from the newest on. */
+  readonly below: number | undefined;
   /** The id below which there are further deposits. */
   readonly next: number | null;
 };
@@ -98,7 +100,8 @@ export class Resolver {
     const conditions = mayBeAnywhere(swhid) ? ofTree : (conditionsOf(swhid) ?? ofTree);
     const found = this.#parts.deposits.find(requester, conditions, PAGE_SIZE + 1, below);
     const page = found.slice(0, PAGE_SIZE);
-    return { deposits: page, next: found.length > PAGE_SIZE ? (page.at(-1)?.depositId ?? null) : null };
+    const next = found.length > PAGE_SIZE ? (page.at(-1)?.depositId ?? null) : null;
+    return { deposits: page, below, next };
   }
 
   async #resolveNow(

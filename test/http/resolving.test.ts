@@ -265,11 +265,15 @@ test('the document lists the object and the deposits that contain it, newest fir
   }
 
   const older = await alice.get(`/1/resolve/${own.dir}/?below=${other.id}`, { Accept: 'application/json' });
-  const { deposits } = (await older.json()) as { deposits: { id: number; swhid_context: string }[] };
+  const { deposits, links } = (await older.json()) as {
+    deposits: { id: number; swhid_context: string }[];
+    links: { rel: string; href: string }[];
+  };
   t.deepEqual(
     deposits.map(({ id, swhid_context: context }) => [id, context]),
     [[own.id, `${own.dir}${own.tail};path=/`]],
   );
+  t.is(links.find(({ rel }) => rel === 'self')?.href, older.url, 'the page itself, not the first one');
 });
 
 test('origin, visit and anchor select the deposit, and lines and bytes are returned', async (t) => {

@@ -77,7 +77,7 @@ async function answerBytes(
 
 function toObjectDocument(
   { swhid, place, loadedAt, deposit }: ResolvedObject,
-  { deposits, next }: DepositsWithObject,
+  { deposits, below, next }: DepositsWithObject,
 ) {
   const { type, id, qualifiers } = swhid;
   const path = pathIn(place);
@@ -110,6 +110,7 @@ function toObjectDocument(
         },
       }),
     })),
+    below,
     next,
   };
   return document;

@@ -34,6 +34,8 @@ export type ObjectDocument = {
   readonly client: string;
   /** Deposits that contain the object, newest first. */
   readonly deposits: readonly ObjectDeposit[];
+  /** Id below which all of them are; `undefined`: from the newest on. */
+  readonly below: number | undefined;
   /** Id below which there are more deposits. */
   readonly next: number | null;
 };
@@ -87,10 +89,10 @@ function factsOf(fields: Readonly<Record<string, string | number | null>>): Fact
   );
 }
 
-function linksOf({ asked, formats, next }: ObjectDocument, iris: Iris) {
+function linksOf({ asked, formats, below, next }: ObjectDocument, iris: Iris) {
   const href = iris.object(asked);
   return [
-    { rel: 'self', href },
+    { rel: 'self', href: iris.object(asked, below) },
     ...formats.map((type) => ({ rel: 'alternate', href, type })),
     ...(next === null ? [] : [{ rel: 'next', href: iris.object(asked, next) }]),
   ];
