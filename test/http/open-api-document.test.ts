@@ -19,7 +19,7 @@ import {
   TUS_VERSION,
 } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import { CHECKSUM_ALGORITHMS } from '../../src/modules/resumable-uploads/upload.ts';
-import { parseReference } from '../../src/swhid/swhid.ts';
+import { parseReference, parseSwhid } from '../../src/swhid/swhid.ts';
 import { errorIri } from '../../src/sword/documents/error-document.ts';
 import { SWORD_VERSION } from '../../src/sword/documents/service-document.ts';
 import { DOCUMENT_OFFERS, FACTS_OFFERS } from '../../src/sword/headers/accept.ts';
@@ -250,6 +250,7 @@ test('the patterns of identifiers and digests match exactly what is parsed', (t)
         `swh:1:cnt:${id};bytes=1-`,
       ],
     ],
+    checkSwhid: [parseSwhid, [`swh:1:dir:${id}`, `swh:1:dir:${id};path=/`, `swh:2:dir:${id}`]],
     contentMd5: [
       parseContentMd5,
       ['0F'.repeat(16), digest(16), digest(16).slice(0, 22), 'f'.repeat(31), digest(20)],

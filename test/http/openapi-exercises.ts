@@ -53,6 +53,7 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
     await send({ path: { collection } });
     const query = { page: '2', page_size: '1', status: 'partial', below: '100' };
     await send({ path: { collection }, query });
+    await send({ path: { collection }, query: { origin: 'x'.repeat(5000) } }); // too long for links in headers
   },
   createDeposit: async (send, { collection, wholeUpload }) => {
     const path = { collection };
