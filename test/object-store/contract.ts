@@ -233,6 +233,20 @@ function reading(open: Open): void {
     await t.throwsAsync(store.materialize(sha256), { instanceOf: ObjectMissing });
   });
 
+  test('a name that is no digest is of no object, also if it leads to a file', async (t) => {
+    const store = await open(t);
+    const id = randomUUID();
+    await store.setId(id);
+    for (const name of ['.././store-id', '../../../store-id', '']) {
+      t.is(await store.stat(name), undefined);
+      await t.throwsAsync(store.get(name), { instanceOf: ObjectMissing });
+      await t.throwsAsync(store.get(name, 1), { instanceOf: ObjectMissing });
+      await t.throwsAsync(store.materialize(name), { instanceOf: ObjectMissing });
+      await store.remove(name);
+    }
+    t.is(await store.id(), id);
+  });
+
   test('a reader may stop before the end, never begin, or abandon the body', async (t) => {
     const store = await open(t);
     const { sha256 } = await store.put(inChunks(newBody(2 * MB)));

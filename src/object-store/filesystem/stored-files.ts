@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
 import { unlessMissing } from '../../tools/files/access.ts';
 import { files } from '../../tools/files.ts';
+import { objectPlace } from '../object-place.ts';
 import { type ListedObject, ObjectMissing } from '../object-store.ts';
 import { orUnavailable, orUnreadable } from '../store-errors.ts';
 import { parseStoreId, STORE_ID } from '../store-id.ts';
@@ -12,11 +13,13 @@ const READ_BYTES = 128 * 1024;
 
 /** Reads the large objects: files named `v1/sha256/ab/cd/<sha256>`. */
 export class StoredFiles {
+  readonly #folder: string;
   readonly root: string;
   /** Contains the id of the store. */
   readonly idFile: string;
 
   constructor(folder: string) {
+    this.#folder = folder;
     this.root = path.join(folder, 'v1', 'sha256');
     this.idFile = path.join(folder, STORE_ID);
   }
@@ -29,7 +32,7 @@ export class StoredFiles {
   }
 
   pathOf(sha256: string): string {
-    return path.join(this.root, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+    return path.join(this.#folder, objectPlace(sha256));
   }
 
   async length(sha256: string): Promise<number | undefined> {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import type { S3Place } from '../../config/s3-url.ts';
+import { objectPlace } from '../object-place.ts';
 import { unavailable } from '../store-errors.ts';
 import { assertFrom, type OpenedObject, openedObject } from './object-bytes.ts';
 import { PutRequests } from './put-requests.ts';
@@ -72,7 +73,7 @@ export class MinioBucket implements Disposable {
   }
 
   keyOf(sha256: string): string {
-    return `${this.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+    return `${this.prefix}${objectPlace(sha256)}`;
   }
 
   /** Makes one request, with the retries of {@link withRetries}. */
