@@ -1,6 +1,6 @@
 """The objects that deposits name, and the identifiers that follow from them: docs/auditing.md, Formats, Objects."""
 
-import hashlib, sqlite3
+import hashlib, re, sqlite3
 from pathlib import Path
 
 from identifiers import identifiers
@@ -55,6 +55,8 @@ class Store:
         self.small = open_database(small) if small.exists() else None
 
     def get(self, digest):
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            return None  # a log may name any path
         query = "SELECT bytes FROM small_object WHERE sha256 = ?"
         row = self.small.execute(query, [digest]).fetchone() if self.small else None
         file = self.folder / "v1" / "sha256" / digest[:2] / digest[2:4] / digest

@@ -125,6 +125,8 @@ test('the independent Python verifier, if it is installed, has the same results'
     await writeFile(forged, change);
     t.regex(checked(kept, forged).stdout, finding);
   }
+  await writeFile(forged, lines.replace(/"sha256":"[0-9a-f]{64}"/, `"sha256":${JSON.stringify(pem)}`));
+  t.regex(checked(kept, forged).stdout, /needs the object \S+public\.pem, which is missing/);
   const elsewhere = path.join(kept, 'anchors.ndjson');
   const anchors = await readFile(elsewhere, 'utf8');
   const [first = ''] = anchors.split('\n');
