@@ -23,6 +23,7 @@ import { redactedEvent } from '../../src/operations/verify/redacted-event.ts';
 import { Report } from '../../src/operations/verify/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/operations/verify/resume-point.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
+import { recordSnapshot } from '../../src/views/snapshots/snapshot-records.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import {
   deleteLastEvent,
@@ -127,6 +128,20 @@ test('the independent Python verifier, if it is installed, has the same results'
   }
   await writeFile(forged, lines.replace(/"sha256":"[0-9a-f]{64}"/, `"sha256":${JSON.stringify(pem)}`));
   t.regex(checked(kept, forged).stdout, /needs the object \S+public\.pem, which is missing/);
+  const large = await service.copy(t);
+  {
+    await using log = await openLog(configOf(large));
+    const lastSeen = { position: '0000000000000001', id: randomUUID(), stream: 'nodes', revision: 0 };
+    const parts = [{ sha256: 'a'.repeat(64), length: 1 }];
+    const snapshot = { parts, secret: 'AAAA', origin: 'sqlite', versions: {}, lastSeen };
+    t.true(await recordSnapshot(log, snapshot, undefined));
+  }
+  const ofLarge = path.join(large, 'audit.ndjson');
+  t.is((await runScript(large, 'export', ['--audit', '--output', ofLarge])).code, 0);
+  t.regex(
+    checked(large, ofLarge).stdout,
+    /without secrets: 2 of .*\nAll proven\. Not compared: .*: client-alice revision 0, view-snapshots revision 0; /,
+  );
   const elsewhere = path.join(kept, 'anchors.ndjson');
   const anchors = await readFile(elsewhere, 'utf8');
   const [first = ''] = anchors.split('\n');

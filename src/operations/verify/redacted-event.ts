@@ -1,8 +1,9 @@
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 
 /**
- * Members of `data` that let their reader log in or sign: digests of passwords, and sealed secrets of webhooks. Only
- * `ClientRegistered`, `CredentialChanged` and `WebhookSet` have one: docs/auditing/verify.py accepts `null` there alone.
+ * Members of `data` that let their reader log in, sign, or read views: digests of passwords, sealed secrets of webhooks,
+ * and keys of snapshots. Only `ClientRegistered`, `CredentialChanged`, `WebhookSet` and `ViewSnapshotStored` have one:
+ * docs/auditing/verify.py accepts `null` there alone.
  */
 const SECRETS = ['credential', 'secret'] as const;
 
