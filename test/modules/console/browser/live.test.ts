@@ -278,6 +278,25 @@ test('after a failed retry of several events the list shows what is still parked
   t.pass();
 });
 
+test('more parked events than fit into one request are retried together', async (t, open) => {
+  const { page } = await open({ role: 'operator' });
+  const facts = { stream: 'deposit-1', depositId: 1, revision: 0, object: null, times: 1 };
+  const one = { ...facts, reactor: 'notifier', reason: 'It is down.', since: '2026-03-01T10:00:00.000Z' };
+  let parked = Array.from({ length: 1700 }, () => ({ ...one, eventId: randomUUID() }));
+  const statuses: number[] = [];
+  await page.route('**/console/api/work', (route) => route.fulfill({ json: { parked } }));
+  await page.route('**/console/api/work/retry', async (route) => {
+    statuses.push((await route.fetch()).status());
+    const { eventIds } = route.request().postDataJSON() as { readonly eventIds: readonly string[] };
+    parked = parked.filter(({ eventId }) => !eventIds.includes(eventId));
+    await route.fulfill({ json: { retried: eventIds.length } });
+  });
+  await page.goto('/console/work');
+  await page.getByText('Retry all 1700').click();
+  await page.getByText('No event is parked.').waitFor();
+  t.deepEqual(statuses, [409, 409], 'each was read, and none of its events is parked in this log');
+});
+
 test('a change of a deposit whose Slug has separators of lines is shown when it happens', async (t, open) => {
   const { alice } = t.context;
   const { page } = await open({ role: 'operator' });

@@ -129,9 +129,15 @@ function SkipDialog({ row, onClose, onDone }: SkipProps): VNode {
   </${Dialog}>`;
 }
 
+/** Maximum number of events of one request: the server accepts bodies of 64 KiB. */
+const MAX_EVENTS = 1000;
+
 async function retryAll(rows: readonly ParkedRow[]): Promise<void> {
-  for (const [reactor, own = []] of Object.entries(Object.groupBy(rows, (row) => row.reactor)))
-    await postJson('/console/api/work/retry', { reactor, eventIds: own.map(({ eventId }) => eventId) });
+  for (const [reactor, own = []] of Object.entries(Object.groupBy(rows, (row) => row.reactor))) {
+    const eventIds = own.map(({ eventId }) => eventId);
+    while (eventIds.length > 0)
+      await postJson('/console/api/work/retry', { reactor, eventIds: eventIds.splice(0, MAX_EVENTS) });
+  }
 }
 
 function secondsSince(time: string): number {
