@@ -84,6 +84,38 @@ test('a deposit that left the page is no longer selected, and an act leaves it o
   t.true(await page.getByRole('button', { name: 'Check again…', exact: true }).isDisabled());
 });
 
+test('an act on all that match is not asked about, or shown, over the list of another filter', async (t, open) => {
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  const dialog = page.getByRole('dialog', { name: /^Check again/ });
+  const checkAll = page.getByRole('button', { name: 'Check all that match…' });
+  await page.goto('/console/deposits?status=rejected');
+  const counted = Promise.withResolvers<void>();
+  const answered = page.waitForResponse('**/deposits/count?*');
+  await page.route('**/deposits/count?*', async (route) => {
+    await counted.promise;
+    await route.continue();
+  });
+  await checkAll.click();
+  await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'partial' }).click();
+  await page.waitForURL(/status=partial/);
+  counted.resolve();
+  await (await answered).finished();
+  await checkAll.click();
+  await dialog.waitFor();
+  await page.goBack();
+  await dialog.waitFor({ state: 'detached', timeout: 10_000 });
+  await page.route('**/deposits/count?*', (route) =>
+    route.fulfill({ status: 409, json: { error: { code: 'TOO_MANY_DEPOSITS', message: 'Too many.' } } }),
+  );
+  await checkAll.click();
+  await page.getByRole('alert').getByText('Too many.').waitFor();
+  await page.goForward();
+  await page.getByRole('alert').waitFor({ state: 'detached', timeout: 10_000 });
+  tab.forgive(/status of 409/);
+  t.pass();
+});
+
 test('a deleted deposit is shown as deleted, and the tabs have the numbers of now', async (t, open) => {
   const { alice } = t.context;
   const id = await depositOf(alice, { title: 'Cloudberry', collection: 'software', status: 'partial' });

@@ -1,7 +1,7 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { columnsIn } from '../../protocol/columns.ts';
-import { type DepositPage, filterIn, isByChange } from '../../protocol/deposit-list.ts';
+import { type DepositPage, type Filter, filterIn, isByChange } from '../../protocol/deposit-list.ts';
 import { html } from '../../protocol/html.ts';
 import type { Act } from '../../protocol/job.ts';
 import { getJson, ofViewer, type Reading } from '../api.ts';
@@ -41,29 +41,18 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
   const mayAct = boot.viewer.permissions.includes('deposits:act');
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const selected = chosen.intersection(new Set(rows.map(({ depositId }) => depositId)));
-  const [acting, setActing] = useState<{ readonly act: Act; readonly selected: Selected } | undefined>(
-    undefined,
-  );
-  const counting = useAct();
   useEffect(() => setChosen(new Set()), [asked.toString()]);
-  const actOnAll = (act: Act): void =>
-    counting.run(async () => {
-      const { count } = await getJson<{ count: number }>(`/console/api/deposits/count?${matching}`);
-      setActing({ act, selected: { filter, count } });
-    });
   return html`
     <${StatusTabs} status=${filter.status} counts=${counts} />
     <${FilterBar} filter=${filter} without=${boot.viewer.client === null ? [] : ['client']} />
-    <${Problem} text=${counting.problem} />
-    <div class="actions toolbar">
-      ${mayAct && html`<${Acts} selected=${selected} onSelected=${(act: Act) => setActing({ act, selected: { ids: [...selected] } })} onAll=${actOnAll} />`}
+    <${Toolbar} key=${asked.toString()} filter=${filter} selected=${mayAct ? selected : undefined}>
       <span class="grow"></span>
       <${ColumnPicker} shown=${columns.map(({ name }) => name)} />
       ${['csv', 'ndjson'].map(
         (format) =>
           html`<a class="button" download href=${ofViewer(`/console/api/deposits/export/${format}?${exported.toString()}`)}>${format.toUpperCase()}</a>`,
       )}
-    </div>
+    </${Toolbar}>
     ${before === null && html`<${Newer} count=${newer} order=${rows.length > 0 ? order : ''} onShow=${() => setVersion(version + 1)} />`}
     <${Pending} of=${loaded} />
     ${data && rows.length === 0 && data.searchedTo === null && html`<${NoRows} isFirst=${before === null} isFiltered=${matching !== ''} />`}
@@ -73,7 +62,6 @@ export function Deposits({ place, boot }: ScreenProps): VNode {
       ${before !== null && html`<a class="button" href=${`${withQuery({ before: null })}#content`}>Newest deposits</a>`}
       ${data && data.next !== null && html`<a class="button" href=${`${withQuery({ before: String(data.next) })}#content`}>Older deposits</a>`}
     </p>
-    ${acting && html`<${ActDialog} ...${acting} onClose=${() => setActing(undefined)} />`}
   `;
 }
 
@@ -122,19 +110,40 @@ function StatusTabs({ status: chosen, counts }: StatusTabsProps): VNode {
   return html`<${Tabs} label="Status" tabs=${tabs} />`;
 }
 
-type ActsProps = {
-  readonly selected: ReadonlySet<number>;
-  readonly onSelected: (act: Act) => void;
-  readonly onAll: (act: Act) => void;
+type ToolbarProps = {
+  readonly filter: Filter;
+  /** The selected deposits; `undefined` if the viewer cannot act on them. */
+  readonly selected: ReadonlySet<number> | undefined;
+  readonly children?: ComponentChildren;
 };
 
-function Acts({ selected, onSelected, onAll }: ActsProps): VNode {
-  const none = selected.size === 0;
+/** The acts on the deposits of one list. Each list has its own toolbar, so that none asks about those of another. */
+function Toolbar({ filter, selected, children }: ToolbarProps): VNode {
+  const [acting, setActing] = useState<{ readonly act: Act; readonly selected: Selected }>();
+  const counting = useAct();
+  const actOnSelected = (act: Act): void => setActing({ act, selected: { ids: [...(selected ?? [])] } });
+  const actOnAll = (act: Act): void =>
+    counting.run(async () => {
+      const matching = new URLSearchParams(filter).toString();
+      const { count } = await getJson<{ count: number }>(`/console/api/deposits/count?${matching}`);
+      setActing({ act, selected: { filter, count } });
+    });
+  const none = selected?.size === 0;
   return html`
-    <button type="button" disabled=${none} onClick=${() => onSelected('recheck')}>Check again…</button>
-    <button type="button" disabled=${none} onClick=${() => onSelected('retry')}>Retry…</button>
-    <span class="quiet">${selected.size} selected</span>
-    <button type="button" onClick=${() => onAll('recheck')}>Check all that match…</button>
-    <button type="button" onClick=${() => onAll('retry')}>Retry all that match…</button>
+    <${Problem} text=${counting.problem} />
+    <div class="actions toolbar">
+      ${
+        selected &&
+        html`
+          <button type="button" disabled=${none} onClick=${() => actOnSelected('recheck')}>Check again…</button>
+          <button type="button" disabled=${none} onClick=${() => actOnSelected('retry')}>Retry…</button>
+          <span class="quiet">${selected.size} selected</span>
+          <button type="button" onClick=${() => actOnAll('recheck')}>Check all that match…</button>
+          <button type="button" onClick=${() => actOnAll('retry')}>Retry all that match…</button>
+        `
+      }
+      ${children}
+    </div>
+    ${acting && html`<${ActDialog} ...${acting} onClose=${() => setActing(undefined)} />`}
   `;
 }
