@@ -208,6 +208,24 @@ test('a job that could not be stopped says why', async (t, open) => {
   t.pass();
 });
 
+test('a job says that the service does not answer, and goes on once it does', async (t, open) => {
+  const { alice, service } = t.context;
+  const id = 810_000;
+  await appendFailedDeposit(service, id, await depositOf(alice, { title: 'Wayfaring tree' }));
+  const tab = await open({ role: 'operator' });
+  const { page } = tab;
+  await page.route('**/console/api/jobs/*', (route) => route.abort('connectionrefused'));
+  await page.goto(`/console/deposits/${id}`);
+  await page.getByRole('button', { name: 'Retry…' }).click();
+  await page.getByRole('button', { name: 'Retry 1 deposit' }).click();
+  const problem = page.getByRole('dialog').getByRole('alert');
+  await problem.getByText('The service does not answer.').waitFor({ timeout: 10_000 });
+  await page.unroute('**/console/api/jobs/*');
+  await page.getByText('1 of 1 started again').waitFor();
+  t.is(await problem.count(), 0);
+  tab.forgive(/ERR_CONNECTION_REFUSED/);
+});
+
 test('a page that fails while it is rendered says so in a sentence, and others can be opened', async (t, open) => {
   const tab = await open({ role: 'operator' });
   const { page } = tab;

@@ -84,7 +84,7 @@ function usePolled(job: JobView | undefined, setJob: (job: JobView) => void): vo
     const timer = setTimeout(() => {
       getJson<JobView>(`/console/api/jobs/${job.id}`).then(setJob, (error: Error) => {
         const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
-        setJob(isRefused ? { ...job, state: 'failed', problem: error.message } : { ...job });
+        setJob({ ...job, state: isRefused ? 'failed' : 'running', problem: error.message });
       });
     }, POLL_MS);
     return () => clearTimeout(timer);
