@@ -89,7 +89,7 @@ test('an auditor sees every action and its actor, proves it, and verifies the ev
   await offline.getByText('everything is proven').waitFor();
 });
 
-test('a proof whose manifest was not read says so: it is not finished, or names what is missing', async (t, open) => {
+test('a proof whose data were not read says so: it is not finished, or names what is missing', async (t, open) => {
   const { service, alice } = t.context;
   const id = await deposited(alice);
   const key = await anchored(service);
@@ -119,11 +119,14 @@ test('a proof whose manifest was not read says so: it is not finished, or names 
   const verifier = await saved(page, 'link', 'Save the verifier');
   await prove.click();
   await page.getByText('Finished: everything is proven.').waitFor();
+  await page.route('**/console/api/anchors', (route) => route.abort('connectionrefused'));
+  await prove.click();
+  await page.getByRole('alert').getByText('The service does not answer.').waitFor();
   const offline = await offlineVerifier(page, verifier);
   await offline.getByLabel('Evidence file').setInputFiles(evidence);
   await offline.getByLabel('Public keys').fill(key);
   await offline.getByText(missing).waitFor();
-  tab.forgive(/status of (?:503|401|413)/);
+  tab.forgive(/status of (?:503|401|413)|ERR_CONNECTION_REFUSED/);
 });
 
 test('one byte changed in the log: the page and the offline verifier name the event', async (t, open) => {

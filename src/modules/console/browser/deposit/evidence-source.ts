@@ -12,7 +12,10 @@ const WITHOUT_MANIFEST = [404, 413, 500];
  * @param viewer whom the page shows: requests are refused in the session of another viewer
  */
 export function serviceSource(viewer: string): EvidenceSource {
-  const request = (path: string) => fetch(path, { headers: { 'X-Console-Viewer': viewer } });
+  const request = (path: string) =>
+    fetch(path, { headers: { 'X-Console-Viewer': viewer } }).catch(() => {
+      throw new Error('The service does not answer.');
+    });
   async function readJson<Answer>(path: string): Promise<Answer> {
     const answer = answered(await request(path), path);
     return (await answer.json()) as Answer; // the server is of the same release
