@@ -67,6 +67,8 @@ test('a browser gets an HTML page without scripts, with the facts of the other f
   t.true(status.includes('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&amp;\u202e'));
   t.regex(status, /<dt>Status<\/dt><dd><bdi>done<\/bdi><\/dd>/);
   t.regex(status, /<dt>SWHID<\/dt><dd><bdi>swh:1:dir:[0-9a-f]{40}<\/bdi><\/dd>/);
+  const service = await (await alice.get('/1/servicedocument/', { Accept: BROWSER })).text();
+  t.true(service.includes('<dt>Maximum unpacked size, in bytes</dt>'));
 });
 
 /** The routes that answer a browser with something else than a page, and why. */

@@ -276,6 +276,15 @@ test('the document lists the object and the deposits that contain it, newest fir
   t.is(links.find(({ rel }) => rel === 'self')?.href, older.url, 'the page itself, not the first one');
 });
 
+test('the page of an object names its formats, and the deposits that contain it', async (t) => {
+  const { alice, own, other } = t.context;
+  const page = await (await alice.get(`/1/resolve/${own.dir}/`, { Accept: 'text/html' })).text();
+  t.regex(page, />Other format, application\/x-tar<\/a>/);
+  for (const { id } of [own, other]) t.true(page.includes(`<li><dl><dt>Deposit</dt><dd><bdi>${id}</bdi>`));
+  t.true(page.includes(`<dt>Origin</dt><dd><a href="${other.origin}"`));
+  t.true(page.includes(`<dt>SWHID</dt><dd><bdi>${own.dir}</bdi>`));
+});
+
 test('origin, visit and anchor select the deposit, and lines and bytes are returned', async (t) => {
   const { alice, own, other } = t.context;
   const json = async (target: string) => {

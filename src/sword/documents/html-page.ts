@@ -22,9 +22,16 @@ const LABELS: Readonly<Record<string, string>> = {
   deposit_swh_id: 'SWHID',
   deposit_swh_id_context: 'SWHID with context',
   deposit_origin_url: 'Origin',
+  swhid: 'SWHID',
+  swhid_context: 'SWHID with context',
+  origin_url: 'Origin',
+  status_iri: 'Status',
   verbose_description: 'Details',
   max_upload_size: 'Maximum upload size, in bytes',
   max_resumable_upload_size: 'Maximum size of a resumable upload, in bytes',
+  max_unpacked_size: 'Maximum unpacked size, in bytes',
+  max_members: 'Maximum number of members',
+  max_ratio: 'Maximum ratio of unpacked to packed bytes',
   accept: 'Accepted types',
   accept_multipart_related: 'Accepted types in multipart/related',
   accept_packaging: 'Accepted packaging',
@@ -66,7 +73,7 @@ export function pageStart(title: string, links = ''): string {
 export const PAGE_END = '</main></body></html>\n';
 
 function* bodyOf(facts: readonly Fact[], level: number): Iterable<string> {
-  const named = facts.filter(({ name }) => name !== undefined);
+  const named = facts.filter(({ name }) => name !== undefined).map(ofDeposit);
   const shown = named.filter((fact) => fact.parts === undefined && isShown(fact, named));
   const rows = shown.toSorted((one, other) => rankOf(one) - rankOf(other)).map(rowOf);
   if (rows.length > 0) yield `<dl>${rows.join('')}</dl>`;
@@ -107,6 +114,11 @@ function rankOf({ name = '' }: Fact): number {
   return FIRST.length + (name.startsWith('deposit_') ? 0 : LAST.has(name) ? 2 : 1);
 }
 
+/** Returns the id of a deposit as a fact of its name: other ids are texts of Atom. */
+function ofDeposit(fact: Fact): Fact {
+  return fact.name === 'id' && typeof fact.value === 'number' ? { ...fact, name: 'deposit_id' } : fact;
+}
+
 /** Whether a fact is shown: not the title, nothing empty, no repeated summary, no older spelling of an identifier. */
 function isShown({ name = '', value }: Fact, all: readonly Fact[]): boolean {
   if (name === 'title' || name === 'generator' || value === null || value === undefined || value === '')
@@ -127,7 +139,8 @@ function linkRows(value: unknown): string {
   return links
     .map(({ rel, href, type }) => {
       const name = LINK_NAMES[rel] ?? labelOf(rel.slice(rel.lastIndexOf('/') + 1));
-      return `<dd><a href="${escaped(href)}">${escaped(type === undefined ? name : `${name}, ${type}`)}</a></dd>`;
+      const format = `${rel === 'alternate' ? 'Other format' : name}, ${type}`;
+      return `<dd><a href="${escaped(href)}">${escaped(type === undefined ? name : format)}</a></dd>`;
     })
     .join('');
 }
