@@ -81,7 +81,7 @@ export type ArchiveLimits = {
   readonly linkTargetBytes: number;
   /**
    * Whether to refuse a tar that readers understand differently, although older releases accepted it: the target of a hard
-   * link is repeated after the link, or a number begins with a NUL.
+   * link is repeated after the link, a number begins with a NUL, or a long name goes on behind its size.
    */
   readonly rejectAmbiguities: boolean;
   /** Milliseconds for one archive: a base, plus its packed size divided by the bytes per millisecond. */

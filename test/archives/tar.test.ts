@@ -248,6 +248,35 @@ test('a number after a NUL, which readers understand differently, is refused, un
   );
 });
 
+test('a long name that goes on behind its size, where readers differ, is refused, unless such tars are accepted', async (t) => {
+  for (const type of ['L', 'K']) {
+    const long = tarMember({ name: '././@LongLink', type, data: 'long' });
+    const member = type === 'L' ? readme : { ...readme, type: '2', data: '' };
+    const tar = Buffer.concat([long, tarOf([member, hello])]);
+    const names = membersOf(await accepted(t, tar));
+    long.write('er', 516);
+    const longer = Buffer.concat([long, tarOf([member, hello])]);
+    await refused(t, longer, 'HEADER_MISMATCH', /long name “long” .* readers of tar differ/);
+    t.deepEqual(membersOf(await accepted(t, longer, { rejectAmbiguities: false })), names);
+  }
+});
+
+test('bytes after the NUL of a long name, and after one that fills its block, are not of the name', async (t) => {
+  const ended = tarMember({ name: '././@LongLink', type: 'L', data: 'long\0' });
+  ended.write('er', 517);
+  const full = tarMember({
+    name: '././@LongLink',
+    type: 'L',
+    data: `${`${'l'.repeat(127)}/`.repeat(3)}${'l'.repeat(128)}`,
+  });
+  const next = tarMember(readme);
+  next.write('x', next.length - 1);
+  for (const long of [ended, full]) {
+    const { warnings } = await accepted(t, Buffer.concat([long, next, tarOf([hello])]));
+    t.deepEqual(warnings, []);
+  }
+});
+
 test('a repeated hard link, an earlier repeated target and a link back to it are accepted', async (t) => {
   const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
   const back = { name: 'demo/hello', type: '1', linkName: 'demo/twin', mode: 0o755 };

@@ -36,6 +36,12 @@ export class TarMembers implements TarSink {
     this.#checkNumbers(header);
   }
 
+  openName(name: string): void {
+    if (!this.#contents.rejectsAmbiguities) return;
+    const text = `The long name “${sanitizeName(name)}” goes on behind its size: readers of tar differ in where it ends. Pack it with another program.`;
+    this.#contents.faults.add('HEADER_MISMATCH', text);
+  }
+
   member(header: TarHeader): void {
     const kind = kindOf(header);
     this.#contents.countMember(header.name);

@@ -8,6 +8,8 @@ import { parseTarHeader, type TarHeader } from './tar-header.ts';
 export interface TarSink {
   /** Reports an extended header or a long name of `size` bytes, which is not a member. */
   extension?(header: TarHeader): void;
+  /** Reports a long name without a NUL that goes on behind its size: GNU tar and Python read on, others do not. */
+  openName?(name: string): void;
   member(header: TarHeader): void;
   data?(piece: Buffer): void;
   end?(): void;
@@ -34,6 +36,8 @@ export class TarReader {
   #global: PaxRecords = {};
   /** Values of extension headers for the next member. */
   #next: { pax?: PaxRecords; name?: string; linkName?: string } = {};
+  /** A long name without a NUL at its end, whose padding follows. */
+  #openName: string | undefined;
 
   constructor(sink: TarSink) {
     this.#sink = sink;
@@ -122,6 +126,8 @@ export class TarReader {
   }
 
   #skipPadding(piece: Buffer, at: number): number {
+    if (this.#openName !== undefined && piece[at] !== 0) this.#sink.openName?.(this.#openName);
+    this.#openName = undefined;
     const length = Math.min(this.#remaining, piece.length - at);
     this.#remaining -= length;
     if (this.#remaining === 0) this.#state = 'header';
@@ -148,7 +154,11 @@ export class TarReader {
       throw corrupt('CORRUPT', 'two extended headers of the tar belong to one member');
     if (type === 'g') this.#global = { ...this.#global, ...parsePax(body) };
     else if (type === 'x') this.#next.pax = parsePax(body);
-    else this.#next[type === 'L' ? 'name' : 'linkName'] = withoutPadding(body);
+    else {
+      const name = withoutPadding(body);
+      this.#next[type === 'L' ? 'name' : 'linkName'] = name;
+      if (this.#padding > 0 && name.length === body.length) this.#openName = name;
+    }
   }
 
   /** Returns the header with the values of its extension headers. */
