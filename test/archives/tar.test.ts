@@ -392,12 +392,18 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ],
   ['a character device', tarOf([{ name: 'null', type: '3' }]), 'SPECIAL_FILE', /character device/],
   ['a FIFO', tarOf([{ name: 'pipe', type: '6' }]), 'SPECIAL_FILE', /FIFO/],
+  [
+    'the label of a volume',
+    tarOf([{ name: 'x', type: 'V' }, readme]),
+    'SPECIAL_FILE',
+    /type “V”, a volume label;/,
+  ],
   ['a member of an unknown type', tarOf([{ name: 'x', type: 'Z' }]), 'SPECIAL_FILE', /type “Z”/],
   [
     'a folder of an incremental backup, with data',
     tarOf([readme, { name: 'd/', type: 'D', data: 'Yx\0\0' }]),
     'SPECIAL_FILE',
-    /type “D”/,
+    /type “D”, a directory of an incremental backup;/,
   ],
   ['a name with “..”', tarOf([{ ...readme, name: '../evil' }]), 'PATH_TRAVERSAL', /traversal/],
   [

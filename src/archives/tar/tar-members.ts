@@ -18,6 +18,13 @@ const kinds: { [type: string]: Kind | undefined } = {
   '5': 'directory',
 };
 
+/** Types of members that GNU tar adds for `--listed-incremental`, `--multi-volume` and `--label`. */
+const ofBackups: { [type: string]: string | undefined } = {
+  D: ', a directory of an incremental backup',
+  M: ', the rest of a file in another volume',
+  V: ', a volume label',
+};
+
 /** Adds the members of a tar to the collector and hashes their data. */
 export class TarMembers implements TarSink {
   readonly #contents: MemberCollector;
@@ -124,7 +131,7 @@ export class TarMembers implements TarSink {
   #addSpecial({ name, type }: TarHeader): void {
     const kind =
       { '3': 'a character device', '4': 'a block device', '6': 'a FIFO' }[type] ??
-      `of the unsupported type “${sanitizeName(type)}”`;
+      `of the unsupported type “${sanitizeName(type)}”${ofBackups[type] ?? ''}`;
     const text = `The member “${sanitizeName(name)}” is ${kind}; only regular files, directories and links are supported.`;
     this.#contents.faults.add('SPECIAL_FILE', text);
   }
