@@ -8,12 +8,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
-/** Commands that are not scripts/COMMAND.ts, with their arguments. */
-const OTHERS = {
-  start: [path.join(root, 'src/main.ts')],
-  bench: [path.join(root, 'bench/bench.ts')],
-  deposit: [path.join(root, 'client/main.ts')],
-};
+/** Commands that are not scripts/COMMAND.ts, with their files. The image has neither client nor bench. */
+const OTHERS = Object.fromEntries(
+  Object.entries({ start: 'src/main.ts', bench: 'bench/bench.ts', deposit: 'client/main.ts' })
+    .map(([name, file]) => [name, path.join(root, file)])
+    .filter(([, file]) => existsSync(file)),
+);
 /** Commands of developers, which run in the folder of the project. */
 const OF_DEVELOPERS = new Set(['bench', 'drills', 'pack-client', 'sbom', 'simulate', 'supply-chain', 'test']);
 const [command, ...args] = process.argv.slice(2);
@@ -36,7 +36,7 @@ Commands: ${commandNames().join(', ')}
 
 /** Returns the arguments of Node that run a command; `undefined` for an unknown one. */
 function wordsOf(name) {
-  if (Object.hasOwn(OTHERS, name)) return OTHERS[name];
+  if (Object.hasOwn(OTHERS, name)) return [OTHERS[name]];
   return scriptNames().includes(name) ? [path.join(root, 'scripts', `${name}.ts`)] : undefined;
 }
 

@@ -72,6 +72,19 @@ test('before the packages are installed each command explains how to install the
   t.deepEqual([code, err], [2, `The project is not installed: run "npm ci" in ${folder} first.\n`]);
 });
 
+test('where the client is missing, as in the image, the executable has no command of it', async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const part of ['bin', 'scripts', 'src', 'package.json'])
+    await cp(path.join(root, part), path.join(folder, part), { recursive: true });
+  const { out } = await run(['--help'], { from: folder });
+  t.regex(out, /Commands: .*, demo, deposits, .*\bstart, status\b/);
+  const { code, err } = await run(['deposit'], { from: folder });
+  t.deepEqual(
+    [code, err],
+    [2, 'Unknown command \'deposit\'. "deposit-service --help" lists the commands.\n'],
+  );
+});
+
 test('a command ended by a signal exits accordingly', async (t) => {
   const folder = await temporaryFolder(t);
   const child = spawn(process.execPath, [path.join(root, 'bin/deposit-service.js'), 'start'], {
