@@ -49,6 +49,19 @@ test('status shows what is known while an engine is full or away, and which one 
   t.like(JSON.parse(await look('--json')), { log: { note: null, server: { warning: null } }, parked: [] });
 });
 
+test('status shows the reason if the log stops answering while it is looked at', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  await node.stop();
+  nodes.double.faults.set('read', { kind: 'delay', milliseconds: 0 }); // the last event
+  nodes.double.faults.set('read', { kind: 'hang' }, 1000);
+  const { code, out, err } = await runScript(node.folder, 'status', ['--json'], { env: nodes.settings });
+  t.is(code, 0, err);
+  const { log, parked, deposits } = JSON.parse(out) as StatusFacts;
+  t.regex(String(log.note), /^eventstoredb .*the server did not answer in time/);
+  t.deepEqual([log.position, parked, deposits?.byStatus ?? null], [null, null, null]);
+});
+
 for (const servers of [1, 3])
   test(`status without a service does not wait for a log of ${servers} silent servers`, async (t) => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');

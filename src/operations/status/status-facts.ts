@@ -47,13 +47,17 @@ export async function statusFacts(
   openStore: () => Promise<Pick<ObjectStore, 'list'>>,
   askServer: AskServer,
 ) {
-  const [{ state, silence }, logState] = await Promise.all([asked(config), logFacts(config, log, askServer)]);
-  const readable = logState.note === null ? log : undefined;
+  const [{ state, silence }, found] = await Promise.all([asked(config), logFacts(config, log, askServer)]);
   const views = new StoredViews(config);
   const at = clock.date().toISOString(); // the counts are of this time
-  const [reactors, parked, objects, disk] = await Promise.all([
-    reactorFacts(config, readable, state),
-    readable && Promise.all(ALL_REACTORS.map((reactor) => parkedEvents(readable, reactor))),
+  const [{ parked, ...fromLog }, objects, disk] = await Promise.all([
+    readFacts(config, views, { log: found.note === null ? log : undefined, state }).then(
+      (read) => ({ log: found, ...read }),
+      async (error: unknown) => ({
+        log: unavailableLog(config, error),
+        ...(await readFacts(config, views, { log: undefined, state })),
+      }),
+    ),
     objectFacts(openStore),
     files.statfs(config.dataDir),
   ]);
@@ -62,18 +66,14 @@ export async function statusFacts(
     service: state ? serviceFacts(state) : null,
     /** Why the state of a service that should run is unknown. */
     silence,
-    log: logState,
-    views: await Promise.all(
-      viewsOf(state).map(({ name, source }) => viewFacts(views, readable, name, source.prefix, state)),
-    ),
-    reactors,
+    ...fromLog,
     /** `null` on a node without views, while they are filled for the first time, or with a corrupt one. */
     deposits: views.read(depositStatus.name, (view) => depositsIn(view, config.stuckAfter)) ?? null,
     notifications: notificationFacts(views, state),
     sweep: state?.sweep ?? null,
     /** One sentence per view; what depends on these views is `null` here. */
     damagedViews: [...views.faults],
-    parked: parked?.flat() ?? null,
+    parked,
     store: { engine: config.archiveStore.kind, note: durabilityNote(config), ...objects },
     diskFreeBytes: disk.bavail * disk.bsize,
     /** Times of the last complete backup, and of the last `verify --all` without a finding, on this node. */
@@ -100,9 +100,26 @@ async function logFacts({ eventLog }: Config, log: EventLog, askServer: AskServe
     const known = server ? { version: server.version, warning: server.warning ?? null } : null;
     return { engine, position, server: known, note: null };
   } catch (error) {
-    if (!(error instanceof EventLogUnavailable)) throw error;
-    return { engine, position: null, server: null, note: `${logIdentity(eventLog)}: ${error.message}` };
+    return unavailableLog({ eventLog }, error);
   }
+}
+
+function unavailableLog({ eventLog }: Pick<Config, 'eventLog'>, error: unknown) {
+  if (!(error instanceof EventLogUnavailable)) throw error;
+  const note = `${logIdentity(eventLog)}: ${error.message}`;
+  return { engine: eventLog.kind, position: null, server: null, note };
+}
+
+type Reading = { readonly log: EventLog | undefined; readonly state: NodeState | undefined };
+
+/** Returns what is read from the log. */
+async function readFacts(config: Config, views: StoredViews, { log, state }: Reading) {
+  const [reactors, parked, shown] = await Promise.all([
+    reactorFacts(config, log, state),
+    log && Promise.all(ALL_REACTORS.map((reactor) => parkedEvents(log, reactor))),
+    Promise.all(viewsOf(state).map(({ name, source }) => viewFacts(views, log, name, source.prefix, state))),
+  ]);
+  return { views: shown, reactors, parked: parked?.flat() ?? null };
 }
 
 /** Returns the views of the running node or, without one, all that a node may have. */
