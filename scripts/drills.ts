@@ -97,7 +97,7 @@ function showOnTerminal(done: number, total: number, text: string): void {
 
 /** @throws {UsageError} */
 function chooseDrills(names: readonly string[], isShort: boolean): readonly PlannedDrill[] {
-  const known = PROGRAMME.filter(({ short }) => !isShort || short !== null);
+  const known = PROGRAMME.filter(({ shortLimit }) => !isShort || shortLimit !== undefined);
   const unknown = names.find((name) => !known.some((drill) => drill.name === name));
   if (unknown !== undefined)
     throw new UsageError(`Unknown drill ${unknown}${isShort ? ' with a short form' : ''}. --list names all.`);

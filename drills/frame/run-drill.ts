@@ -25,7 +25,7 @@ export type RunOptions = {
 export async function runPlanned(drill: PlannedDrill, options: RunOptions): Promise<DrillRun> {
   const { isShort, outputDir, signal, onProgress } = options;
   const file = path.join(import.meta.dirname, '..', `${drill.name}.ts`);
-  const args = [file, ...((isShort ? drill.short : drill.full) ?? []), '--json'];
+  const args = [file, ...(isShort ? ['--short'] : (drill.args ?? [])), '--json'];
   const temporary = path.join(outputDir, 'tmp');
   const env = {
     ...process.env,
@@ -35,7 +35,7 @@ export async function runPlanned(drill: PlannedDrill, options: RunOptions): Prom
     NODE_COMPILE_CACHE: path.join(tmpdir(), 'deposit-compile-cache'),
   };
   mkdirSync(temporary, { recursive: true });
-  const limit = drill.limit[isShort ? 1 : 0];
+  const limit = (isShort ? drill.shortLimit : drill.limit) ?? 300;
   const begun = performance.now();
   const child = spawn(process.execPath, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const killGroup = (): void => endGroup(child.pid);
