@@ -6,7 +6,7 @@ import { archivePart, entryPart, final, formOf, formType } from '../testing/http
 import type { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { type Bomb, bombs } from './clients/bombs.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { peakMemory } from './service/process-facts.ts';
 import { ServiceProcess } from './service/service-process.ts';
@@ -15,17 +15,14 @@ const HELP = `Deposits eight archive bombs at once, of eight kinds, and a normal
 seconds, the bombs must be rejected for what they are, and the memory of the service must stay below 400 MiB.
 
   node drills/bombs-beside.ts [--rounds 3]
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 /** Time limit of the normal deposit, in milliseconds, and memory limit of the service, in MiB. */
 const [GOAL, MOST_MEMORY] = [10_000, 400];
 /** Time for the bombs to be rejected, in milliseconds. */
 const TIME_LIMIT_MS = 120_000;
 
-await runDrill(HELP, { rounds: { type: 'string' } }, async (values) =>
-  drill(amount(values, 'rounds', { full: 3, short: 1 })),
-);
+await runDrill(HELP, { rounds: { full: 3, short: 1 } }, async ({ rounds }) => drill(rounds));
 
 async function drill(rounds: number): Promise<Finding> {
   await using folder = await drilledFolder('bombs');

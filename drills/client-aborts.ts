@@ -28,8 +28,7 @@ multipart/related, chunks of a resumable upload. Nothing may stay behind: no dep
 descriptor, no unhandled rejection.
 
   node drills/client-aborts.ts
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const BYTES = 2_000_000;
 const SHARES = Array.from({ length: 20 }, (_, step) => step / 20);

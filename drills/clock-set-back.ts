@@ -10,7 +10,7 @@ import { Exposition } from '../testing/service/exposition.ts';
 import { BegunBefore } from './clients/begun-before.ts';
 import { MixedLoad } from './clients/mixed-load.ts';
 import { promisesKept } from './clients/promises-kept.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
@@ -23,11 +23,8 @@ views, gc, metrics.
 --seconds S  load before and after each change of the clock
 `;
 
-await runDrill(HELP, { minutes: { type: 'string' }, seconds: { type: 'string' } }, (values) =>
-  drill(
-    amount(values, 'minutes', { full: 60, short: 60 }),
-    amount(values, 'seconds', { full: 3, short: 1 }) * 1000,
-  ),
+await runDrill(HELP, { minutes: 60, seconds: { full: 3, short: 1 } }, ({ minutes, seconds }) =>
+  drill(minutes, seconds * 1000),
 );
 
 type Clock = { readonly env: Record<string, string>; set(minutes: number): Promise<void> };

@@ -1,6 +1,6 @@
 import { minioProgram } from '../testing/s3/minio-process.ts';
 import { AWAYS, EngineOutage, type OutageFound } from './engines/engine-outage.ts';
-import { amount, type Finding, runDrill } from './frame/drill.ts';
+import { type Finding, runDrill } from './frame/drill.ts';
 
 const HELP = `Takes the event log (the double of EventStoreDB), and in another service the archive store (MinIO if
 MINIO_BIN names one or minio is on the path, else the S3 server of the tests), away under load: refused, reset, silent
@@ -11,11 +11,9 @@ end.
   node drills/engines-away.ts [--away 60]
 
 --away S  for which an engine refuses; otherwise it is away for a quarter of that
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
-await runDrill(HELP, { away: { type: 'string' } }, async (values) =>
-  drill(amount(values, 'away', { full: 60, short: 5 }), values.short),
-);
+await runDrill(HELP, { away: { full: 60, short: 5 } }, async ({ away, short }) => drill(away, short));
 
 async function drill(away: number, isShort: boolean): Promise<Finding> {
   const minio = minioProgram();

@@ -1,5 +1,5 @@
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { amount, type Finding } from './frame/drill.ts';
+import type { Finding } from './frame/drill.ts';
 import { type Choice, FailingIoRun, type Failure } from './io/failing-io-run.ts';
 import { WatchedIo } from './io/io-control.ts';
 import { chosenSubjects, type Subject, subjectNames } from './io/io-subjects.ts';
@@ -17,7 +17,7 @@ the same runs without failures, and everything must be there, once, and proven.
 --kind     one kind of calls, or with /torn those that fail in their second half
 --at       this n alone, or those from N to M
 --samples  this many calls of each subject, by chance (0: all of them)
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const FAILURES: readonly Failure[] = [
   { kind: 'open', error: 'EIO', isTorn: false },
@@ -36,17 +36,16 @@ const OPTIONS = {
   only: { type: 'string' },
   kind: { type: 'string' },
   at: { type: 'string' },
-  samples: { type: 'string' },
-  seed: { type: 'string' },
+  samples: { full: 0, short: 2, least: 0 },
+  seed: 1,
 } as const;
 
 await runWatchedDrill(HELP, OPTIONS, async (values) => {
-  const seed = amount(values, 'seed', { full: 1, short: 1 });
   return await drill(chosenSubjects(values.only), {
     kind: values.kind,
     range: rangeOf(values.at),
-    samples: amount(values, 'samples', { full: 0, short: values.at === undefined ? 2 : 0, least: 0 }),
-    random: seeded(seed),
+    samples: values.samples,
+    random: seeded(values.seed),
   });
 });
 

@@ -13,7 +13,7 @@ of the log must never be made good by a later one: what is acknowledged afterwar
   node drills/failing-writes.ts [--only NAME]
 
 --only NAME  one of ${FAILING_CALLS.map(({ name }) => name).join(', ')}
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const MOST = 40;
 

@@ -12,7 +12,7 @@ import { makeDeposits } from '../testing/http/varied-deposits.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { type Finding, runDrill, printProgress as say, type Values } from './frame/drill.ts';
 import {
   DRILL_PASSWORD,
   drillClient,
@@ -45,33 +45,18 @@ type Kind =
 
 const random = { next: () => 0 };
 
-type Options = {
-  readonly deposits: number;
-  readonly flips: number;
-  readonly seed: number;
-  readonly crash: boolean;
-};
-
 type Tally = { named: number; 'hold nothing': number; 'time of storing': number; missed: number };
 
-await runDrill(
-  HELP,
-  {
-    deposits: { type: 'string' },
-    flips: { type: 'string' },
-    seed: { type: 'string' },
-    crash: { type: 'boolean', default: false },
-  },
-  (values) =>
-    drill({
-      deposits: amount(values, 'deposits', { full: 200, short: 16 }),
-      flips: amount(values, 'flips', { full: 100, short: 2 }),
-      seed: amount(values, 'seed', { full: 1, short: 1 }),
-      crash: values.crash,
-    }),
-);
+const OPTIONS = {
+  deposits: { full: 200, short: 16 },
+  flips: { full: 100, short: 2 },
+  seed: 1,
+  crash: { type: 'boolean', default: false },
+} as const;
 
-async function drill({ deposits, flips, seed, crash }: Options): Promise<Finding> {
+await runDrill(HELP, OPTIONS, drill);
+
+async function drill({ deposits, flips, seed, crash }: Values<typeof OPTIONS>): Promise<Finding> {
   random.next = seeded(seed);
   await using temporary = await scratchFolder('flips');
   const [original, work, anchors] = ['original', 'work', 'anchors.ndjson'].map((name) =>

@@ -5,7 +5,7 @@ import { freePort } from '../testing/processes/free-port.ts';
 import { MixedLoad } from './clients/mixed-load.ts';
 import { promisesKept } from './clients/promises-kept.ts';
 import type { Ledger } from './clients/watched-deposit.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder, scratchFolder } from './service/drilled-service.ts';
 import { NotStarted, ServiceProcess } from './service/service-process.ts';
 
@@ -22,9 +22,7 @@ const WRITES = 60;
 /** Sizes of the header of the write-ahead log and of one frame: its header, then a page. */
 const [WAL_HEADER, FRAME] = [32, 24 + 4096];
 
-await runDrill(HELP, { flips: { type: 'string' } }, (values) =>
-  drill(amount(values, 'flips', { full: 40, short: 2 })),
-);
+await runDrill(HELP, { flips: { full: 40, short: 2 } }, ({ flips }) => drill(flips));
 
 async function drill(flips: number): Promise<Finding> {
   await using folder = await drilledFolder('wal');

@@ -4,7 +4,7 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { TusUploads } from '../testing/http/tus-uploads.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits } from './clients/answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 import { Strace, whyNoStrace } from './system-calls/strace.ts';
@@ -15,8 +15,7 @@ file is synced, then renamed, then its folder is synced, then the events are wri
 sent. Small archives, which are rows, and chunks of an upload likewise.
 
   node drills/fsync-order.ts [--rounds 5]
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const OPTIONS = ['-f', '-y', '-s', '70000', '-e'];
 const TRACED =
@@ -28,10 +27,10 @@ const marker = (): string => `drill-${randomUUID()}`;
 
 type Created = { readonly kind: string; readonly mark: string; readonly sha256: string; readonly id: string };
 
-await runDrill(HELP, { rounds: { type: 'string' } }, async (values) => {
+await runDrill(HELP, { rounds: { full: 5, short: 1 } }, async ({ rounds }) => {
   const reason = whyNoStrace();
   if (reason !== undefined) return skipped(reason);
-  return drill(amount(values, 'rounds', { full: 5, short: 1 }));
+  return drill(rounds);
 });
 
 async function drill(rounds: number): Promise<Finding> {

@@ -14,8 +14,7 @@ it is full, a create must be answered 503 or 507, or be whole; readiness must sa
 service must recover by itself. The disk is a tmpfs, or, where nothing can be mounted, a limit on the size of files.
 
   node drills/full-disk.ts
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 type Place = {
   readonly what: string;

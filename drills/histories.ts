@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seeded } from '../testing/processes/seeded-random.ts';
 import { AUTHORIZATION } from './clients/answered-deposits.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, skipped, type Values } from './frame/drill.ts';
 import { outputFolder } from './frame/kept-output.ts';
 import { builtChecker, type Judgement, judged, NotBuilt } from './histories/checker.ts';
 import { Clients } from './histories/clients.ts';
@@ -34,30 +34,16 @@ state of its deposit.
 const [REQUEST_MS, END_MS] = [5000, 120_000];
 
 const OPTIONS = {
-  seconds: { type: 'string' },
-  clients: { type: 'string' },
-  seed: { type: 'string' },
+  seconds: { full: 600, short: 40 },
+  clients: 8,
+  seed: newSeed(),
   keep: { type: 'string' },
   strict: { type: 'boolean', default: false },
 } as const;
 
-await runDrill(HELP, OPTIONS, (values) =>
-  drill({
-    seconds: amount(values, 'seconds', { full: 600, short: 40 }),
-    clients: amount(values, 'clients', { full: 8, short: 8 }),
-    seed: amount(values, 'seed', { full: newSeed(), short: newSeed() }),
-    keep: values.keep,
-    isStrict: values.strict,
-  }),
-);
+await runDrill(HELP, OPTIONS, drill);
 
-type Drill = {
-  readonly seconds: number;
-  readonly clients: number;
-  readonly seed: number;
-  readonly keep: string | undefined;
-  readonly isStrict: boolean;
-};
+type Drill = Pick<Values<typeof OPTIONS>, 'seconds' | 'clients' | 'seed'>;
 
 type Recorded = {
   readonly operations: readonly Operation[];
@@ -66,7 +52,7 @@ type Recorded = {
   readonly counts: ReadonlyMap<string, number>;
 };
 
-async function drill({ keep, isStrict, ...options }: Drill): Promise<Finding> {
+async function drill({ keep, strict, ...options }: Values<typeof OPTIONS>): Promise<Finding> {
   await using folder = await scratchFolder('checked');
   const built = await builtChecker(folder.path).catch((error: unknown) => error);
   if (built instanceof NotBuilt) return notRun(built);
@@ -76,7 +62,7 @@ async function drill({ keep, isStrict, ...options }: Drill): Promise<Finding> {
   await mkdir(results);
   const judgement = await judged(
     built,
-    isStrict ? operations.map((operation) => ({ ...operation, mayLag: false })) : operations,
+    strict ? operations.map((operation) => ({ ...operation, mayLag: false })) : operations,
     results,
   );
   const isBroken = judgement.violations.length + judgement.undecided.length + faults.length > 0;
@@ -98,11 +84,7 @@ function siteOf(seed: number): SiteName {
   return seed % 2 === 0 ? 'two-and-two' : 'two-of-both';
 }
 
-async function recorded({
-  seconds,
-  clients: number,
-  seed,
-}: Pick<Drill, 'seconds' | 'clients' | 'seed'>): Promise<Recorded> {
+async function recorded({ seconds, clients: number, seed }: Drill): Promise<Recorded> {
   await using site = await ProxiedSite.start(siteOf(seed));
   const requests = new RecordedRequests({
     authorization: AUTHORIZATION,
@@ -141,7 +123,7 @@ async function recorded({
   };
 }
 
-type Found = Pick<Drill, 'seconds' | 'clients' | 'seed'> &
+type Found = Drill &
   Pick<Recorded, 'faults' | 'counts'> & { readonly judgement: Judgement; readonly kept: string | undefined };
 
 function finding({ seconds, clients, seed, judgement, faults, counts, kept }: Found): Finding {

@@ -1,5 +1,5 @@
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
 import { drillClient, drilledFolder, unsettled } from './service/drilled-service.ts';
 import { everythingVerified } from './service/everything-verified.ts';
 import { ServiceProcess } from './service/service-process.ts';
@@ -49,11 +49,10 @@ type Tally = {
   readonly broken: string[];
 };
 
-await runDrill(HELP, { most: { type: 'string' } }, async (values) => {
+await runDrill(HELP, { most: { full: 8, short: 1 } }, async ({ most, short }) => {
   const reason = whyNoStrace();
   if (reason !== undefined) return skipped(reason);
-  const most = amount(values, 'most', { full: 8, short: 1 });
-  return drill(values.short ? SHORT_CALLS : CALLS, most);
+  return drill(short ? SHORT_CALLS : CALLS, most);
 });
 
 async function drill(calls: readonly string[], most: number): Promise<Finding> {

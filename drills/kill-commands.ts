@@ -10,7 +10,7 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { mustPass, startScript } from '../testing/processes/run-script.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
@@ -89,13 +89,8 @@ const subjects: Subject[] = [
 
 await runDrill(
   HELP,
-  { kills: { type: 'string' }, deposits: { type: 'string' }, only: { type: 'string' } },
-  (values) =>
-    drill(
-      amount(values, 'kills', { full: 10, short: 1 }),
-      amount(values, 'deposits', { full: 300, short: 20 }),
-      values.only,
-    ),
+  { kills: { full: 10, short: 1 }, deposits: { full: 300, short: 20 }, only: { type: 'string' } },
+  ({ kills, deposits, only }) => drill(kills, deposits, only),
 );
 
 async function drill(kills: number, deposits: number, only: string | undefined): Promise<Finding> {

@@ -4,7 +4,7 @@ import { runScript } from '../testing/processes/run-script.ts';
 import { MixedLoad } from './clients/mixed-load.ts';
 import { type Kept, promisesKept } from './clients/promises-kept.ts';
 import type { Ledger } from './clients/watched-deposit.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, type Values } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { everythingVerified } from './service/everything-verified.ts';
 import { ServiceProcess } from './service/service-process.ts';
@@ -22,20 +22,11 @@ an event names in the store, and what no event names has to be found by gc.
 /** Time limit for a write to be acknowledged, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
 
-type Drill = { readonly kills: number; readonly writers: number; readonly longest: number };
+const OPTIONS = { kills: { full: 200, short: 3 }, writers: 4, longest: { full: 600, short: 300 } } as const;
 
-await runDrill(
-  HELP,
-  { kills: { type: 'string' }, writers: { type: 'string' }, longest: { type: 'string' } },
-  (values) =>
-    drill({
-      kills: amount(values, 'kills', { full: 200, short: 3 }),
-      writers: amount(values, 'writers', { full: 4, short: 4 }),
-      longest: amount(values, 'longest', { full: 600, short: 300 }),
-    }),
-);
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ kills, writers, longest }: Drill): Promise<Finding> {
+async function drill({ kills, writers, longest }: Values<typeof OPTIONS>): Promise<Finding> {
   await using folder = await drilledFolder('kills');
   const { dataDir } = folder;
   const port = await freePort();

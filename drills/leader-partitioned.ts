@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OutageSite } from './engines/outage-site.ts';
 import { slowerThan } from './engines/slow-returns.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, type Values } from './frame/drill.ts';
 
 const HELP = `The leader of a cluster of three event log servers (the double of EventStoreDB) is cut off from the two others, again and
 again, under load over two nodes for clients and two reactor nodes. Until it notices, for 0.4 s after another one leads, it
@@ -17,27 +17,16 @@ every deposit has to come to its end and every notification to arrive, in order.
 /** Time for which a leader that was cut off still answers, and the bounds of the time until another node leads. */
 const [STALE_MS, SHORTEST_ELECTION_MS, LONGEST_ELECTION_MS] = [400, 300, 4000];
 
-await runDrill(
-  HELP,
-  { cuts: { type: 'string' }, writers: { type: 'string' }, main: { type: 'string' } },
-  (values) =>
-    drill({
-      cuts: amount(values, 'cuts', { full: 12, short: 2 }),
-      writers: amount(values, 'writers', { full: 4, short: 3 }),
-      main: values.main,
-      isShort: values.short,
-    }),
-);
+const OPTIONS = {
+  cuts: { full: 12, short: 2 },
+  writers: { full: 4, short: 3 },
+  main: { type: 'string' },
+} as const;
 
-type Drill = {
-  readonly cuts: number;
-  readonly writers: number;
-  readonly main: string | undefined;
-  readonly isShort: boolean;
-};
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ cuts, writers, main, isShort }: Drill): Promise<Finding> {
-  const timeLimit = isShort ? 30_000 : 90_000;
+async function drill({ cuts, writers, main, short }: Values<typeof OPTIONS>): Promise<Finding> {
+  const timeLimit = short ? 30_000 : 90_000;
   await using site = await OutageSite.start({
     name: 'partitioned',
     logArgs: ['--nodes', '3'],
@@ -47,9 +36,9 @@ async function drill({ cuts, writers, main, isShort }: Drill): Promise<Finding> 
   const load = site.load(writers);
   const returns: number[] = [];
   for (let cut = 1; cut <= cuts; cut += 1) {
-    await pause(isShort ? 2000 : 4000); // load without a fault
+    await pause(short ? 2000 : 4000); // load without a fault
     const election = Math.round(
-      SHORTEST_ELECTION_MS + Math.random() * ((isShort ? 1500 : LONGEST_ELECTION_MS) - SHORTEST_ELECTION_MS),
+      SHORTEST_ELECTION_MS + Math.random() * ((short ? 1500 : LONGEST_ELECTION_MS) - SHORTEST_ELECTION_MS),
     );
     await site.engines.log.command(`partition ${STALE_MS} ${election}`);
     const leads = performance.now() - STALE_MS;

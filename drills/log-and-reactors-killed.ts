@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { tarOf } from '../testing/archives/archive-builders.ts';
 import { OutageSite } from './engines/outage-site.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, type Values } from './frame/drill.ts';
 
 const HELP = `All reactor nodes are killed while archives are checked that take seconds, and so is the event log (the double of
 EventStoreDB): seconds later, during which deposits are accepted, or at the same moment, in turn. When both are back, every deposit has to come to its end and every notification to arrive, in order.
@@ -23,31 +23,20 @@ const MAX_TIMES = 8;
 /** The server writes checkpoints of groups every two seconds. */
 const CHECKPOINTED_MS = 3000;
 
-await runDrill(
-  HELP,
-  { kills: { type: 'string' }, large: { type: 'string' }, main: { type: 'string' } },
-  (values) =>
-    drill({
-      kills: amount(values, 'kills', { full: 4, short: 1 }),
-      large: amount(values, 'large', { full: 6, short: 4 }),
-      main: values.main,
-      isShort: values.short,
-    }),
-);
+const OPTIONS = {
+  kills: { full: 4, short: 1 },
+  large: { full: 6, short: 4 },
+  main: { type: 'string' },
+} as const;
 
-type Drill = {
-  readonly kills: number;
-  readonly large: number;
-  readonly main: string | undefined;
-  readonly isShort: boolean;
-};
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
+async function drill({ kills, large, main, short }: Values<typeof OPTIONS>): Promise<Finding> {
   await using site = await OutageSite.start({
     name: 'killed-checks',
     main,
     roles: ['http', 'reactors', 'reactors'],
-    timeLimit: isShort ? 40_000 : 120_000,
+    timeLimit: short ? 40_000 : 120_000,
   });
   await site.deposit(0);
   await site.unsettled();

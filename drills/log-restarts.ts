@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OutageSite } from './engines/outage-site.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, type Values } from './frame/drill.ts';
 
 const HELP = `Deposits are accepted while no reactor node is connected, then the event log (the double of EventStoreDB) restarts: in
 order, by SIGKILL, and with its groups alone. When reactor nodes start again, every deposit has to come to its end and
@@ -19,31 +19,20 @@ type Way = (typeof WAYS)[number];
 /** The server writes checkpoints of groups every two seconds. */
 const CHECKPOINTED_MS = 3500;
 
-await runDrill(
-  HELP,
-  { rounds: { type: 'string' }, deposits: { type: 'string' }, main: { type: 'string' } },
-  (values) =>
-    drill({
-      rounds: amount(values, 'rounds', { full: 6, short: 2 }),
-      deposits: amount(values, 'deposits', { full: 30, short: 21 }),
-      main: values.main,
-      isShort: values.short,
-    }),
-);
+const OPTIONS = {
+  rounds: { full: 6, short: 2 },
+  deposits: { full: 30, short: 21 },
+  main: { type: 'string' },
+} as const;
 
-type Drill = {
-  readonly rounds: number;
-  readonly deposits: number;
-  readonly main: string | undefined;
-  readonly isShort: boolean;
-};
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ rounds, deposits, main, isShort }: Drill): Promise<Finding> {
+async function drill({ rounds, deposits, main, short }: Values<typeof OPTIONS>): Promise<Finding> {
   await using site = await OutageSite.start({
     name: 'log-restarts',
     main,
     roles: ['http', 'reactors', 'reactors'],
-    timeLimit: isShort ? 25_000 : 90_000,
+    timeLimit: short ? 25_000 : 90_000,
   });
   await site.deposit(0); // with it the groups exist, and have delivered something
   await site.unsettled();

@@ -7,7 +7,7 @@ import { archivePart, entryPart, final, formOf, formType, helloTar } from '../te
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { EngineProcesses } from './engines/engine-processes.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import {
   DRILL_PASSWORD,
   drillClient,
@@ -23,8 +23,7 @@ those must be done while the line of the first client is hardly any shorter: aft
   node drills/long-queue.ts [--large 100] [--small 5] [--shared]
 
 --shared puts log and archives in the double of EventStoreDB and the S3 server of the tests instead of the embedded ones.
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 /**
  * Large deposits that may be done before a small one: those in work, and the next ones, in its check and in its load.
@@ -36,19 +35,15 @@ const TIME_LIMIT_MS = 280_000;
 const FILES = 40_000;
 
 const OPTIONS = {
-  large: { type: 'string' },
-  small: { type: 'string' },
+  large: { full: 100, short: 12 },
+  small: { full: 5, short: 2 },
   shared: { type: 'boolean', default: false },
 } as const;
 
-await runDrill(HELP, OPTIONS, async (values) => {
-  const counts = [
-    amount(values, 'large', { full: 100, short: 12 }),
-    amount(values, 'small', { full: 5, short: 2 }),
-  ] as const;
-  if (!values.shared) return drill(...counts, {});
+await runDrill(HELP, OPTIONS, async ({ large, small, shared }) => {
+  if (!shared) return drill(large, small, {});
   await using engines = await EngineProcesses.start();
-  return await drill(...counts, engines.settings);
+  return await drill(large, small, engines.settings);
 });
 
 async function drill(

@@ -3,7 +3,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
@@ -18,8 +18,8 @@ Each round: --sent times the same create, all answers but the last lost.
 /** Approximate duration of a create, in milliseconds. */
 const LONGEST = 40;
 
-await runDrill(HELP, { rounds: { type: 'string' }, sent: { type: 'string' } }, (values) =>
-  drill(amount(values, 'rounds', { full: 5, short: 1 }), amount(values, 'sent', { full: 10, short: 3 })),
+await runDrill(HELP, { rounds: { full: 5, short: 1 }, sent: { full: 10, short: 3 } }, ({ rounds, sent }) =>
+  drill(rounds, sent),
 );
 
 async function drill(rounds: number, sent: number): Promise<Finding> {

@@ -1,5 +1,5 @@
 import { type FuzzReport, fuzzArchives } from '../test/fuzzing/fuzz-archives.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `Changes small archives in places that a seed decides and has them inspected by the service's own workers. Each must be
 refused with a reason, or have the identifier that another reader of archives finds; no worker may die or hang of one.
@@ -10,9 +10,7 @@ refused with a reason, or have the identifier that another reader of archives fi
 --seed N       the same seed makes the same archives
 `;
 
-await runDrill(HELP, { mutations: { type: 'string' }, seed: { type: 'string' } }, async (values) => {
-  const mutations = amount(values, 'mutations', { full: 20_000, short: 1000 });
-  const seed = amount(values, 'seed', { full: 1, short: 1 });
+await runDrill(HELP, { mutations: { full: 20_000, short: 1000 }, seed: 1 }, async ({ mutations, seed }) => {
   const onProgress = (done: number): void =>
     printProgress(`${done} of ${mutations} changed archives were read`);
   return asFinding(await fuzzArchives({ mutations, seed, onProgress }), seed);

@@ -6,7 +6,7 @@ import { Simulators } from '../simulation/simulators.ts';
 import { UsageError } from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 
 const HELP = `Puts known defects into a copy of the project, one at a time, and looks whether each is found: by the simulation, or by
 the command that its patch names. What a second guard covers must do no harm.
@@ -16,8 +16,7 @@ the command that its patch names. What a second guard covers must do no harm.
 --only      these mutations alone: the patches below drills/mutations
 --seconds   CPU seconds of histories, or seconds of a command, after which a defect counts as not found
 --harmless  histories that a defect with a second guard must pass
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 /** Upper bound of the seed of a defect's first history; each run has others. */
 const MOST_SEEDS = 2 ** 31;
@@ -26,12 +25,13 @@ type Found = { readonly how: string; readonly isRight: boolean };
 
 await runDrill(
   HELP,
-  { only: { type: 'string', multiple: true }, seconds: { type: 'string' }, harmless: { type: 'string' } },
-  async (values) => {
-    const seconds = amount(values, 'seconds', { full: 300, short: 60 });
-    const harmless = amount(values, 'harmless', { full: 300, short: 20 });
-    return drill((values.only ?? [...MUTATIONS.keys()]).map(mutationNamed), seconds, harmless);
+  {
+    only: { type: 'string', multiple: true },
+    seconds: { full: 300, short: 60 },
+    harmless: { full: 300, short: 20 },
   },
+  async ({ only = [...MUTATIONS.keys()], seconds, harmless }) =>
+    drill(only.map(mutationNamed), seconds, harmless),
 );
 
 async function drill(mutations: readonly Mutation[], seconds: number, harmless: number): Promise<Finding> {

@@ -8,7 +8,7 @@ import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
 import { MixedLoad } from './clients/mixed-load.ts';
 import { promisesKept } from './clients/promises-kept.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { everythingVerified } from './service/everything-verified.ts';
 import { SERVICE_MAIN, ServiceProcess } from './service/service-process.ts';
@@ -30,11 +30,8 @@ const [LONGEST_STORING, LONGEST_BEGINNING] = [400, 60];
 /** Deposits before the first kill. */
 const DEPOSITS = 30;
 
-await runDrill(HELP, { kills: { type: 'string' }, seed: { type: 'string' } }, (values) =>
-  drill(
-    amount(values, 'kills', { full: 15, short: 3 }),
-    seeded(amount(values, 'seed', { full: 1, short: 1 })),
-  ),
+await runDrill(HELP, { kills: { full: 15, short: 3 }, seed: 1 }, ({ kills, seed }) =>
+  drill(kills, seeded(seed)),
 );
 
 async function drill(kills: number, random: () => number): Promise<Finding> {

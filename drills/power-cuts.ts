@@ -1,4 +1,4 @@
-import { amount, type Finding } from './frame/drill.ts';
+import type { Finding } from './frame/drill.ts';
 import { CUTS } from './io/cut-folder.ts';
 import { WatchedIo } from './io/io-control.ts';
 import { chosenSubjects, type Subject, subjectNames } from './io/io-subjects.ts';
@@ -17,22 +17,22 @@ acknowledged must be there, once, and proven. A name counts as synced after a sy
 --at       after this call alone
 --cut      ${CUTS.join(', ')}
 --samples  this many power cuts of each subject, by chance, and those after its last call (0: all of them)
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const OPTIONS = {
   only: { type: 'string' },
   at: { type: 'string' },
   cut: { type: 'string' },
-  samples: { type: 'string' },
-  seed: { type: 'string' },
+  samples: { full: 0, short: 2, least: 0 },
+  seed: 1,
 } as const;
 
 await runWatchedDrill(HELP, OPTIONS, async (values) => {
   return await drill(chosenSubjects(values.only), {
     at: values.at === undefined ? undefined : Number(values.at),
     cut: values.cut,
-    samples: amount(values, 'samples', { full: 0, short: 2, least: 0 }),
-    seed: amount(values, 'seed', { full: 1, short: 1 }),
+    samples: values.samples,
+    seed: values.seed,
   });
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OutageSite } from './engines/outage-site.ts';
 import { slowerThan } from './engines/slow-returns.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, type Values } from './frame/drill.ts';
 
 const HELP = `A cluster of three event log servers (the double of EventStoreDB) loses its quorum under load: nothing is committed. First
 the leader stays and commits in the end what it was sent; then it resigns, no server leads, and what it was sent is gone.
@@ -19,27 +19,16 @@ const FATES = ['keep', 'truncate 1000'] as const;
 /** Milliseconds of attempts of one request: 20 s, less a pause that would end later. */
 const TRIED_MS = 17_000;
 
-await runDrill(
-  HELP,
-  { away: { type: 'string' }, writers: { type: 'string' }, main: { type: 'string' } },
-  (values) =>
-    drill({
-      away: amount(values, 'away', { full: 30, short: 4 }),
-      writers: amount(values, 'writers', { full: 4, short: 3 }),
-      main: values.main,
-      isShort: values.short,
-    }),
-);
+const OPTIONS = {
+  away: { full: 30, short: 4 },
+  writers: { full: 4, short: 3 },
+  main: { type: 'string' },
+} as const;
 
-type Drill = {
-  readonly away: number;
-  readonly writers: number;
-  readonly main: string | undefined;
-  readonly isShort: boolean;
-};
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ away, writers, main, isShort }: Drill): Promise<Finding> {
-  const timeLimit = isShort ? 30_000 : 90_000;
+async function drill({ away, writers, main, short }: Values<typeof OPTIONS>): Promise<Finding> {
+  const timeLimit = short ? 30_000 : 90_000;
   await using site = await OutageSite.start({ name: 'quorum', logArgs: ['--nodes', '3'], main, timeLimit });
   const load = site.load(writers);
   const returns: number[] = [];

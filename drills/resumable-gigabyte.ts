@@ -9,7 +9,7 @@ import { entryHeaders, helloEntry } from '../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../testing/http/fault-proxy.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { type Finding, runDrill, printProgress as say } from './frame/drill.ts';
 import { LargeRun } from './frame/large-run.ts';
 import { drillClient, drilledFolder, scratchFolder } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
@@ -27,13 +27,8 @@ const MEMBER = 16 * MIB;
 
 await runDrill(
   HELP,
-  { mib: { type: 'string' }, breaks: { type: 'string' }, 'most-mib': { type: 'string' } },
-  (values) =>
-    drill(
-      amount(values, 'mib', { full: 1024, short: 64 }) * MIB,
-      amount(values, 'breaks', { full: 10, short: 2, least: 0 }),
-      amount(values, 'most-mib', { full: 400, short: 400 }),
-    ),
+  { mib: { full: 1024, short: 64 }, breaks: { full: 10, short: 2, least: 0 }, 'most-mib': 400 },
+  ({ mib, breaks, 'most-mib': most }) => drill(mib * MIB, breaks, most),
 );
 
 async function drill(bytes: number, breaks: number, most: number): Promise<Finding> {

@@ -7,7 +7,7 @@ import { archiveHeaders, partial } from '../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { checksumOf, TusUploads } from '../testing/http/tus-uploads.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
@@ -28,9 +28,7 @@ type Known = {
   readonly wrongs: string[];
 };
 
-await runDrill(HELP, { kills: { type: 'string' } }, (values) =>
-  drill(amount(values, 'kills', { full: 50, short: 2 })),
-);
+await runDrill(HELP, { kills: { full: 50, short: 2 } }, ({ kills }) => drill(kills));
 
 async function drill(kills: number): Promise<Finding> {
   await using drilled = await drilledFolder('pieces');

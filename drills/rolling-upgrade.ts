@@ -5,7 +5,7 @@ import { EventStoreDbConnection } from '../src/event-log/eventstoredb/connection
 import { groupInfo } from '../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../src/reactors/reactor-names.ts';
 import { OutageSite } from './engines/outage-site.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, skipped, type Values } from './frame/drill.ts';
 import { scratchFolder } from './service/drilled-service.ts';
 import { unpackedMain } from './service/old-sources.ts';
 import { HASTY_SERVICE_MAIN, SERVICE_MAIN } from './service/service-process.ts';
@@ -33,36 +33,24 @@ const ORDER = [
 const DELETED_MS = 60_000;
 
 const OPTIONS = {
-  writers: { type: 'string' },
-  pause: { type: 'string' },
+  writers: { full: 2, short: 1 },
+  pause: { full: 4, short: 1 },
   early: { type: 'boolean', default: false },
 } as const;
 
-await runDrill(HELP, OPTIONS, (values) =>
-  drill({
-    writers: amount(values, 'writers', { full: 2, short: 1 }),
-    between: amount(values, 'pause', { full: 4, short: 1 }) * 1000,
-    isEarly: values.early,
-  }),
-);
+await runDrill(HELP, OPTIONS, drill);
 
-type Drill = {
-  readonly writers: number;
-  /** Milliseconds. */
-  readonly between: number;
-  readonly isEarly: boolean;
-};
-
-async function drill({ writers, between, isEarly }: Drill): Promise<Finding> {
+async function drill({ writers, pause: seconds, early }: Values<typeof OPTIONS>): Promise<Finding> {
+  const between = seconds * 1000;
   await using folder = await scratchFolder('old-release');
   const old = await unpackedMain(OLD, folder.path);
   if (old === undefined) return skipped(`NOT RUN: commit ${OLD} is not in this clone`);
   await using site = await OutageSite.start({ name: 'rolling', main: old });
   const load = site.load(writers);
   await pause(between);
-  const current = isEarly ? SERVICE_MAIN : HASTY_SERVICE_MAIN;
+  const current = early ? SERVICE_MAIN : HASTY_SERVICE_MAIN;
   const codes = await replaceAll(site, current, between);
-  if (!isEarly) codes.push(await groupsDeleted(site));
+  if (!early) codes.push(await groupsDeleted(site));
   const upgraded = site.repeated;
   printProgress(`upgraded: ${site.acknowledged} deposits acknowledged, ${upgraded} notifications sent again`);
   codes.push(...(await replaceAll(site, old, between)));
@@ -78,7 +66,7 @@ async function drill({ writers, between, isEarly }: Drill): Promise<Finding> {
   await load;
   const { broken, numbers } = await site.outcome({ mayDisorder: true });
   return {
-    tried: `Four nodes were upgraded from commit ${OLD} one by one under ${writers} writers, went back one by one ${isEarly ? 'before' : 'after'} the old groups had been deleted, and were upgraded again.`,
+    tried: `Four nodes were upgraded from commit ${OLD} one by one under ${writers} writers, went back one by one ${early ? 'before' : 'after'} the old groups had been deleted, and were upgraded again.`,
     held: `Every request was answered 201 or 503; each deposit was done, all ${numbers['notified']} notifications came, ${numbers['notifications repeated']} of them again, and those of ${numbers['deposits notified out of order']} deposits out of order.`,
     broken: [...codes.filter((fault) => fault !== undefined), ...broken],
     numbers: {

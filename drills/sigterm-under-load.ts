@@ -10,7 +10,7 @@ import { MixedLoad } from './clients/mixed-load.ts';
 import { promisesKept } from './clients/promises-kept.ts';
 import { bareRequest, UploadsUnderWay } from './clients/uploads-under-way.ts';
 import type { Ledger } from './clients/watched-deposit.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { everythingVerified } from './service/everything-verified.ts';
 import { ServiceProcess } from './service/service-process.ts';
@@ -36,9 +36,9 @@ type Tally = {
   readonly broken: string[];
 };
 
-await runDrill(HELP, { rounds: { type: 'string' } }, (values) =>
+await runDrill(HELP, { rounds: { full: 5, short: 1 } }, ({ rounds, short }) =>
   // A slow chunk is given five seconds, for which the short form has no time.
-  drill(amount(values, 'rounds', { full: 5, short: 1 }), !values.short),
+  drill(rounds, !short),
 );
 
 async function drill(rounds: number, drips: boolean): Promise<Finding> {

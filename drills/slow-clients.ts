@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, newTar } from './clients/answered-deposits.ts';
 import { SlowClients, type SlowEnd, slowKinds, type Times } from './clients/slow-clients-at-work.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { percentile } from './frame/percentile.ts';
 import { drilledFolder } from './service/drilled-service.ts';
 import { openDescriptors, peakMemory } from './service/process-facts.ts';
@@ -13,8 +13,7 @@ byte a second or stops. Each must be answered or cut off within the time that is
 must not be affected.
 
   node drills/slow-clients.ts [--clients 200]
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 /** Limit of a normal create during the slow requests, in milliseconds, at the 99th percentile. */
 const UNHURT = 5_000;
@@ -26,8 +25,8 @@ const [TIMES, SHORT_TIMES]: readonly [Times, Times] = [
   { headers: 2, body: 3 },
 ];
 
-await runDrill(HELP, { clients: { type: 'string' } }, async (values) =>
-  drill(amount(values, 'clients', { full: 200, short: 70 }), values.short ? SHORT_TIMES : TIMES),
+await runDrill(HELP, { clients: { full: 200, short: 70 } }, async ({ clients, short }) =>
+  drill(clients, short ? SHORT_TIMES : TIMES),
 );
 
 async function drill(clients: number, times: Times): Promise<Finding> {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MinioProcess, minioProgram } from '../testing/s3/minio-process.ts';
 import { newTar } from './clients/answered-deposits.ts';
 import { OutageSite } from './engines/outage-site.ts';
-import { amount, type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill, skipped } from './frame/drill.ts';
 
 const HELP = `Kills a real MinIO (that of MINIO_BIN, or minio on the path) with SIGKILL and starts it again, under writers whose
 archives have 1 kB to 40 MB. Every deposit that was answered 201 has to be done, with the bytes that were sent, and of
@@ -24,8 +24,8 @@ const STANDSTILL_MS = 60_000;
 /** Time for the services to remove what is left. */
 const REMOVAL_MS = 120_000;
 
-await runDrill(HELP, { restarts: { type: 'string' }, main: { type: 'string' } }, (values) =>
-  drill(amount(values, 'restarts', { full: 20, short: 3 }), values.main),
+await runDrill(HELP, { restarts: { full: 20, short: 3 }, main: { type: 'string' } }, ({ restarts, main }) =>
+  drill(restarts, main),
 );
 
 async function drill(restarts: number, main?: string): Promise<Finding> {

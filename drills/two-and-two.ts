@@ -7,7 +7,7 @@ import { minioProgram } from '../testing/s3/minio-process.ts';
 import { followLoads } from './clients/loads.ts';
 import { interruptLog, killReactors } from './engines/cluster-faults.ts';
 import { EngineProcesses } from './engines/engine-processes.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { type Finding, runDrill, printProgress as say, type Values } from './frame/drill.ts';
 import { RunOf } from './frame/run-of.ts';
 import { registerIn } from './service/drilled-service.ts';
 import { ServiceCluster } from './service/service-cluster.ts';
@@ -27,32 +27,17 @@ const AUTHORIZATION = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
 /** Time limit for deposits to be done after the last was acknowledged, in milliseconds. */
 const TIME_LIMIT_MS = 180_000;
 
-type Drill = {
-  readonly deposits: number;
-  readonly writers: number;
-  readonly kills: number;
-  /** Seconds. */
-  readonly logDown: number;
-};
+const OPTIONS = {
+  deposits: { full: 500, short: 20 },
+  writers: { full: 8, short: 4 },
+  'kill-reactors': { full: 0, short: 1, least: 0 },
+  'log-down': { full: 0, short: 0, least: 0 },
+} as const;
 
-await runDrill(
-  HELP,
-  {
-    deposits: { type: 'string' },
-    writers: { type: 'string' },
-    'kill-reactors': { type: 'string' },
-    'log-down': { type: 'string' },
-  },
-  (values) =>
-    drill({
-      deposits: amount(values, 'deposits', { full: 500, short: 20 }),
-      writers: amount(values, 'writers', { full: 8, short: 4 }),
-      kills: amount(values, 'kill-reactors', { full: 0, short: 1, least: 0 }),
-      logDown: amount(values, 'log-down', { full: 0, short: 0, least: 0 }),
-    }),
-);
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Finding> {
+async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
+  const { deposits, writers, 'kill-reactors': kills, 'log-down': logDown } = values;
   const minio = minioProgram();
   await using engines = await EngineProcesses.start({ minio });
   await using log = await openLog(readConfig(engines.settings));

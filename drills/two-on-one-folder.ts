@@ -3,7 +3,7 @@ import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { MixedLoad } from './clients/mixed-load.ts';
 import { promisesKept } from './clients/promises-kept.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder } from './service/drilled-service.ts';
 import { everythingVerified } from './service/everything-verified.ts';
 import { NotStarted, ServiceProcess } from './service/service-process.ts';
@@ -24,8 +24,8 @@ const COMMANDS: readonly (readonly [string, ...string[]])[] = [
 /** Services that are started at once on a free folder. */
 const TOGETHER = 3;
 
-await runDrill(HELP, { rounds: { type: 'string' } }, (values) =>
-  drill(amount(values, 'rounds', { full: 5, short: 1 }), values.short ? 2 : TOGETHER),
+await runDrill(HELP, { rounds: { full: 5, short: 1 } }, ({ rounds, short }) =>
+  drill(rounds, short ? 2 : TOGETHER),
 );
 
 async function drill(rounds: number, atOnce: number): Promise<Finding> {

@@ -10,7 +10,7 @@ import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { percentile } from './frame/percentile.ts';
 import { registerIn, scratchFolder, settled } from './service/drilled-service.ts';
 import { peakMemory, processorTime } from './service/process-facts.ts';
@@ -21,8 +21,7 @@ read the answers. The status reads of another client must stay quick, the memory
 first client must end with its requests.
 
   node drills/unbounded-reads.ts [--requests 160] [--files 99000] [--seconds 10]
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 /** Limit of a status read at the 99th percentile, in milliseconds, and of the memory, in MiB. */
 const [MAX_P99_MS, MAX_MEMORY] = [1000, 600];
@@ -31,13 +30,8 @@ const MAX_END_MS = 2000;
 
 await runDrill(
   HELP,
-  { requests: { type: 'string' }, files: { type: 'string' }, seconds: { type: 'string' } },
-  async (values) =>
-    drill(
-      amount(values, 'requests', { full: 160, short: 160 }),
-      amount(values, 'files', { full: 99_000, short: 99_000 }),
-      amount(values, 'seconds', { full: 10, short: 3 }),
-    ),
+  { requests: 160, files: 99_000, seconds: { full: 10, short: 3 } },
+  async ({ requests, files, seconds }) => drill(requests, files, seconds),
 );
 
 type Reading = { readonly what: string; readonly swhid: string; readonly accept: string };

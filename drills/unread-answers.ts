@@ -6,7 +6,7 @@ import { openLog } from '../src/service/backends/open-log.ts';
 import { entryHeaders, partial } from '../testing/http/deposit-bodies.ts';
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { percentile } from './frame/percentile.ts';
 import { DRILL_PASSWORD, drillClient, drilledFolder, registerIn } from './service/drilled-service.ts';
 import { peakMemory } from './service/process-facts.ts';
@@ -17,8 +17,7 @@ Meanwhile another client reads a status. Bounds: 600 MiB, 1 s at the 99th percen
 2 s after the client has closed its connections.
 
   node drills/unread-answers.ts [--connections 1200]
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const MAX_MEMORY_MIB = 600;
 const MAX_STATUS_MS = 1000;
@@ -31,8 +30,8 @@ const PAGE_SIZE = 1000;
 /** Length of a title, in characters: a page has the 2.7 MB that the attack was seen with. */
 const TITLE_LENGTH = 1200;
 
-await runDrill(HELP, { connections: { type: 'string' } }, async (values) =>
-  drill(amount(values, 'connections', { full: 1200, short: 300 }), values.short ? 8 : 35),
+await runDrill(HELP, { connections: { full: 1200, short: 300 } }, async ({ connections, short }) =>
+  drill(connections, short ? 8 : 35),
 );
 
 async function drill(connections: number, seconds: number): Promise<Finding> {

@@ -11,7 +11,7 @@ import {
   notificationsReceived,
   statusEvents,
 } from './clients/notifications-received.ts';
-import { amount, type Finding, runDrill, printProgress as say } from './frame/drill.ts';
+import { type Finding, runDrill, printProgress as say, type Values } from './frame/drill.ts';
 import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
@@ -31,20 +31,16 @@ const SETTINGS = { DEPOSIT_WEBHOOK_ALLOW_PRIVATE: 'true' };
  */
 const TIME_LIMIT_MS = 180_000;
 
-type Drill = { readonly deposits: number; readonly outage: number; readonly kills: number };
+const OPTIONS = {
+  deposits: { full: 100, short: 10 },
+  outage: { full: 60, short: 1, least: 0 },
+  kills: { full: 0, short: 0, least: 0 },
+} as const;
 
-await runDrill(
-  HELP,
-  { deposits: { type: 'string' }, outage: { type: 'string' }, kills: { type: 'string' } },
-  (values) =>
-    drill({
-      deposits: amount(values, 'deposits', { full: 100, short: 10 }),
-      outage: amount(values, 'outage', { full: 60, short: 1, least: 0 }),
-      kills: amount(values, 'kills', { full: 0, short: 0, least: 0 }),
-    }),
-);
+await runDrill(HELP, OPTIONS, drill);
 
-async function drill({ deposits, outage, kills }: Drill): Promise<Finding> {
+async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
+  const { deposits, outage, kills } = values;
   await using drilled = await drilledFolder('outage');
   const folder = drilled.dataDir;
   await using receiver = await WebhookReceiver.start();
@@ -73,7 +69,7 @@ async function drill({ deposits, outage, kills }: Drill): Promise<Finding> {
   const received = await awaited(folder, receiver);
   const seconds = (performance.now() - backAt) / 1000;
   const exitCode = await service.end('SIGTERM');
-  return report(received, { deposits, outage, kills, seconds, exitCode });
+  return report(received, { ...values, seconds, exitCode });
 }
 
 async function setWebhook(folder: string, receiver: WebhookReceiver): Promise<void> {
@@ -124,7 +120,7 @@ async function awaited(folder: string, receiver: WebhookReceiver): Promise<Notif
 
 function report(
   { wanted, lost, disordered, repeated, unknown, unsigned, deposits }: NotificationsReceived,
-  run: Drill & { readonly seconds: number; readonly exitCode: number | null },
+  run: Values<typeof OPTIONS> & { readonly seconds: number; readonly exitCode: number | null },
 ): Finding {
   const faults = { missing: lost, unknown, unsigned, 'deposits out of order': disordered.length };
   return {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, newTar } from './clients/answered-deposits.ts';
 import { Guesses } from './clients/guesses.ts';
-import { amount, type Finding, printProgress, runDrill } from './frame/drill.ts';
+import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { percentile } from './frame/percentile.ts';
 import { drilledFolder } from './service/drilled-service.ts';
 import { peakMemory } from './service/process-facts.ts';
@@ -12,18 +12,14 @@ const HELP = `Tries wrong passwords, 64 at a time, from as many names and addres
 right deposits archives of 1 MiB. Its deposits must stay quick, and the guesses must be limited.
 
   node drills/wrong-passwords.ts [--seconds 30] [--guessers 64]
-
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+`;
 
 const MIB = 1024 ** 2;
 /** Limit of a deposit of 1 MiB during the guesses, at the 99th percentile, in milliseconds. */
 const GOAL = 2_000;
 
-await runDrill(HELP, { seconds: { type: 'string' }, guessers: { type: 'string' } }, async (values) =>
-  drill(
-    amount(values, 'seconds', { full: 30, short: 5 }),
-    amount(values, 'guessers', { full: 64, short: 64 }),
-  ),
+await runDrill(HELP, { seconds: { full: 30, short: 5 }, guessers: 64 }, async ({ seconds, guessers }) =>
+  drill(seconds, guessers),
 );
 
 async function drill(seconds: number, guessers: number): Promise<Finding> {

@@ -1,4 +1,4 @@
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { integer } from '../../src/config/parsers.ts';
 import { UsageError } from '../../src/operations/command/command.ts';
 import { keepRefusals } from './kept-output.ts';
@@ -16,8 +16,19 @@ export type Finding = {
   readonly skipped?: string;
 };
 
-export type Values<Options extends ParseArgsOptionsConfig> = Common &
-  ReturnType<typeof parseArgs<{ options: Options }>>['values'];
+/** A whole number from `least` (usually 1): its default in either form, or one for both. */
+type Amount = number | { readonly full: number; readonly short: number; readonly least?: number };
+
+/** The options of a drill: amounts, and others as `parseArgs` describes them. */
+export type Options = Readonly<Record<string, Amount | ParseArgsOptionDescriptor>>;
+
+export type Values<Known extends Options> = Common & {
+  readonly [Name in keyof Known]: Known[Name] extends Amount ? number : Parsed<Known[Name]>;
+};
+
+type Parsed<Option> = Option extends { readonly type: 'boolean' }
+  ? boolean
+  : (Option extends { readonly multiple: true } ? readonly string[] : string) | undefined;
 
 type Common = { readonly short: boolean; readonly json: boolean; readonly help: boolean };
 
@@ -27,55 +38,60 @@ const COMMON = {
   help: { type: 'boolean', default: false },
 } as const;
 
+const COMMON_HELP = `  --short  a form of a few seconds
+  --json   the finding as one line of JSON
+
+Exit codes: 0 all held, 1 something broke, 2 wrong usage.
+`;
+
 /**
  * Runs a drill as a program: `--short` asks for its form of a few seconds, `--json` for the finding as one line of
- * JSON at the end of stdout. Progress goes to stderr. Exit codes: 0 all held, 1 something broke, 2 wrong usage.
+ * JSON at the end of stdout. Progress goes to stderr.
  */
-export async function runDrill<Options extends ParseArgsOptionsConfig>(
+export async function runDrill<const Known extends Options>(
   help: string,
-  options: Options,
-  drill: (values: Values<Options>) => Promise<Finding>,
+  options: Known,
+  drill: (values: Values<Known>) => Promise<Finding>,
 ): Promise<void> {
-  const values = argumentsOf(options);
-  if (values === undefined) return;
-  if (values.help) {
-    process.stdout.write(
-      `${help}\n  --short  a form of a few seconds\n  --json   the finding as one line of JSON\n`,
-    );
-    return;
-  }
-  keepRefusals();
-  const finding = await outcomeOf(() => drill(values));
-  if (finding === undefined) return;
-  process.stdout.write(values.json ? `${JSON.stringify(finding)}\n` : text(finding));
-  process.exitCode = finding.broken.length === 0 ? 0 : 1;
-}
-
-/** Resolves to `undefined` if the arguments of the drill were wrong. */
-async function outcomeOf(drill: () => Promise<Finding>): Promise<Finding | undefined> {
   try {
-    return await drill();
+    const values = valuesOf(options);
+    if (values.help) {
+      process.stdout.write(`${help}\n${COMMON_HELP}`);
+      return;
+    }
+    keepRefusals();
+    const finding = await drill(values);
+    process.stdout.write(values.json ? `${JSON.stringify(finding)}\n` : text(finding));
+    process.exitCode = finding.broken.length === 0 ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!(error instanceof UsageError) && !String(code).startsWith('ERR_PARSE_ARGS')) throw error;
+    process.stderr.write(`${message}\n`);
     process.exitCode = 2;
-    return undefined;
   }
 }
 
-/** Returns the finding of a drill that cannot run on this machine. */
-export function skipped(reason: string): Finding {
-  return { tried: 'nothing', held: '', broken: [], numbers: {}, skipped: reason };
+/** @throws {UsageError} an amount is no whole number or too small. */
+function valuesOf<Known extends Options>(options: Known): Values<Known> {
+  const parsed = Object.entries(options).map(
+    ([name, option]) => [name, isAmount(option) ? ({ type: 'string' } as const) : option] as const,
+  );
+  const values: Record<string, unknown> = parseArgs({
+    options: { ...COMMON, ...Object.fromEntries(parsed) },
+  }).values;
+  for (const [name, option] of Object.entries(options))
+    if (isAmount(option))
+      values[name] = amount(name, option, values[name] as string | undefined, values['short'] === true);
+  return values as Values<Known>; // parsed by these very options
 }
 
-/** Reads an option that is a whole number; the default depends on the full or the short form. @throws {UsageError} */
-export function amount<Name extends string>(
-  values: { readonly short: boolean } & { readonly [option in Name]?: string | undefined },
-  name: Name,
-  { full, short, least = 1 }: { readonly full: number; readonly short: number; readonly least?: number },
-): number {
-  const text = values[name];
-  if (text === undefined) return values.short ? short : full;
+function isAmount(option: Amount | ParseArgsOptionDescriptor): option is Amount {
+  return typeof option === 'number' || 'full' in option;
+}
+
+function amount(name: string, option: Amount, text: string | undefined, isShort: boolean): number {
+  const { full, short, least = 1 } = typeof option === 'number' ? { full: option, short: option } : option;
+  if (text === undefined) return isShort ? short : full;
   try {
     return integer(least)(text);
   } catch (error) {
@@ -83,14 +99,9 @@ export function amount<Name extends string>(
   }
 }
 
-function argumentsOf<Options extends ParseArgsOptionsConfig>(options: Options): Values<Options> | undefined {
-  try {
-    return parseArgs({ options: { ...COMMON, ...options } }).values as Values<Options>; // parsed by these very options
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = 2;
-    return undefined;
-  }
+/** Returns the finding of a drill that cannot run on this machine. */
+export function skipped(reason: string): Finding {
+  return { tried: 'nothing', held: '', broken: [], numbers: {}, skipped: reason };
 }
 
 function text({ tried, held, broken, numbers, skipped: reason }: Finding): string {

@@ -1,12 +1,11 @@
-import type { ParseArgsOptionsConfig } from 'node:util';
-import { type Finding, runDrill, skipped, type Values } from '../frame/drill.ts';
+import { type Finding, type Options, runDrill, skipped, type Values } from '../frame/drill.ts';
 import { runWatched, whyNotWatched } from './io-control.ts';
 
 /** Runs a drill as {@link runDrill} does, with its calls watched. It is skipped where that is not possible. */
-export async function runWatchedDrill<Options extends ParseArgsOptionsConfig>(
+export async function runWatchedDrill<const Known extends Options>(
   help: string,
-  options: Options,
-  drill: (values: Values<Options>) => Promise<Finding>,
+  options: Known,
+  drill: (values: Values<Known>) => Promise<Finding>,
 ): Promise<void> {
   const reason = whyNotWatched();
   const exitCode = reason === undefined ? runWatched() : undefined;
