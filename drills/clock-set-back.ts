@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +10,7 @@ import { BegunBefore } from './clients/begun-before.ts';
 import { MixedLoad } from './clients/mixed-load.ts';
 import { promisesKept } from './clients/promises-kept.ts';
 import { type Finding, printProgress, runDrill } from './frame/drill.ts';
-import { drillClient, drilledFolder } from './service/drilled-service.ts';
+import { drillClient, drilledFolder, scratchFolder } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Sets the clock of the running service back under load, starts it again with that clock, and sets the clock right again. Work
@@ -92,14 +91,14 @@ async function drill(minutes: number, ms: number): Promise<Finding> {
 }
 
 async function shiftedClock(): Promise<Clock & AsyncDisposable> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-shift-'));
-  const file = path.join(folder, 'milliseconds');
+  const folder = await scratchFolder('shift');
+  const file = path.join(folder.path, 'milliseconds');
   await writeFile(file, '0');
   const module = pathToFileURL(path.join(import.meta.dirname, 'service/shifted-clock.ts'));
   return {
     env: { NODE_OPTIONS: `--import=${module.href}`, DRILL_CLOCK_FILE: file },
     set: (minutes) => writeFile(file, String(minutes * 60_000)),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 

@@ -13,13 +13,7 @@ import { freePort } from '../testing/processes/free-port.ts';
 import { runScript } from '../testing/processes/run-script.ts';
 import { seeded } from '../testing/processes/seeded-random.ts';
 import { type Finding, runDrill, printProgress as say, type Values } from './frame/drill.ts';
-import {
-  DRILL_PASSWORD,
-  drillClient,
-  registerDrill,
-  scratchFolder,
-  settled,
-} from './service/drilled-service.ts';
+import { drillClient, registerDrill, scratchFolder, settled } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Makes deposits of many kinds in a real service, stops it, changes one byte of a copy of its files at a time, and
@@ -89,7 +83,7 @@ async function filled(
   anchors: string,
   signal: NodeJS.Signals,
 ): Promise<void> {
-  await registerDrill(folder, DRILL_PASSWORD);
+  await registerDrill(folder);
   await using service = await ServiceProcess.start(folder, await freePort());
   const { authorization } = drillClient(service.url);
   const depositor = { url: service.url, collection: 'drill', authorization };

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from './clients/answered-deposits.ts';
 import { type Finding, printProgress, runDrill } from './frame/drill.ts';
-import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './service/drilled-service.ts';
+import { registerDrill, scratchFolder, unsettled } from './service/drilled-service.ts';
 import { everythingVerified } from './service/everything-verified.ts';
+import { notReadyBecause } from './service/readiness.ts';
 import { ServiceProcess } from './service/service-process.ts';
 import { limitedFiles, mayMount, runWhereItMayMount, tmpfsOn } from './system-calls/small-disk.ts';
 
@@ -79,14 +80,14 @@ type Outcome = {
 };
 
 async function fill({ what, mebibytes, folder, says }: Place, refusals: number): Promise<Outcome> {
-  await using drilled = await drilledFolder('full-disk');
-  const dataDir = path.join(drilled.dataDir, 'node');
+  await using scratch = await scratchFolder('full-disk');
+  const dataDir = path.join(scratch.path, 'node');
   await mkdir(dataDir, { mode: 0o700 });
   const place = path.join(dataDir, folder);
   await using disk = await (mayMount() ? tmpfsOn : limitedFiles)(place, mebibytes);
   const env: Record<string, string> =
     folder === 'log' ? { DEPOSIT_EVENT_LOG: `sqlite:${place}/event-log.sqlite` } : {};
-  await registerDrill(dataDir, DRILL_PASSWORD, env);
+  await registerDrill(dataDir, env);
   await using service = await ServiceProcess.start(dataDir, await freePort(), env);
   disk.limit(service.pid);
   const deposits = new AnsweredDeposits(service.url);
@@ -140,20 +141,13 @@ async function writeUntilFull(
     for (let turn = number; performance.now() < deadline && !service.hasEnded; turn += 1) {
       if (refused() >= refusals && readiness !== '') return;
       await deposits.deposit(newTar(turn % 3 === 0 ? 300_000 : 2_000), { isComplete: turn % 4 === 0 });
-      if (refused() >= refusals / 2) readiness ||= await notReadyBecause(service.url);
+      if (refused() >= refusals / 2)
+        readiness ||= await notReadyBecause(service.url).catch(() => 'no answer');
       if (refused() > refusals * 20) return; // full, but still ready
     }
   };
   await Promise.all(Array.from({ length: WRITERS }, writer));
   return readiness;
-}
-
-/** Resolves to the reason why it is not ready; empty if it is ready. */
-async function notReadyBecause(url: string): Promise<string> {
-  const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
-  if (!answer) return 'no answer';
-  const text = await answer.text();
-  return answer.ok ? '' : (/<summary>([^<]*)</.exec(text)?.[1] ?? text);
 }
 
 /** Resolves to the milliseconds until it is ready and accepts deposits again. */

@@ -111,14 +111,13 @@ async function recorded({ seconds, clients: number, seed }: Drill): Promise<Reco
     timeLimit: END_MS,
   });
   const ended = site.cluster.ended;
-  const codes = ended.length > 0 ? [] : await site.cluster.stop();
+  const badlyEnded = ended.length > 0 ? [] : await site.cluster.stop();
   const operations = requests.operations.map((operation) =>
     siteFaults.mayLag(operation) ? { ...operation, mayLag: true } : operation,
   );
-  const broken = codes.filter((code) => code !== 0).map((code) => `A node ended with ${code} after SIGTERM.`);
   return {
     operations,
-    faults: [...requests.faults, ...unsettled, ...ended, ...broken],
+    faults: [...requests.faults, ...unsettled, ...ended, ...badlyEnded],
     counts: siteFaults.counts,
   };
 }

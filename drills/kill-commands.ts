@@ -1,7 +1,4 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { UsageError } from '../src/operations/command/command.ts';
@@ -11,7 +8,7 @@ import { archivePart, entryPart, formOf, formType } from '../testing/http/deposi
 import { freePort } from '../testing/processes/free-port.ts';
 import { mustPass, startScript } from '../testing/processes/run-script.ts';
 import { type Finding, printProgress, runDrill } from './frame/drill.ts';
-import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
+import { drillClient, drilledFolder, scratchFolder, settled } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Kills each long command of operators with SIGKILL at random moments, runs it again, and looks whether all is right.
@@ -48,10 +45,9 @@ const subjects: Subject[] = [
     alone: false,
     args: (_, output) => [output, '--init'],
     check: async (_, output) => {
-      const restored = await mkdtemp(path.join(tmpdir(), 'restored-'));
-      await mustPass(restored, 'restore', [output]);
-      await mustPass(restored, 'verify', ['--all']);
-      await rm(restored, { recursive: true });
+      await using restored = await scratchFolder('restored');
+      await mustPass(restored.path, 'restore', [output]);
+      await mustPass(restored.path, 'verify', ['--all']);
     },
   },
   {
@@ -123,7 +119,8 @@ async function killed(subject: Subject, folder: string, kills: number): Promise<
   const faults: string[] = [];
   const whole = await timeOf(subject, folder);
   for (let kill = 0; kill < kills; kill += 1) {
-    const output = await mkdtemp(path.join(tmpdir(), 'output-'));
+    await using scratch = await scratchFolder('output');
+    const output = scratch.path;
     try {
       await subject.prepare?.(folder);
       const child = startScript(folder, subject.name, subject.args(folder, output));
@@ -137,19 +134,16 @@ async function killed(subject: Subject, folder: string, kills: number): Promise<
     } catch (error) {
       faults.push(`${subject.name}, kill ${kill + 1}: ${(error as Error).message}`);
     }
-    await rm(output, { recursive: true, force: true });
   }
   return faults;
 }
 
 async function timeOf(subject: Subject, folder: string): Promise<number> {
-  const output = await mkdtemp(path.join(tmpdir(), 'output-'));
+  await using output = await scratchFolder('output');
   await subject.prepare?.(folder);
   const started = performance.now();
-  await mustPass(folder, subject.name, subject.args(folder, output));
-  const ms = performance.now() - started;
-  await rm(output, { recursive: true, force: true });
-  return ms;
+  await mustPass(folder, subject.name, subject.args(folder, output.path));
+  return performance.now() - started;
 }
 
 async function makeOrphans(folder: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
-import { tarOf } from '../testing/archives/archive-builders.ts';
+import { largeTar } from './clients/answered-deposits.ts';
 import { OutageSite } from './engines/outage-site.ts';
 import { type Finding, printProgress, runDrill, type Values } from './frame/drill.ts';
 
@@ -65,7 +64,9 @@ async function drill({ kills, large, main, short }: Values<typeof OPTIONS>): Pro
 async function depositsUnderWay(site: OutageSite, large: number, kill: number): Promise<readonly string[]> {
   let open: readonly string[] = [];
   for (let count = large; open.length === 0 && count <= MAX_TIMES * large; count *= 2) {
-    const archives = Array.from({ length: count }, (_, number) => largeTar(`${kill}-${count}-${number}`));
+    const archives = Array.from({ length: count }, (_, number) =>
+      largeTar(FILES, `${kill}-${count}-${number}`),
+    );
     await Promise.all(archives.map((archive, turn) => site.deposit(turn, archive)));
     for (let turn = 0; turn < SMALL; turn += 1) await site.deposit(turn);
     await pause(CHECKPOINTED_MS);
@@ -83,13 +84,4 @@ async function killAll(site: OutageSite, when: 'log later' | 'at once'): Promise
     await pause(CHECKPOINTED_MS);
   }
   await Promise.all([killed, engines.log.kill()]);
-}
-
-/** Returns an archive that is quick to send and takes seconds to process. */
-function largeTar(mark: string): Buffer {
-  const files = Array.from({ length: FILES }, (_, file) => ({
-    name: `large/${file % 200}/${file}.txt`,
-    data: `${mark} ${file} `.repeat(40),
-  }));
-  return gzipSync(tarOf(files), { level: 1 });
 }

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
-import { tarOf } from '../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType, helloTar } from '../testing/http/deposit-bodies.ts';
 import { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
+import { largeTar } from './clients/answered-deposits.ts';
 import { EngineProcesses } from './engines/engine-processes.ts';
 import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import {
@@ -53,11 +52,11 @@ async function drill(
 ): Promise<Finding> {
   await using folder = await scratchFolder('queue');
   const dataDir = folder.path;
-  await registerDrill(dataDir, DRILL_PASSWORD, engines);
+  await registerDrill(dataDir, engines);
   await registerOther(dataDir, engines);
   await using service = await ServiceProcess.start(dataDir, await freePort(), engines);
   const [busy, calm] = [drillClient(service.url), new TestClient(service.url, 'calm', DRILL_PASSWORD)];
-  const archive = largeTar();
+  const archive = largeTar(FILES);
   const begun = performance.now();
   const queued: string[] = [];
   for (let number = 1; number <= large; number += 1) queued.push(await deposit(busy, archive));
@@ -95,15 +94,6 @@ async function drill(
       'small, longest, ms': longest,
     },
   };
-}
-
-/** Returns an archive that is quick to send and takes seconds to process. */
-function largeTar(): Buffer {
-  const files = Array.from({ length: FILES }, (_, file) => ({
-    name: `large/${file % 200}/${file}.txt`,
-    data: `${file} `.repeat(40),
-  }));
-  return gzipSync(tarOf(files), { level: 1 });
 }
 
 async function registerOther(dataDir: string, engines: Readonly<Record<string, string>>): Promise<void> {

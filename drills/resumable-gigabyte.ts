@@ -10,8 +10,8 @@ import { FaultProxy } from '../testing/http/fault-proxy.ts';
 import type { TestClient } from '../testing/http/test-client.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { type Finding, runDrill, printProgress as say } from './frame/drill.ts';
-import { LargeRun } from './frame/large-run.ts';
 import { drillClient, drilledFolder, scratchFolder } from './service/drilled-service.ts';
+import { peakMemory } from './service/process-facts.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Brings a large archive into the service by tus, over connections that break, with a SIGKILL of the service on the
@@ -41,9 +41,14 @@ async function drill(bytes: number, breaks: number, most: number): Promise<Findi
   await using proxy = await FaultProxy.start(port);
   const url = `http://127.0.0.1:${proxy.port}`;
   const settings = { DEPOSIT_BASE_URL: url, DEPOSIT_MAX_UNPACKED_SIZE: String(8 * bytes) };
-  const run = new LargeRun(await ServiceProcess.start(dataDir, port, settings));
+  const run = { service: await ServiceProcess.start(dataDir, port, settings), peak: 0, kills: 0 };
+  const memory = async (): Promise<number> => {
+    const mib = await peakMemory(run.service.pid);
+    run.peak = Math.max(run.peak, mib);
+    return mib;
+  };
   await using _running = { [Symbol.asyncDispose]: () => run.service[Symbol.asyncDispose]() };
-  say(`${Math.round(bytes / MIB)} MiB of archive; the service idles at ${await run.memory()} MiB.`);
+  say(`${Math.round(bytes / MIB)} MiB of archive; the service idles at ${await memory()} MiB.`);
 
   const client = drillClient(url);
   const { size } = await stat(file);
@@ -54,7 +59,7 @@ async function drill(bytes: number, breaks: number, most: number): Promise<Findi
     async (sent) => {
       if (run.kills > 0 || sent < size / 2) return;
       run.kills += 1;
-      await run.memory();
+      await memory();
       await run.service.end('SIGKILL');
       say(`killed after ${Math.round(sent / MIB)} MiB had been sent`);
       run.service = await ServiceProcess.start(dataDir, port, settings);
@@ -62,14 +67,14 @@ async function drill(bytes: number, breaks: number, most: number): Promise<Findi
     breaking(proxy, breaks, size),
   );
   uploading(size);
-  const afterUpload = await run.memory();
+  const afterUpload = await memory();
 
   const naming = timed('stored');
   const headers = { Upload: upload, 'Content-MD5': md5, 'In-Progress': 'true' };
   const created = await client.post('/1/drill/', null, headers);
   if (created.status !== 201) throw new Error(`${created.status}: ${await created.text()}`);
   naming(size);
-  const afterStoring = await run.memory();
+  const afterStoring = await memory();
   const edit = created.headers.get('location') ?? '';
   const loading = timed('checked and loaded');
   await client.post(edit, helloEntry, { ...entryHeaders(), 'In-Progress': 'false' });
@@ -77,8 +82,9 @@ async function drill(bytes: number, breaks: number, most: number): Promise<Findi
   const status = await (await client.get(edit.replace('metadata', 'status'))).text();
   loading(size);
   const back = await digestOf(await client.get(edit.replace('metadata', 'media')));
-  const peaks = `${afterUpload} MiB after the upload, ${afterStoring} after storing, ${await run.memory()} at the end`;
-  say(`peak memory of the service: ${peaks}; ${run.breaks(proxy)} PATCH requests, ${run.kills} kill`);
+  const peaks = `${afterUpload} MiB after the upload, ${afterStoring} after storing, ${await memory()} at the end`;
+  const patches = proxy.requests.filter((request) => request.startsWith('PATCH')).length;
+  say(`peak memory of the service: ${peaks}; ${patches} PATCH requests, ${run.kills} kill`);
   const isDone = status.includes('<deposit_status>done</deposit_status>');
   const code = await run.service.end('SIGTERM');
   const mib = Math.round(bytes / MIB);
@@ -96,7 +102,7 @@ async function drill(bytes: number, breaks: number, most: number): Promise<Findi
       kills: run.kills,
       MiB: mib,
       breaks,
-      'PATCH requests': run.breaks(proxy),
+      'PATCH requests': patches,
       'peak MiB': run.peak,
     },
   };

@@ -15,7 +15,6 @@ const SECRETS: readonly (readonly [what: string, pattern: RegExp, except?: RegEx
   ['a password', new RegExp(DRILL_PASSWORD, 'g')],
   ['a password that was guessed', /guessed-in-the-drill/g],
   ['the base64 of a name and password', new RegExp(base64Forms(`drill:${DRILL_PASSWORD}`).join('|'), 'g')],
-  ['the base64 of a name and password', new RegExp(base64Forms('drill:drill').join('|'), 'g')],
   ['credentials of a request', /Basic (?!authentication|credentials)[A-Za-z0-9+/]{8,}={0,2}/g],
   // The log stores what passwords are verified with; no other file may have it.
   ['the scrypt of a password', /scrypt[$:"][^\n]{0,40}/gi, /\.sqlite/],

@@ -1,15 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { depositHistories, judge } from '../testing/http/deposit-histories.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { minioProgram } from '../testing/s3/minio-process.ts';
 import { followLoads } from './clients/loads.ts';
+import { StoringClient } from './clients/storing-client.ts';
 import { interruptLog, killReactors } from './engines/cluster-faults.ts';
 import { EngineProcesses } from './engines/engine-processes.ts';
 import { type Finding, runDrill, printProgress as say, type Values } from './frame/drill.ts';
 import { RunOf } from './frame/run-of.ts';
-import { registerIn } from './service/drilled-service.ts';
+import { DRILL_PASSWORD, drillClient, registerIn } from './service/drilled-service.ts';
 import { ServiceCluster } from './service/service-cluster.ts';
 
 const HELP = `Deposits over two HTTP nodes while two reactor nodes check and load: four processes on one EventStoreDB (the double
@@ -23,7 +23,6 @@ once.
 --log-down S       the event log is away for S seconds in the middle of the run
 `;
 
-const AUTHORIZATION = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
 /** Time limit for deposits to be done after the last was acknowledged, in milliseconds. */
 const TIME_LIMIT_MS = 180_000;
 
@@ -41,11 +40,12 @@ async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
   const minio = minioProgram();
   await using engines = await EngineProcesses.start({ minio });
   await using log = await openLog(readConfig(engines.settings));
-  await registerIn(log, 'drill', 'drill');
+  await registerIn(log, 'drill', DRILL_PASSWORD);
   await using cluster = await ServiceCluster.start(engines.settings);
   const nodes = cluster.urls as readonly [string, string]; // by default there are two
-  await Promise.all(nodes.map(known));
-  const depositor = new RetryingDepositor({ nodes, authorization: AUTHORIZATION, collection: 'drill' });
+  for (const url of nodes) await StoringClient.at(url, 'drill');
+  const { authorization } = drillClient(nodes[0]);
+  const depositor = new RetryingDepositor({ nodes, authorization, collection: 'drill' });
   using loads = followLoads(log);
   const report = (what: string): void =>
     say(
@@ -64,7 +64,7 @@ async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
   const unfinished = await notDone(depositor, nodes);
   const doneIn = secondsSince(begun);
   const { lost, doubled, orphans } = judge(await depositHistories(log), depositor);
-  const exitCodes = await cluster.stop();
+  const badlyEnded = await cluster.stop();
   return {
     tried: `${deposits} deposits over two HTTP nodes with two reactor nodes, of which one was killed ${kills} times, with archives in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}; the event log was away for ${logDown} s.`,
     held: `All were acknowledged in ${acknowledgedIn.toFixed(1)} s and done on both nodes after ${doneIn.toFixed(1)} s, once each; no status was denied after a 201.`,
@@ -74,7 +74,7 @@ async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
       ...unfinished,
       ...lost.map((id) => `Deposit ${id} was acknowledged and is not loaded in the log.`),
       ...doubled.map((id) => `Deposit ${id} is in the log, or came about, more than once.`),
-      ...exitCodes.filter((code) => code !== 0).map((code) => `A node ended with ${code} instead of 0.`),
+      ...badlyEnded,
     ],
     numbers: {
       kills,
@@ -87,12 +87,6 @@ async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
       stuck: unfinished.length,
     },
   };
-}
-
-/** Resolves when the client is in the views of the node. */
-async function known(node: string): Promise<void> {
-  const ask = () => fetch(`${node}/1/servicedocument/`, { headers: { Authorization: AUTHORIZATION } });
-  while (!(await (await ask()).text()).includes('/1/drill/')) await pause(50);
 }
 
 /**

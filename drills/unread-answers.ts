@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
@@ -9,7 +8,7 @@ import { freePort } from '../testing/processes/free-port.ts';
 import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { percentile } from './frame/percentile.ts';
 import { DRILL_PASSWORD, drillClient, drilledFolder, registerIn } from './service/drilled-service.ts';
-import { peakMemory } from './service/process-facts.ts';
+import { peakMemory, processorTime } from './service/process-facts.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Has one client ask on 1,200 connections for a page of 1,000 deposits and read nothing of the answers, for 35 seconds.
@@ -76,9 +75,9 @@ async function drill(connections: number, seconds: number): Promise<Finding> {
   running.now = false;
   await reading;
   await pause(WORK_ENDS_MS);
-  const idleFrom = await cpuMs(service.pid);
+  const idleFrom = await processorTime(service.pid);
   await pause(1000);
-  const cpu = ((await cpuMs(service.pid)) - idleFrom) / 1000;
+  const cpu = ((await processorTime(service.pid)) - idleFrom) / 1000;
   const memory = await peakMemory(service.pid);
   const code = await service.end('SIGTERM');
   const p99 = percentile(times, 0.99);
@@ -144,11 +143,4 @@ function unreadAnswer(url: string, authorization: string): net.Socket {
     `GET /1/drill/?page_size=${PAGE_SIZE} HTTP/1.1\r\nHost: drill\r\nAuthorization: ${authorization}\r\n\r\n`,
   );
   return socket;
-}
-
-/** Resolves to the CPU time of the process so far, in milliseconds. */
-async function cpuMs(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10; // user and system time, in ticks of 10 ms
 }

@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
-import { AdminCommands } from '../src/deposits/admin-commands.ts';
-import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
 import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 import { freePort } from '../testing/processes/free-port.ts';
@@ -11,8 +9,9 @@ import {
   notificationsReceived,
   statusEvents,
 } from './clients/notifications-received.ts';
+import { registerNotified } from './clients/notified-client.ts';
 import { type Finding, runDrill, printProgress as say, type Values } from './frame/drill.ts';
-import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
+import { drillClient, scratchFolder, settled } from './service/drilled-service.ts';
 import { ServiceProcess } from './service/service-process.ts';
 
 const HELP = `Takes the receiver of a webhook away in the middle of a run of deposits, and looks afterwards whether every change
@@ -41,10 +40,10 @@ await runDrill(HELP, OPTIONS, drill);
 
 async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
   const { deposits, outage, kills } = values;
-  await using drilled = await drilledFolder('outage');
-  const folder = drilled.dataDir;
+  await using scratch = await scratchFolder('outage');
+  const folder = scratch.path;
   await using receiver = await WebhookReceiver.start();
-  await setWebhook(folder, receiver);
+  await registerNotified({ ...SETTINGS, DEPOSIT_DATA_DIR: folder }, receiver);
   const port = await freePort();
   let service = await ServiceProcess.start(folder, port, SETTINGS);
   await using _service = { [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
@@ -70,15 +69,6 @@ async function drill(values: Values<typeof OPTIONS>): Promise<Finding> {
   const seconds = (performance.now() - backAt) / 1000;
   const exitCode = await service.end('SIGTERM');
   return report(received, { ...values, seconds, exitCode });
-}
-
-async function setWebhook(folder: string, receiver: WebhookReceiver): Promise<void> {
-  const config = readConfig({ ...SETTINGS, DEPOSIT_DATA_DIR: folder });
-  const key = await WebhookKey.make(config.webhooks.keyFile);
-  await using log = await openLog(config);
-  const administration = new AdminCommands(log, { kind: 'operator', name: 'drill' });
-  const secret = key.seal(receiver.secret, 'drill');
-  await administration.client({ type: 'SetWebhook', client: 'drill', url: receiver.url, secret });
 }
 
 function takeAway(receiver: WebhookReceiver, seconds: number) {

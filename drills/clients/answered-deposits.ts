@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { readConfig } from '../../src/config/read-config.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
@@ -137,4 +138,13 @@ export async function lostOf(
 /** Returns a tar with random content, a little longer than `bytes`. */
 export function newTar(bytes: number): Buffer {
   return tarOf([{ name: 'drill/a.bin', data: randomBytes(bytes) }]);
+}
+
+/** Returns an archive that is quick to send and takes seconds to process, if it has tens of thousands of files. */
+export function largeTar(count: number, mark = ''): Buffer {
+  const files = Array.from({ length: count }, (_, file) => ({
+    name: `large/${file % 200}/${file}.txt`,
+    data: `${mark} ${file} `.repeat(40),
+  }));
+  return gzipSync(tarOf(files), { level: 1 });
 }

@@ -5,7 +5,8 @@ import type { ServiceCluster } from '../service/service-cluster.ts';
 import type { EngineProcesses } from './engine-processes.ts';
 
 /**
- * Kills reactor nodes at moments spread over the run, during loads if there are any. Prints a line before each kill.
+ * Kills both reactor nodes in turn, at moments spread over the run, during loads if there are any. Prints a line before
+ * each kill.
  */
 export async function killReactors(
   cluster: ServiceCluster,
@@ -19,7 +20,7 @@ export async function killReactors(
     for (let tries = 0; loads.loading === 0 && tries < 200; tries += 1) await pause(5);
     await pause(Math.random() * 20);
     report(kill);
-    await cluster.killReactors();
+    await cluster.kill('reactors', kill % 2);
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from '../clients/answered-deposits.ts';
 import { printProgress } from '../frame/drill.ts';
-import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from '../service/drilled-service.ts';
+import { registerDrill, scratchFolder, unsettled } from '../service/drilled-service.ts';
 import { notReadyBecause } from '../service/readiness.ts';
 import { ServiceProcess } from '../service/service-process.ts';
 import { type Engine, EngineProcesses } from './engine-processes.ts';
@@ -39,13 +39,13 @@ export class EngineOutage implements AsyncDisposable {
   /** `minio`: the program of a real MinIO that is used as the store. */
   static async prepare(engine: Engine, minio?: string): Promise<EngineOutage> {
     await using opened = new AsyncDisposableStack();
-    const { dataDir } = opened.use(await drilledFolder(`away-${engine}`));
+    const { path: dataDir } = opened.use(await scratchFolder(`away-${engine}`));
     const engines = opened.use(await EngineProcesses.start({ minio }));
     const setting = engine === 'log' ? 'DEPOSIT_EVENT_LOG' : 'DEPOSIT_ARCHIVE_STORE';
     const direct = engines.settings[setting] ?? '';
     const port = Number(/127\.0\.0\.1:(\d+)/.exec(direct)?.[1]);
     const connection = opened.use(await TcpFaultProxy.to(port));
-    await registerDrill(dataDir, DRILL_PASSWORD, engines.settings);
+    await registerDrill(dataDir, engines.settings);
     const env = { ...engines.settings, [setting]: direct.replace(`:${port}`, `:${connection.port}`) };
     const service = opened.use(await ServiceProcess.start(dataDir, await freePort(), env));
     return new EngineOutage(engine, { dataDir, engines, connection, service, opened: opened.move() });

@@ -130,7 +130,7 @@ export class ObjectFaultSite implements AsyncDisposable {
     const isEmpty = await eventually(async () => (await this.parked()).length === 0);
     const stuck = await unsettled(dataDir, isEmpty ? TIME_LIMIT_MS : 0, settings);
     const ends = await this.#ends();
-    const codes = await this.cluster.stop();
+    const badlyEnded = await this.cluster.stop();
     return [
       ...ended,
       ...this.#others.faults,
@@ -140,7 +140,7 @@ export class ObjectFaultSite implements AsyncDisposable {
       ...[...this.#others.acknowledged.keys()]
         .filter((id) => !ends.some(([stream]) => stream === `deposit-${id}`))
         .map((id) => `Deposit ${id} was acknowledged and has no end in the log.`),
-      ...codes.filter((code) => code !== 0).map((code) => `A node ended with ${code} after SIGTERM.`),
+      ...badlyEnded,
       ...(stuck.length > 0 ? [] : await everythingVerified(dataDir, settings)),
     ];
   }

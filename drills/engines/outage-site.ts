@@ -159,7 +159,7 @@ export class OutageSite implements AsyncDisposable {
     const lost = (
       await Promise.all(this.#deposits.map((deposits) => lostOf(deposits, dataDir, settings)))
     ).flat();
-    const codes = ended.length > 0 ? [] : await this.cluster.stop();
+    const badlyEnded = ended.length > 0 ? [] : await this.cluster.stop();
     const unproven = stuck.length > 0 ? [] : await everythingVerified(dataDir, settings);
     const refused = this.#deposits.reduce((sum, { counts }) => sum + (counts.get(503) ?? 0), 0);
     return {
@@ -172,7 +172,7 @@ export class OutageSite implements AsyncDisposable {
         ...(mayDisorder ? [] : notified.disordered),
         ...some(notified.unknown, 'notifications were about no status event'),
         ...some(notified.unsigned, 'notifications were not signed'),
-        ...codes.filter((code) => code !== 0).map((code) => `A node ended with ${code} after SIGTERM.`),
+        ...badlyEnded,
         ...unproven,
       ],
       numbers: {

@@ -11,15 +11,17 @@ import { TestClient } from '../../testing/http/test-client.ts';
 /** A password that is used nowhere else: the scan for secrets searches for it in all files that drills leave behind. */
 export const DRILL_PASSWORD = 'Pa55-of-the-drill-71c0';
 
-/** Registers the client `drill`, who may deposit in the collection `drill`; `env` selects another log. */
+/**
+ * Registers the client `drill` with {@link DRILL_PASSWORD}, who may deposit in the collection `drill`; `env` selects
+ * another log.
+ */
 export async function registerDrill(
   dataDir: string,
-  password = 'drill',
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   await using log = await openLog(readConfig({ ...env, DEPOSIT_DATA_DIR: dataDir }));
-  await registerIn(log, 'drill', password);
+  await registerIn(log, 'drill', DRILL_PASSWORD);
 }
 
 /** Registers a client who may deposit in the collection `drill`. */
@@ -30,16 +32,19 @@ export async function registerIn(log: EventLog, client: string, password: string
 }
 
 /**
- * Creates a folder with the client `drill` registered, whose password is {@link DRILL_PASSWORD}. Disposal removes it.
+ * Creates a folder with the client `drill` registered. Disposal removes it.
  */
 export async function drilledFolder(name: string): Promise<AsyncDisposable & { readonly dataDir: string }> {
   const folder = await scratchFolder(name);
-  await registerDrill(folder.path, DRILL_PASSWORD);
+  await registerDrill(folder.path);
   return { dataDir: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-/** Creates an empty folder that disposal removes. */
-export async function scratchFolder(name: string): Promise<AsyncDisposable & { readonly path: string }> {
+/** A folder that disposal removes. */
+export type Scratch = AsyncDisposable & { readonly path: string };
+
+/** Creates an empty folder. */
+export async function scratchFolder(name: string): Promise<Scratch> {
   const folder = await mkdtemp(path.join(tmpdir(), `deposit-${name}-`));
   return {
     path: folder,

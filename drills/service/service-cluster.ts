@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../testing/processes/free-port.ts';
+import { type Scratch, scratchFolder } from './drilled-service.ts';
 import { SERVICE_MAIN, ServiceProcess } from './service-process.ts';
 
 /** The value of DEPOSIT_ROLES. */
@@ -40,7 +39,7 @@ const QUOTED = 1500;
 export class ServiceCluster implements AsyncDisposable {
   readonly #settings: NodeSettings;
   readonly #main: string;
-  readonly #folder: string;
+  readonly #folder: Scratch;
   readonly #nodes: Node[] = [];
   #added = 0;
 
@@ -49,14 +48,14 @@ export class ServiceCluster implements AsyncDisposable {
     { roles = TWO_AND_TWO, main = SERVICE_MAIN }: ClusterOptions = {},
   ): Promise<ServiceCluster> {
     await using starting = new AsyncDisposableStack();
-    const folder = await mkdtemp(path.join(tmpdir(), 'deposit-cluster-'));
+    const folder = await scratchFolder('cluster');
     const cluster = starting.use(new ServiceCluster(settings, main, folder));
     await cluster.add(roles);
     starting.move();
     return cluster;
   }
 
-  private constructor(settings: NodeSettings, main: string, folder: string) {
+  private constructor(settings: NodeSettings, main: string, folder: Scratch) {
     this.#settings = settings;
     this.#main = main;
     this.#folder = folder;
@@ -112,12 +111,6 @@ export class ServiceCluster implements AsyncDisposable {
     return code;
   }
 
-  /** Kills one of the nodes that check and load, and starts it again. */
-  async killReactors(): Promise<void> {
-    const reactors = this.#of('reactors');
-    await this.kill('reactors', Math.floor(Math.random() * reactors.length));
-  }
-
   /** Kills one node of the role and starts it again after this time. */
   async kill(role: NodeRole, index: number, downMs = 0): Promise<void> {
     const node = this.#of(role)[index] as Node;
@@ -137,14 +130,15 @@ export class ServiceCluster implements AsyncDisposable {
     return answers.filter(Boolean).length;
   }
 
-  /** Stops every node gracefully; resolves to their exit codes. */
-  stop(): Promise<(number | null)[]> {
-    return Promise.all(this.#nodes.map(({ process }) => process.end('SIGTERM')));
+  /** Stops every node gracefully; resolves to a sentence for each exit code that is not 0. */
+  async stop(): Promise<string[]> {
+    const codes = await Promise.all(this.#nodes.map(({ process }) => process.end('SIGTERM')));
+    return codes.filter((code) => code !== 0).map((code) => `A node ended with ${code} after SIGTERM.`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#nodes.map(({ process }) => process.end('SIGKILL')));
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+    await this.#folder[Symbol.asyncDispose]();
   }
 
   #of(wanted: NodeRole): Node[] {
@@ -154,7 +148,7 @@ export class ServiceCluster implements AsyncDisposable {
   async #add(role: NodeRole): Promise<void> {
     const number = this.#added++;
     const settings = typeof this.#settings === 'function' ? this.#settings(number) : this.#settings;
-    const place = { number, folder: path.join(this.#folder, `node-${number}`), role, settings };
+    const place = { number, folder: path.join(this.#folder.path, `node-${number}`), role, settings };
     this.#nodes.push({ ...place, process: await this.#startProcess(place) });
   }
 

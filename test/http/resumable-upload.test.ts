@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import * as tus from 'tus-js-client';
-import { registerDrill } from '../../drills/service/drilled-service.ts';
+import { drillClient, registerDrill } from '../../drills/service/drilled-service.ts';
 import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { parseUploadMetadata } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import {
@@ -863,7 +863,7 @@ test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
   await registerDrill(folder);
   const killed = await startedOn(folder);
   t.teardown(() => killed[Symbol.asyncDispose]());
-  const drill = new TestClient(killed.url, 'drill', 'drill');
+  const drill = drillClient(killed.url);
   const uploads = new TusUploads(drill, 'drill');
   const [plain, checked] = [await uploads.begin(largeTar.length), await uploads.begin(largeTar.length)];
   const at = 200_000;
