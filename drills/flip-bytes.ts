@@ -85,11 +85,10 @@ async function filled(
 ): Promise<void> {
   await registerDrill(folder);
   await using service = await ServiceProcess.start(folder, await freePort());
-  const { authorization } = drillClient(service.url);
-  const depositor = { url: service.url, collection: 'drill', authorization };
+  const client = drillClient(service.url);
   for (const part of [0, 1, 2, 3]) {
     const count = Math.floor((deposits * (part + 1)) / 4) - Math.floor((deposits * part) / 4);
-    await makeDeposits(depositor, count, randomBytes);
+    await makeDeposits(client, 'drill', count, randomBytes);
     // A command that ends merges the write-ahead log.
     if (part === 3 && signal === 'SIGKILL') break;
     await settled(folder);

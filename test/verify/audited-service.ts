@@ -25,9 +25,9 @@ export function auditedService(test: TestFn, deposits = 16): AuditedService {
   test.before(async () => {
     made.folder = await mkdtemp(path.join(tmpdir(), 'audited-'));
     await using running = await RunningService.startIn(path.join(made.folder, 'data'));
-    const { url, authorization } = await running.register('alice', { collections: ['software'] });
+    const alice = await running.register('alice', { collections: ['software'] });
     for (const count of [deposits - 5, 5]) {
-      await makeDeposits({ url, collection: 'software', authorization }, count, randomBytes);
+      await makeDeposits(alice, 'software', count, randomBytes);
       await until(() => isSettled(running));
       await makeAnchor(running.service.log, configOf(running.folder));
     }

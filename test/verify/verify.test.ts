@@ -76,7 +76,7 @@ test('changed and missing objects are named with their deposits', async (t) => {
   execFileSync('mkfifo', [piped]); // no caller reads its output
   const small = rows(
     folder,
-    `SELECT sha256 FROM small_object WHERE CAST(bytes AS TEXT) NOT LIKE '<entry%' ORDER BY id LIMIT 2`,
+    `SELECT sha256 FROM small_object WHERE CAST(bytes AS TEXT) NOT LIKE '%<entry%' ORDER BY id LIMIT 2`,
     'archives/small.sqlite',
   );
   const [changed, removed] = small.map(({ sha256 }) => String(sha256)) as [string, string];
@@ -99,7 +99,7 @@ test('changed and missing objects are named with their deposits', async (t) => {
   // Every entry of these deposits is the same object: all deposits that need it are named.
   const [row] = rows(
     folder,
-    `SELECT sha256 FROM small_object WHERE CAST(bytes AS TEXT) LIKE '<entry%'`,
+    `SELECT sha256 FROM small_object WHERE CAST(bytes AS TEXT) LIKE '%<entry%'`,
     'archives/small.sqlite',
   );
   const entry = String(row?.['sha256']);
