@@ -42,21 +42,19 @@ async function eventsPerSecond(work: () => Promise<number>): Promise<number> {
   return (events / (performance.now() - started)) * 1000;
 }
 
-async function inNewFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
+export async function inNewFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   using temporary = mkdtempDisposableSync(path.join(parent, 'views-'));
   return await work(temporary.path);
 }
 
-/** Rebuilds from an empty folder until all is committed and closed. Resolves to the seconds. */
-async function rebuild(log: SqliteEventLog, folder: string): Promise<number> {
+/** Rebuilds from an empty folder until all is committed and closed. Resolves to the number of events. */
+export async function rebuild(log: SqliteEventLog, folder: string): Promise<number> {
   using views = new Rebuild({ log, folder, origin: 'sqlite', projections: everyView, progress: () => {} });
   await views.build();
   return views.events;
 }
 
-/**
- * Reads every row of the log and parses its data and metadata: the lower bound of any replay. Resolves to the seconds.
- */
+/** Reads and parses every row of the log: the lower bound of any replay. Resolves to the number of events. */
 async function replay(file: string): Promise<number> {
   using db = new DatabaseSync(file, { readOnly: true });
   const page = db.prepare(

@@ -28,7 +28,7 @@ function codeOfLogs(): string {
     'bench/{generate-log,inputs/deposit-traits}.ts',
     'testing/processes/seeded-random.ts',
     'src/domain/**/*.ts',
-    'src/event-log/{hash-chain,sqlite/schema}.ts',
+    'src/event-log/{integrity/hash-chain,sqlite/schema}.ts',
   ];
   const files = globSync(deciding, { cwd: ROOT });
   return hash(

@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../testing/processes/free-port.ts';
+import { until } from '../../testing/processes/until.ts';
 import { NotMeasured } from '../frame/not-measured.ts';
 import { CLIENT } from '../servers/benched-service.ts';
 import { installPeer, PYTHON } from './install-peer.ts';
@@ -39,14 +39,7 @@ export class PeerProcess implements AsyncDisposable {
       'SIGTERM',
     );
     const peer = new PeerProcess(`http://127.0.0.1:${port}`, running.move());
-    await until(
-      () =>
-        fetch(peer.url).then(
-          () => true,
-          () => false,
-        ),
-      'gunicorn does not answer',
-    );
+    await until(() => succeeds(fetch(peer.url)));
     return peer;
   }
 
@@ -77,14 +70,7 @@ async function startPostgres(running: AsyncDisposableStack, folder: string): Pro
   const options = { ...user, cwd: folder, stdio: 'ignore' } as const;
   stopAtEnd(running, spawn(path.join(bin, 'postgres'), args, options), 'SIGINT'); // a fast shutdown
   const isReady = ['-h', folder, '-U', 'postgres'];
-  await until(
-    () =>
-      run(path.join(bin, 'pg_isready'), isReady).then(
-        () => true,
-        () => false,
-      ),
-    'no PostgreSQL',
-  );
+  await until(() => succeeds(run(path.join(bin, 'pg_isready'), isReady)));
 }
 
 /** Resolves to the user that PostgreSQL runs as, which refuses root. */
@@ -128,10 +114,9 @@ function stopAtEnd(running: AsyncDisposableStack, child: ChildProcess, signal: N
   });
 }
 
-async function until(holds: () => Promise<boolean>, otherwise: string): Promise<void> {
-  const started = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - started > 60_000) throw new Error(otherwise);
-    await pause(100);
-  }
+async function succeeds(attempt: Promise<unknown>): Promise<boolean> {
+  return await attempt.then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,9 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { everyView } from '../../projections/every-view.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { Rebuild } from '../../src/views/rebuild.ts';
 import { secondsOf } from '../frame/interleave.ts';
+import { inNewFolder, rebuild } from '../goals/g12-rebuild.ts';
 import { catchUp } from '../goals/g13-start.ts';
 import { LoadProcess } from '../load/load-process.ts';
 import { archiveCreate, listGet, statusGet, zipLike } from '../load/request-kinds.ts';
@@ -25,7 +24,7 @@ export const byDeposits: Dimension = {
       await catchUp(dataDir);
       await measureService(bench, dataDir, size, { requests, bulk, space });
       bench.tell(`${size} deposits: rebuild`);
-      bulk.add('rebuild of all views', size, await secondsOf(() => rebuild(bench.folder, dataDir)));
+      bulk.add('rebuild of all views', size, await timedRebuild(bench.folder, dataDir));
       space.add('event log on disk', size, bytesIn(dataDir, /^event-log/) / 1024 ** 2);
       space.add('views on disk', size, bytesIn(path.join(dataDir, 'views'), /./) / 1024 ** 2);
     }
@@ -66,15 +65,13 @@ async function measureService(
   space.add('memory, peak', size, service.facts.peakMemory);
 }
 
-async function rebuild(parent: string, dataDir: string): Promise<void> {
-  const folder = mkdtempSync(path.join(parent, 'views-'));
+/** Resolves to the seconds. */
+async function timedRebuild(parent: string, dataDir: string): Promise<number> {
   await using log = await SqliteEventLog.open({
     file: path.join(dataDir, 'event-log.sqlite'),
     readOnly: true,
   });
-  using views = new Rebuild({ log, folder, origin: 'sqlite', projections: everyView, progress: () => {} });
-  await views.build();
-  rmSync(folder, { recursive: true });
+  return await inNewFolder(parent, (folder) => secondsOf(() => rebuild(log, folder)));
 }
 
 function bytesIn(folder: string, names: RegExp): number {

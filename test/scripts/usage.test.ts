@@ -59,7 +59,6 @@ test('invalid arguments of a command are refused with 2 before anything is done'
     ['console', ['somebody-else'], /not somebody-else/],
     ['../bench/soak', ['x'], /not x/],
     ['../bench/consoles', ['x'], /not x/],
-    ['../bench/collection-feed', ['x'], /not x/],
     ['../bench/generate-log', ['--data-dir', '/dev/null', 'x'], /not x/],
     ['demo', ['--what'], /--what/],
     ['collection', ['set', 'software'], /^Nothing to set: give one of --title, --abstract, /m],
