@@ -1,5 +1,5 @@
 import type { ViewQuery } from '../view.ts';
-import { expression, idsOf, indexOf, labelsOf, quoted, textsOf } from './view-schema.ts';
+import { expression, indexOf, lookupTable, quoted } from './view-schema.ts';
 
 /** A view, with the fields that are columns of its table: their indexes are of these columns. */
 type QueriedView = { readonly name: string; readonly columns: ReadonlySet<string> };
@@ -103,8 +103,8 @@ type Indexed = Sql & { readonly table: string; readonly id: string };
 /** Returns the table that knows the keys of what has the ids, texts and labels, with the column of the keys. */
 function lookupOf(view: string, { contains = {}, labels = [], ids = [] }: Lookup): Indexed | undefined {
   const [first, ...others] = [
-    ...matchIn(idsOf(view), ids.map(phrase)),
-    ...matchIn(textsOf(view), textConditions(contains)),
+    ...matchIn(lookupTable(view, 'ids'), ids.map(phrase)),
+    ...matchIn(lookupTable(view, 'texts'), textConditions(contains)),
     ...labels.map((label, index) => labelIn(view, label, `label${index}`)),
   ];
   if (first === undefined) return undefined;
@@ -125,7 +125,7 @@ function matchIn(table: string, conditions: readonly string[]): readonly Indexed
 
 function labelIn(view: string, label: string, alias: string): Indexed {
   return {
-    table: `${labelsOf(view)} AS ${alias}`,
+    table: `${lookupTable(view, 'labels')} AS ${alias}`,
     id: `${alias}.id`,
     sql: `${alias}.label = ?`,
     values: [label],

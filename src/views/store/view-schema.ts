@@ -42,15 +42,11 @@ export function versionOf(database: DatabaseSync, view: string): number | undefi
 
 /** Drops a view with its indexes and counters. As in a new file, refilling is faster without them. */
 export function dropView(database: DatabaseSync, name: string): void {
-  database.exec(
-    [
-      ...[quoted(name), countsOf(name), labelsOf(name)].map((table) => `DROP TABLE IF EXISTS ${table};`),
-      ...[textsOf(name), idsOf(name)].map(
-        (index) =>
-          `DROP TRIGGER IF EXISTS ${indexedBy(index)}; DROP TABLE IF EXISTS ${index}; DROP TABLE IF EXISTS ${toIndex(index)};`,
-      ),
-    ].join(' '),
-  );
+  const indexes = ['texts', 'ids'] as const;
+  const lookups = LOOKUPS.map((kind) => lookupTable(name, kind));
+  for (const kind of indexes) database.exec(`DROP TRIGGER IF EXISTS ${indexedBy(name, kind)}`);
+  for (const table of [quoted(name), ...lookups, ...indexes.map((kind) => toIndex(name, kind))])
+    database.exec(`DROP TABLE IF EXISTS ${table}`);
   database.prepare('DELETE FROM view_versions WHERE name = ?').run(name);
 }
 
@@ -81,9 +77,9 @@ function addMissing(database: DatabaseSync, schemas: readonly ViewSchema[]): voi
     if (countedBy.length > 0 && !hasTable(database, `${name} counts`))
       database.exec(counterSql(name, countedBy));
     if (texts.length > 0 && !hasTable(database, `${name} texts`))
-      database.exec(textSql(name, textsOf(name), texts, "tokenize = 'trigram'"));
+      database.exec(textSql(name, 'texts', texts, "tokenize = 'trigram'"));
     if (ids !== undefined && !hasTable(database, `${name} ids`))
-      database.exec(textSql(name, idsOf(name), [ids], "tokenize = 'ascii', detail = none"));
+      database.exec(textSql(name, 'ids', [ids], "tokenize = 'ascii', detail = none"));
     if (labels !== undefined && !hasTable(database, `${name} labels`)) database.exec(labelSql(name, labels));
   }
 }
@@ -109,24 +105,11 @@ export function quoted(name: string): string {
   return `"${name}"`;
 }
 
-/** Returns the name of the table of counters of a view. */
-export function countsOf(view: string): string {
-  return quoted(`${view} counts`);
-}
+const LOOKUPS = ['counts', 'texts', 'ids', 'labels'] as const;
 
-/** Returns the name of the table that indexes the texts of a view. */
-export function textsOf(view: string): string {
-  return quoted(`${view} texts`);
-}
-
-/** Returns the name of the table that indexes the ids of a view. */
-export function idsOf(view: string): string {
-  return quoted(`${view} ids`);
-}
-
-/** Returns the name of the table of the labels of a view. */
-export function labelsOf(view: string): string {
-  return quoted(`${view} labels`);
+/** Returns the name of the table of a view for its counters, or that finds its keys by texts, ids or labels. */
+export function lookupTable(view: string, kind: (typeof LOOKUPS)[number]): string {
+  return quoted(`${view} ${kind}`);
 }
 
 /** Returns the name of an index of a view. */
@@ -141,7 +124,7 @@ export function indexOf(view: string, fields: readonly string[]): string {
 function counterSql(view: string, fields: readonly string[]): string {
   const columnsOf = (row: string) => fields.map((field) => `${row}.${quoted(field)}`).join();
   const [before, after] = [columnsOf('OLD'), columnsOf('NEW')];
-  const [table, counts] = [quoted(view), countsOf(view)];
+  const [table, counts] = [quoted(view), lookupTable(view, 'counts')];
   const names = fields.map(quoted).join();
   const more = `INSERT INTO ${counts} VALUES (${after}, 1) ON CONFLICT DO UPDATE SET count = count + 1;`;
   const less = `UPDATE ${counts} SET count = count - 1 WHERE (${names}) = (${before});`;
@@ -159,8 +142,9 @@ function counterSql(view: string, fields: readonly string[]): string {
  * values whose fields change are noted, and indexed together at the end of the transaction, by a trigger on the row that
  * names the last event: FTS5 writes what it has to disk before each statement with triggers.
  */
-function textSql(view: string, texts: string, fields: readonly string[], options: string): string {
-  const [table, changed, names] = [quoted(view), toIndex(texts), fields.map(quoted).join()];
+function textSql(view: string, kind: 'texts' | 'ids', fields: readonly string[], options: string): string {
+  const [table, texts, changed] = [quoted(view), lookupTable(view, kind), toIndex(view, kind)];
+  const names = fields.map(quoted).join();
   const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
   const trigger = (what: string) => quoted(`${view} ${fields.join(' ')} ${what}`);
   const note = (row: string) => `INSERT OR IGNORE INTO ${changed} VALUES (CAST(${row}.key AS INTEGER));`;
@@ -171,7 +155,7 @@ function textSql(view: string, texts: string, fields: readonly string[], options
     CREATE TRIGGER ${trigger('added')} AFTER INSERT ON ${table} BEGIN ${note('NEW')} END;
     CREATE TRIGGER ${trigger('removed')} AFTER DELETE ON ${table} BEGIN ${note('OLD')} END;
     CREATE TRIGGER ${trigger('changed')} AFTER UPDATE OF view ON ${table} WHEN (${before}) <> (${after}) BEGIN ${note('NEW')} END;
-    CREATE TRIGGER ${indexedBy(texts)} AFTER UPDATE OF last_seen ON about WHEN EXISTS (SELECT 1 FROM ${changed}) BEGIN
+    CREATE TRIGGER ${indexedBy(view, kind)} AFTER UPDATE OF last_seen ON about WHEN EXISTS (SELECT 1 FROM ${changed}) BEGIN
       DELETE FROM ${texts} WHERE rowid IN (SELECT id FROM ${changed});
       INSERT INTO ${texts} (rowid, ${names}) SELECT id, ${valuesOf(fields, 'view')} FROM ${changed} CROSS JOIN ${table} ON key = CAST(id AS TEXT);
       DELETE FROM ${changed};
@@ -184,7 +168,7 @@ function textSql(view: string, texts: string, fields: readonly string[], options
  * triggers. A change of a view changes only the labels that come or go.
  */
 function labelSql(view: string, field: string): string {
-  const [table, labels] = [quoted(view), labelsOf(view)];
+  const [table, labels] = [quoted(view), lookupTable(view, 'labels')];
   const of = (row: string) => `SELECT value FROM json_each(${row}.view, '$.${field}')`;
   const add = (row: string, values: string) =>
     `INSERT OR IGNORE INTO ${labels} SELECT value, CAST(${row}.key AS INTEGER) FROM (${values})`;
@@ -204,13 +188,13 @@ function labelSql(view: string, field: string): string {
 }
 
 /** Returns the name of the table of the keys of values that an index does not have yet. */
-function toIndex(index: string): string {
-  return `${index.slice(0, -1)} to index"`;
+function toIndex(view: string, kind: 'texts' | 'ids'): string {
+  return quoted(`${view} ${kind} to index`);
 }
 
 /** Returns the name of the trigger that adds them. */
-function indexedBy(index: string): string {
-  return `${index.slice(0, -1)} indexed"`;
+function indexedBy(view: string, kind: 'texts' | 'ids'): string {
+  return quoted(`${view} ${kind} indexed`);
 }
 
 function valuesOf(fields: readonly string[], value: string): string {

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMIT } from '../../tools/sqlite/limit.ts';
 import type { CountQuery, View, ViewQuery } from '../view.ts';
 import { candidateQuery, ordering, selection } from './view-query.ts';
-import { countedFields, countsOf, quoted, storedFields } from './view-schema.ts';
+import { countedFields, lookupTable, quoted, storedFields } from './view-schema.ts';
 
 const PAGE = 500;
 
@@ -100,7 +100,7 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     const fields = Object.keys(equal).map((field) => quoted(this.#counted(field)));
     const where = fields.length > 0 ? `WHERE ${fields.map((field) => `${field} = ?`).join(' AND ')}` : '';
     const rows = this.#statement(
-      `SELECT "${last}" AS value, sum(count) AS count FROM ${countsOf(this.#name)} ${where} GROUP BY value HAVING sum(count) > 0`,
+      `SELECT "${last}" AS value, sum(count) AS count FROM ${lookupTable(this.#name, 'counts')} ${where} GROUP BY value HAVING sum(count) > 0`,
     ).all(...Object.values(equal));
     return new Map(rows.map((row) => [String(row['value']), Number(row['count'])]));
   }
@@ -114,7 +114,9 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
   countRows(): readonly unknown[] {
     if (!this.isCounted) return [];
     const order = this.#counters.map(quoted).join();
-    return this.#statement(`SELECT * FROM ${countsOf(this.#name)} WHERE count <> 0 ORDER BY ${order}`).all();
+    return this.#statement(
+      `SELECT * FROM ${lookupTable(this.#name, 'counts')} WHERE count <> 0 ORDER BY ${order}`,
+    ).all();
   }
 
   get #queried() {
