@@ -56,7 +56,7 @@ export const credentialsCheck: Goal = {
       file: path.join(dataDir, 'event-log.sqlite'),
       readOnly: true,
     });
-    using views = SqliteViewStore.open(path.join(bench.folder, 'views'), 'sqlite');
+    using views = new SqliteViewStore(path.join(bench.folder, 'views'), 'sqlite');
     const projector = new Projector(log, views);
     const credentials = new Credentials(projector.add(clientLogins), async () => undefined);
     await projector.start((error) => process.stderr.write(`${String(error)}\n`));

@@ -23,7 +23,7 @@ export async function openOfCluster(
 ): Promise<Engines> {
   const log = resources.use(observed(await EventStoreDbEventLog.open(LOG_OPTIONS), logObserver(logger)));
   const store = resources.use(await persistently(() => S3ObjectStore.open(storeOptions(process))));
-  const views = resources.use(SqliteViewStore.open(path.join(folderOf(process), 'views'), 'simulation'));
+  const views = resources.use(new SqliteViewStore(path.join(folderOf(process), 'views'), 'simulation'));
   const groups = { receivers: RECEIVERS, retiredGroups: RECEIVERS };
   const openDeliveries = () => resources.use(new EventStoreDbDeliveries(log, { ...LOG_OPTIONS, ...groups }));
   return { log, store, views, openDeliveries };

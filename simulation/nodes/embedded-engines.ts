@@ -38,7 +38,7 @@ export async function openEmbedded(
   const uploads = resources.use(
     await ResumableUploads.open({ folder: path.join(folder, 'uploads'), limits: UPLOAD_LIMITS, logger }),
   );
-  const views = resources.use(SqliteViewStore.open(path.join(folder, 'views'), 'sqlite'));
+  const views = resources.use(new SqliteViewStore(path.join(folder, 'views'), 'sqlite'));
   const openDeliveries = () => new CatchUpDeliveries(log, path.join(folder, 'reactors'));
   return { log, store, views, openDeliveries, uploads };
 }
@@ -72,5 +72,5 @@ export function folderOf({ host }: Incarnation): string {
 export function shownIn(tables: SqliteViewStore, name: string): ReadonlyMap<string, unknown> | undefined {
   const { file } = tables;
   if (!file.versions().has(name)) return undefined;
-  return new Map(Array.from(file.table(name).rows(), ([key, view]) => [key, JSON.parse(view) as unknown]));
+  return new Map(Array.from(file.table(name).rows(), ({ key, view }) => [key, JSON.parse(view) as unknown]));
 }

@@ -50,7 +50,7 @@ export async function openNode(
   const deliveries = await openDeliveries(config, log, { receivers, logger });
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const [folder, origin] = viewDirectory(config);
-  const views = resources.use(SqliteViewStore.open(folder, origin));
+  const views = resources.use(new SqliteViewStore(folder, origin));
   removeCopies(folder);
   // Not the observed store: a log that was restored names snapshots that no backup has.
   const snapshots = { log, store: opened, origin, logger };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ViewFile } from './store/view-file.ts';
-import type { ViewTable } from './store/view-table.ts';
+import type { ViewRow, ViewTable } from './store/view-table.ts';
 
 /** A difference between a view in use and the same view rebuilt from the log. */
 export type ViewDifference = {
@@ -35,22 +35,21 @@ function* rowDifferences(view: string, inUse: ViewTable, truth: ViewTable): Gene
   const [shown, right] = [inUse.rows(), truth.rows()];
   let [one, other] = [next(shown), next(right)];
   while (one || other) {
-    if (one && other && one[0] === other[0]) {
-      if (one[1] !== other[1]) yield { view, key: one[0], kind: kindOf(one[1]) };
+    if (one && other && one.key === other.key) {
+      if (one.view !== other.view) yield { view, key: one.key, kind: kindOf(one.view) };
       [one, other] = [next(shown), next(right)];
-    } else if (one && (!other || one[0] < other[0])) {
-      yield { view, key: one[0], kind: 'not of the log' };
+    } else if (one && (!other || one.key < other.key)) {
+      yield { view, key: one.key, kind: 'not of the log' };
       one = next(shown);
     } else if (other) {
-      yield { view, key: other[0], kind: 'missing' };
+      yield { view, key: other.key, kind: 'missing' };
       other = next(right);
     }
   }
 }
 
-function next(rows: IterableIterator<[string, string]>): [string, string] | undefined {
-  const { value, done } = rows.next();
-  return done ? undefined : value;
+function next(rows: Generator<ViewRow, undefined>): ViewRow | undefined {
+  return rows.next().value;
 }
 
 function kindOf(shown: string): ViewDifference['kind'] {

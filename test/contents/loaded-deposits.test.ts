@@ -40,7 +40,7 @@ test('deposits are found by each of their identifiers, newest first and in pages
   await using log = new MemoryEventLog();
   for (const id of [1, 2, 3, 5]) await load(log, id, 'alice', id === 2 ? 'papers' : 'software');
   await load(log, 4, 'bob');
-  using views = SqliteViewStore.open(t.context.folder, 'log');
+  using views = new SqliteViewStore(t.context.folder, 'log');
   const projector = new Projector(log, views);
   const deposits = new LoadedDeposits(log, projector);
   await projector.start((error) => t.fail(String(error)));
@@ -100,7 +100,7 @@ test('a search in many collections reads about as many deposits as in one, and f
 test('of many deposits with an object at most a hundred are returned', async (t) => {
   await using log = new MemoryEventLog();
   for (let id = 1; id <= 102; id += 1) await load(log, id);
-  using views = SqliteViewStore.open(t.context.folder, 'log');
+  using views = new SqliteViewStore(t.context.folder, 'log');
   const projector = new Projector(log, views);
   const deposits = new LoadedDeposits(log, projector);
   await projector.start((error) => t.fail(String(error)));
@@ -122,7 +122,7 @@ test('of many deposits with an object at most a hundred are returned', async (t)
 test('a deposit loaded by another node is awaited, and is unknown until its event arrives', async (t) => {
   await using log = new MemoryEventLog();
   await load(log, 1);
-  using views = SqliteViewStore.open(t.context.folder, 'log');
+  using views = new SqliteViewStore(t.context.folder, 'log');
   const projector = new Projector(log, views);
   const late = new LoadedDeposits(log, projector, 100);
   views.file.addLookups(); // like the views of a service that has caught up for the first time

@@ -61,7 +61,7 @@ class LogWithFaults extends MemoryEventLog {
 /** Returns a partial deposit, and the view of it as it is before the deposit is completed. */
 async function serviceWithOldView(t: ExecutionContext) {
   const log = new LogWithFaults();
-  const store = SqliteViewStore.open(await temporaryFolder(t), 'memory');
+  const store = new SqliteViewStore(await temporaryFolder(t), 'memory');
   const projector = new Projector(log, store);
   const deposits = openDeposits({ log, projector, isShared: true, maxArchives: 20, limits: LIMITS });
   await projector.start((error) => t.fail(String(error)));

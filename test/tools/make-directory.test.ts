@@ -65,7 +65,7 @@ test('the entry of each folder that the service creates is synced, also if an ea
     lock: () => lockFile(file, 'in use')[Symbol.dispose](),
     key: () => makeKeyFile(file, 'secret'),
     views: () => {
-      using store = SqliteViewStore.open(folder, 'sqlite');
+      using store = new SqliteViewStore(folder, 'sqlite');
       store.add(shape);
     },
     checkpoints: async () => {

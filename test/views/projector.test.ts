@@ -28,7 +28,7 @@ async function following(
   look: (views: { status: (id: number) => DepositStatusView | undefined; projector: Projector }) => unknown,
   projection: Projection<DepositStatusView, DepositEvent> = depositStatus,
 ): Promise<number> {
-  using store = SqliteViewStore.open(folder, 'memory');
+  using store = new SqliteViewStore(folder, 'memory');
   const projector = new Projector(log, store);
   const view = projector.add(projection);
   projector.add(depositContent);
@@ -209,7 +209,7 @@ test('lookups of a large file are added in a thread, one view after the other un
   const jobs: string[] = [];
   const stopAt = async (last: number): Promise<void> => {
     jobs.length = 0;
-    using store = SqliteViewStore.open(folder, 'memory');
+    using store = new SqliteViewStore(folder, 'memory');
     const projector = new Projector(log, store);
     projector.add(large);
     projector.add(depositContent);
@@ -228,7 +228,7 @@ test('lookups of a large file are added in a thread, one view after the other un
 
 test('a start continues when the thread ends that adds the lookups of a large file', async (t) => {
   const { log, folder, large } = await largeFile(t);
-  using store = SqliteViewStore.open(folder, 'memory');
+  using store = new SqliteViewStore(folder, 'memory');
   const projector = new Projector(log, store);
   const view = projector.add(large);
   const reasons: (string | undefined)[] = [];

@@ -99,7 +99,7 @@ test('a rebuilt file has the tables, indexes and triggers of the one in use', as
 });
 
 async function follow(log: EventLog, folder: string) {
-  const store = SqliteViewStore.open(folder, 'memory');
+  const store = new SqliteViewStore(folder, 'memory');
   const projector = new Projector(log, store);
   for (const projection of everyView) projector.add(projection);
   const failed = Promise.withResolvers<never>();

@@ -274,7 +274,7 @@ test('a node that stops while it reads a snapshot stops at once, without an erro
     return { length: 1, body: new Readable({ read: () => undefined }) };
   };
   const { logger, lines } = keptLines();
-  using views = SqliteViewStore.open(await temporaryFolder(t), ORIGIN);
+  using views = new SqliteViewStore(await temporaryFolder(t), ORIGIN);
   const source = { log: site.log, store: { get }, origin: ORIGIN, logger };
   const projector = new Projector(site.log, views, (wanted, signal) =>
     useSnapshot(source, views, wanted, signal),

@@ -72,7 +72,7 @@ export async function nodeOf(
 ) {
   const folder = await temporaryFolder(t);
   const { logger, lines } = keptLines();
-  const views = SqliteViewStore.open(folder, ORIGIN);
+  const views = new SqliteViewStore(folder, ORIGIN);
   const source = { log, store, origin: ORIGIN, logger };
   const projector = new Projector(log, views, (wanted, signal) => useSnapshot(source, views, wanted, signal));
   for (const projection of projections) projector.add(projection);

@@ -38,7 +38,10 @@ function things(...keys: readonly string[]): ReadonlyMap<string, unknown> {
 /** Reads the file as another process does. */
 function stored(file: string): { readonly position: string | undefined; readonly keys: readonly string[] } {
   using read = new ViewFile(file);
-  return { position: read.lastSeen?.position, keys: [...read.table(shape.name).rows()].map(([key]) => key) };
+  return {
+    position: read.lastSeen?.position,
+    keys: Array.from(read.table(shape.name).rows(), ({ key }) => key),
+  };
 }
 
 test('changes that another thread could not write are written with the next ones, or not at all', async (t) => {
@@ -89,7 +92,7 @@ test('a query writes values that a thread has not written yet, and the thread do
 
 test('many changes are written by a thread, again once a full disk has space', async (t) => {
   const { file } = t.context;
-  using store = SqliteViewStore.open(path.dirname(file), 'memory');
+  using store = new SqliteViewStore(path.dirname(file), 'memory');
   store.add(shape);
   const failures: unknown[] = [];
   const saver = new FlushScheduler(store, new AbortController().signal, (error) => failures.push(error));
@@ -147,13 +150,13 @@ test('views next to a journal that SQLite would write into them are made again',
 test('a corrupt page that a thread finds ends the service, and the next start rebuilds the views', async (t) => {
   const folder = path.dirname(t.context.file);
   {
-    using store = SqliteViewStore.open(folder, 'memory');
+    using store = new SqliteViewStore(folder, 'memory');
     store.add(shape);
     store.file.addLookups();
     store.file.memory.take(new Map([['things', things('1')]]), eventAt('1'));
   }
   t.true(damageRootOf(t.context.file, 'things counts') > 0);
-  const store = SqliteViewStore.open(folder, 'memory');
+  const store = new SqliteViewStore(folder, 'memory');
   store.add(shape);
   const failed = Promise.withResolvers<unknown>();
   const saver = new FlushScheduler(store, new AbortController().signal, failed.resolve);
@@ -162,7 +165,7 @@ test('a corrupt page that a thread finds ends the service, and the next start re
   t.like(await failed.promise, { code: 'VIEW_DAMAGED' });
   await t.throwsAsync(saver.end(), { code: 'VIEW_DAMAGED' });
   store[Symbol.dispose]();
-  using reopened = SqliteViewStore.open(folder, 'memory');
+  using reopened = new SqliteViewStore(folder, 'memory');
   t.deepEqual([...reopened.add(shape).values()], []);
 });
 
@@ -196,7 +199,7 @@ for (const [what, read] of Object.entries(READS)) {
   test(`a corrupt page that ${what} meets is reported, and the next start rebuilds the views`, async (t) => {
     const folder = path.dirname(t.context.file);
     {
-      using store = SqliteViewStore.open(folder, 'memory');
+      using store = new SqliteViewStore(folder, 'memory');
       store.add(shape);
       const keys = Array.from({ length: 5000 }, (_, index) => `thing-${String(index).padStart(5, '0')}`);
       store.file.memory.take(new Map([['things', things(...keys)]]), eventAt('5000'));
@@ -204,7 +207,7 @@ for (const [what, read] of Object.entries(READS)) {
     const bytes = readFileSync(t.context.file);
     writeFileSync(t.context.file, bytes.fill('x', bytes.length / 2, bytes.length / 2 + 8192));
     {
-      using store = SqliteViewStore.open(folder, 'memory');
+      using store = new SqliteViewStore(folder, 'memory');
       const view = store.add(shape);
       t.is(store.file.damage, undefined, 'opening does not read every page');
       const sentence = `the view things in ${t.context.file} is corrupt: "deposit-service rebuild things" repairs it, and so does a restart.`;
@@ -212,7 +215,7 @@ for (const [what, read] of Object.entries(READS)) {
       t.is(found?.message, `The view cannot be read: ${sentence}`);
       t.is(store.file.damage, sentence);
     }
-    using store = SqliteViewStore.open(folder, 'memory');
+    using store = new SqliteViewStore(folder, 'memory');
     const begun = store.add(shape);
     t.deepEqual([...begun.values()], []);
     t.deepEqual([store.file.lastSeen, store.file.damage], [undefined, undefined]);
@@ -222,14 +225,14 @@ for (const [what, read] of Object.entries(READS)) {
 test('a corrupt page found only by a write makes the next start rebuild the views, too', (t) => {
   const folder = path.dirname(t.context.file);
   {
-    using store = SqliteViewStore.open(folder, 'memory');
+    using store = new SqliteViewStore(folder, 'memory');
     store.add(shape);
     store.file.addLookups();
     store.file.memory.take(new Map([['things', things('1')]]), eventAt('1'));
   }
   const page = damageRootOf(t.context.file, 'things counts');
   t.true(page > 0);
-  const store = SqliteViewStore.open(folder, 'memory');
+  const store = new SqliteViewStore(folder, 'memory');
   const view = store.add(shape);
   t.deepEqual([[...view.values()].length, store.file.damage], [1, undefined]);
   store.file.memory.take(new Map([['things', things('2')]]), eventAt('2'));
@@ -237,7 +240,7 @@ test('a corrupt page found only by a write makes the next start rebuild the view
     message: /^The view file .*views\.1\.sqlite is corrupt, the next start rebuilds it: .*malformed\.$/,
   });
   store[Symbol.dispose]();
-  using reopened = SqliteViewStore.open(folder, 'memory');
+  using reopened = new SqliteViewStore(folder, 'memory');
   const begun = reopened.add(shape);
   t.deepEqual([[...begun.values()], reopened.file.lastSeen], [[], undefined]);
 });
@@ -273,7 +276,7 @@ test('a view that missed events, or has another version, makes all views be rebu
   const folder = path.dirname(t.context.file);
   const others = { name: 'others', version: 1 };
   const fill = (...schemas: readonly ViewSchema[]) => {
-    using store = SqliteViewStore.open(folder, 'memory');
+    using store = new SqliteViewStore(folder, 'memory');
     for (const schema of schemas) store.add(schema);
     store.file.dropOthers();
     const found = store.file.lastSeen?.position;
@@ -286,7 +289,7 @@ test('a view that missed events, or has another version, makes all views be rebu
   t.is(fill(shape, others), undefined, 'it was not updated meanwhile');
   t.is(fill({ ...shape, version: 2 }, others), undefined);
   t.is(fill({ ...shape, version: 2 }, others), '1');
-  using store = SqliteViewStore.open(folder, 'of another log');
+  using store = new SqliteViewStore(folder, 'of another log');
   t.is(store.file.lastSeen, undefined);
 });
 

@@ -14,7 +14,7 @@ export function openOneView(path: string, schema: ViewSchema): OneView {
     file,
     take: (values, last) => file.memory.take(new Map([[name, values]]), last),
     get: (key) => file.get(name, key),
-    values: () => Iterator.from(file.table(name).rows()).map(([, view]) => JSON.parse(view) as unknown),
+    values: () => Iterator.from(file.table(name).rows()).map((row) => JSON.parse(row.view) as unknown),
     find: (query) => file.read(name, (table) => table.find(query)),
     candidateAt: (query, place) => file.read(name, (table) => table.candidateAt(query, place)),
     count: (query) => file.read(name, (table) => table.count(query)),

@@ -50,7 +50,7 @@ function storedView(file: ViewFile, name: string) {
     position: file.lastSeen?.position,
     /** Yields all keys with their values. */
     entries: () =>
-      Iterator.from(file.table(name).rows()).map(([key, view]) => [key, JSON.parse(view) as object] as const),
+      Iterator.from(file.table(name).rows()).map((row) => [row.key, JSON.parse(row.view) as object] as const),
     /** Returns the key with its value, or nothing. */
     entryOf: (key: string) => {
       const value = file.read(name, (table) => table.get(key));

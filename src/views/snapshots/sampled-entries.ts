@@ -5,12 +5,13 @@ import { isBefore } from '../apply-events.ts';
 import { foldStream } from '../fold.ts';
 import type { AnyProjection } from '../projection.ts';
 import type { ViewFile } from '../store/view-file.ts';
+import type { ViewRow } from '../store/view-table.ts';
 
 /** Number of entries that are drawn from all views together. */
 const DRAWN = 200;
 const MAX_CONCURRENT = 8;
 
-type Entry = { readonly projection: AnyProjection; readonly key: string; readonly view: string };
+type Entry = ViewRow & { readonly projection: AnyProjection };
 
 /**
  * Draws entries at random, from each view about as many, and compares them with a fold of their streams. Resolves to
@@ -37,8 +38,8 @@ function* drawn(file: ViewFile, projections: readonly AnyProjection[]): Generato
   for (let draw = 0; draw < DRAWN && filled.length > 0; draw += 1) {
     const projection = filled[draw % filled.length] as AnyProjection;
     const table = file.table(projection.name);
-    const [key, view] = table.rowFrom(1 + Math.floor(random.fraction() * table.lastRow)) as [string, string];
-    yield { projection, key, view };
+    const row = table.rowFrom(1 + Math.floor(random.fraction() * table.lastRow)) as ViewRow;
+    yield { ...row, projection };
   }
 }
 

@@ -20,14 +20,10 @@ export class SqliteViewStore {
   #settle: () => Promise<void> = async () => this.#file.save();
 
   /** @param origin the engine of the log whose positions are stored; views of another one are rebuilt. */
-  static open(folder: string, origin: string): SqliteViewStore {
-    return new SqliteViewStore(new ViewFolder(folder), origin);
-  }
-
-  private constructor(folder: ViewFolder, origin: string) {
-    this.#folder = folder;
+  constructor(folder: string, origin: string) {
+    this.#folder = new ViewFolder(folder);
     this.#origin = origin;
-    this.#file = openViewFile(folder.fileOf(folder.current), origin);
+    this.#file = openViewFile(this.#folder.fileOf(this.#folder.current), origin);
   }
 
   /** The generation in use. */
@@ -46,11 +42,9 @@ export class SqliteViewStore {
   add(schema: ViewSchema): View<unknown> {
     if (!this.#file.add(schema)) {
       const { path, schemas } = this.#file;
+      const wanted = [...schemas, schema];
       this.#file[Symbol.dispose]();
-      this.#file = openViewFile(this.#builtFor([...schemas, schema]) ?? path, this.#origin, [
-        ...schemas,
-        schema,
-      ]);
+      this.#file = openViewFile(this.#builtFor(wanted) ?? path, this.#origin, wanted);
     }
     const { name } = schema;
     const settled: View<unknown> = { ...this.#queries(name, false), settled: async () => settled };

@@ -6,7 +6,8 @@ import { countedFields, lookupTable, quoted, storedFields } from './view-schema.
 
 const PAGE = 500;
 
-export type StoredView = { readonly key: string; readonly view: string };
+/** A view as it is stored: JSON under its key. */
+export type ViewRow = { readonly key: string; readonly view: string };
 
 /** Reads one view of a file, as it is written there. */
 export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
@@ -38,11 +39,10 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     );
   }
 
-  /** Returns key and value of the first row from this number on. */
-  rowFrom(number: number): readonly [key: string, view: string] | undefined {
+  /** Returns the first row from this number on. */
+  rowFrom(number: number): ViewRow | undefined {
     const sql = `SELECT key, view FROM ${quoted(this.#name)} WHERE rowid >= ? ORDER BY rowid LIMIT 1`;
-    const row = this.#statement(sql).get(number) as { key: string; view: string } | undefined; // STRICT
-    return row && [row.key, row.view];
+    return this.#statement(sql).get(number) as ViewRow | undefined; // STRICT
   }
 
   get(key: string): unknown {
@@ -50,17 +50,17 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     return row && JSON.parse(row['view'] as string);
   }
 
-  /** Returns a page of keys and values as they are stored, in the order of the keys: the first, or that after a key. */
-  page(after?: string): readonly StoredView[] {
+  /** Returns a page of rows, in the order of the keys: the first, or that after a key. */
+  page(after?: string): readonly ViewRow[] {
     // The first page has no condition: no key sorts before the empty key.
     const where = after === undefined ? '' : 'WHERE key > ?';
     const sql = `SELECT key, view FROM ${quoted(this.#name)} ${where} ORDER BY key LIMIT ${PAGE}`;
-    return this.#statement(sql).all(...(after === undefined ? [] : [after])) as StoredView[]; // STRICT
+    return this.#statement(sql).all(...(after === undefined ? [] : [after])) as ViewRow[]; // STRICT
   }
 
-  /** Yields keys and values as they are stored, in the order of the keys, read in pages. */
-  *rows(): IterableIterator<[key: string, view: string]> {
-    for (const { key, view } of inPages((after) => this.page(after))) yield [key, view];
+  /** Yields all rows in the order of the keys, read in pages. */
+  rows(): Generator<ViewRow, undefined> {
+    return inPages((after) => this.page(after));
   }
 
   find(query: ViewQuery): unknown[] {
@@ -140,11 +140,11 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
 }
 
 /** Yields what `page` returns, until a page is the last one. */
-export function* inPages(page: (after?: string) => readonly StoredView[]): Generator<StoredView> {
+export function* inPages(page: (after?: string) => readonly ViewRow[]): Generator<ViewRow, undefined> {
   for (let after: string | undefined; ; ) {
     const views = page(after);
     yield* views;
-    if (views.length < PAGE) return;
+    if (views.length < PAGE) return undefined;
     after = views.at(-1)?.key;
   }
 }

@@ -13,7 +13,7 @@ import { until } from '../../../testing/processes/until.ts';
 test('the notifier receives events only once the views of its node are ready', async (t) => {
   const folder = await temporaryFolder(t);
   await using log = new MemoryEventLog();
-  using views = SqliteViewStore.open(folder, 'memory');
+  using views = new SqliteViewStore(folder, 'memory');
   const projector = new Projector(log, views);
   const notified = notificationViews(projector);
   const deliveries = new CatchUpDeliveries(log, folder);
