@@ -1,4 +1,5 @@
 import { WorkerClient } from '../../tools/concurrency/worker-client.ts';
+import type { ViewSchema } from '../projection.ts';
 import { ViewWriterLost, viewUnavailable } from '../view-unavailable.ts';
 import type { ViewFile } from './view-file.ts';
 import type { ViewFileUse, ViewJob } from './view-jobs.ts';
@@ -39,14 +40,9 @@ export class ViewWriter implements AsyncDisposable {
    * @throws {ViewUnavailable}
    */
   async addLookups(signal?: AbortSignal): Promise<void> {
-    const schemas = this.file.schemas.map(
-      ({ name, version, indexes = [], countedBy = [], texts = [], labels, ids }) => {
-        const lists = { ...(labels !== undefined && { labels }), ...(ids !== undefined && { ids }) };
-        return { name, version, indexes, countedBy, texts, ...lists }; // functions cannot be sent to a thread
-      },
-    );
-    for (const schema of schemas) {
+    for (const projection of this.file.schemas) {
       signal?.throwIfAborted();
+      const schema = JSON.parse(JSON.stringify(projection)) as ViewSchema; // functions cannot be sent to a thread
       await this.#thread.call({ kind: 'add-lookups', file: this.file.path, schemas: [schema] });
     }
     this.file.lookupsAdded();
