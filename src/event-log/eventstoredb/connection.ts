@@ -70,7 +70,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
 
   /** @throws {EventLogUnavailable} the connection is closed. */
   client(): DroppableClient {
-    this.assertOpen();
+    if (this.closed.aborted) throw new EventLogUnavailable('The event log in EventStoreDB is closed.');
     this.#current ??= new DroppableClient(this.#options.connectionString);
     return this.#current;
   }
@@ -180,11 +180,6 @@ export class EventStoreDbConnection implements AsyncDisposable {
     const { reason } = this.#found;
     const signals = signal ? [closed, signal] : [closed];
     return withDeadline(this.#callTimeout, signals, () => reason).catch(() => undefined);
-  }
-
-  assertOpen(): void {
-    if (this.#closed.signal.aborted)
-      throw new EventLogUnavailable('The event log in EventStoreDB is closed.');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import { PageSize } from './page-size.ts';
 import { type LogPosition, toLogPosition, toPosition } from './position.ts';
 import { type ClientEvent, toRecordedEvent } from './to-recorded-event.ts';
 
+/** A page whose places are revisions or positions. */
 type Page<Place> = {
   readonly events: readonly RecordedEvent[];
   /** Whether the log had no further events when it was read. */
@@ -15,11 +16,6 @@ type Page<Place> = {
   /** Place of the last event that was read, also when it is not of this log. */
   readonly upTo: Place | undefined;
 };
-
-/** A page whose places are revisions. */
-export type StreamPage = Page<number>;
-
-type AllPage = Page<Position>;
 
 type StreamPageRequest = {
   readonly stream: string;
@@ -53,7 +49,7 @@ export class EventStoreDbPages {
   }
 
   /** Reads a page of one stream. An unknown stream is empty. */
-  async ofStream(request: StreamPageRequest, signal?: AbortSignal): Promise<StreamPage> {
+  async ofStream(request: StreamPageRequest, signal?: AbortSignal): Promise<Page<number>> {
     const { stream, from, backwards } = request;
     const direction = backwards ? 'backwards' : 'forwards';
     const fromRevision = from === undefined ? (backwards ? 'end' : 'start') : BigInt(from);
@@ -65,7 +61,7 @@ export class EventStoreDbPages {
   }
 
   /** Reads a page of all events. @throws {InvalidPosition} */
-  async ofAll(after: Position | undefined, signal?: AbortSignal): Promise<AllPage> {
+  async ofAll(after: Position | undefined, signal?: AbortSignal): Promise<Page<Position>> {
     const fromPosition = after === undefined ? 'start' : toLogPosition(after);
     // The server begins with the event at the position, which is already known.
     const { seen, atEnd } = await this.#read(

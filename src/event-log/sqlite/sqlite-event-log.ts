@@ -14,7 +14,7 @@ import {
   type SubscriptionMessage,
 } from '../event-log.ts';
 import { LogFollower } from '../log-follower.ts';
-import { type LogPage, type ReadPage, readPages } from '../log-pages.ts';
+import { type ReadPage, readPages } from '../log-pages.ts';
 import { expectedNumber } from '../new-event-row.ts';
 import { toPosition } from '../position.ts';
 import { orUnavailable } from './connection.ts';
@@ -103,7 +103,11 @@ export class SqliteEventLog implements EventLog {
   }
 
   readAll(options: ReadAllOptions = {}): AsyncIterable<RecordedEvent> {
-    return readPages((...page) => this.#page(...page), options);
+    const read: ReadPage = (after, streamPrefixes) => {
+      this.#assertOpen();
+      return this.#pages.pageAfter(after, streamPrefixes);
+    };
+    return readPages(read, options);
   }
 
   subscribe(options: SubscribeOptions = {}): AsyncIterable<SubscriptionMessage> {
@@ -136,11 +140,6 @@ export class SqliteEventLog implements EventLog {
       const before = toPosition(append.position - append.events.length);
       this.#follower.committed(before, toPosition(append.position), () => committedEvents(append));
     }
-  }
-
-  #page(...[after, streamPrefixes]: Parameters<ReadPage>): LogPage {
-    this.#assertOpen();
-    return this.#pages.pageAfter(after, streamPrefixes);
   }
 
   #assertOpen(): void {
