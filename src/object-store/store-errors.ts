@@ -1,3 +1,4 @@
+import { codeOf } from '../tools/coded-error.ts';
 import { WorkerClient } from '../tools/concurrency/worker-client.ts';
 import { ObjectStoreUnavailable, ObjectUnreadable } from './object-store.ts';
 
@@ -34,14 +35,14 @@ export function unreadable(sha256: string, cause: unknown): ObjectUnreadable {
 }
 
 /** Error codes of a file system that may be able to read other files. */
-const FILE_FAULTS = ['EIO', 'EBADMSG', 'EUCLEAN', 'EACCES', 'EPERM'];
+const FILE_FAULTS = new Set(['EIO', 'EBADMSG', 'EUCLEAN', 'EACCES', 'EPERM']);
 
 /** Settles like `work`. A failure of a single file becomes an {@link ObjectUnreadable}. */
 export async function orUnreadable<T>(sha256: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {
-    throw hasCode(cause, ...FILE_FAULTS) ? unreadable(sha256, cause) : unavailable('read', cause);
+    throw FILE_FAULTS.has(codeOf(cause) ?? '') ? unreadable(sha256, cause) : unavailable('read', cause);
   }
 }
 
@@ -70,14 +71,5 @@ export function storeThread<Request, Reply>(
 }
 
 export function isFileSystemError(error: unknown): error is Error & { code: string } {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    /^E[A-Z0-9]+$/.test(error.code)
-  );
-}
-
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && isFileSystemError(error) && codes.includes(error.code);
+  return /^E[A-Z0-9]+$/.test(codeOf(error) ?? '');
 }

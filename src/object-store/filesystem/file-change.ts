@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { clock } from '../../tools/clock.ts';
+import { codeOf } from '../../tools/coded-error.ts';
 import { withDescriptor } from '../../tools/files/with-descriptor.ts';
 import { files } from '../../tools/files.ts';
-import { hasCode } from '../store-errors.ts';
 
 export type FileChange =
   | { readonly kind: 'place-file'; readonly from: string; readonly file: string }
@@ -30,7 +30,7 @@ function place(from: string, file: string): true {
   try {
     files.renameSync(from, file);
   } catch (error) {
-    if (!hasCode(error, 'EXDEV')) throw error;
+    if (codeOf(error) !== 'EXDEV') throw error;
     copy(from, file); // an operator has moved the folder to another disk, with a link in its place
     files.unlinkSync(from);
   }
@@ -72,7 +72,7 @@ function ifThere(change: () => boolean): boolean {
   try {
     return change();
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { HashingThreads } from '../hashing/hashing-threads.ts';
-import { verifiedBody } from '../hashing/verified-body.ts';
+import { bodyFrom } from '../hashing/verified-body.ts';
 import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from '../object-store.ts';
 import type { ObjectRows } from './object-rows.ts';
 import type { StoredFiles } from './stored-files.ts';
@@ -27,8 +27,7 @@ export class FolderReader {
     const { files, hashing } = this.#from;
     const { length, source } = await this.materialize(sha256);
     const bytes = source.kind === 'bytes' ? [source.bytes.subarray(from)] : files.bytes(sha256, from);
-    if (from > 0) return { length, body: Readable.from(bytes, { objectMode: false }) };
-    return { length, body: verifiedBody({ sha256, length }, bytes, hashing.begin()) };
+    return { length, body: bodyFrom(from, { sha256, length }, bytes, hashing) };
   }
 
   async stat(sha256: string): Promise<{ readonly length: number } | undefined> {

@@ -1,19 +1,24 @@
 import { Readable } from 'node:stream';
-import { ObjectCorrupt, type StoredObject } from '../object-store.ts';
+import { type ChunkSource, ObjectCorrupt, type StoredObject } from '../object-store.ts';
 import type { BodyHash } from './body-hash.ts';
-
-type Source = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+import type { HashingThreads } from './hashing-threads.ts';
 
 /**
- * Returns the bytes as a stream that fails with {@link ObjectCorrupt}, before its last chunk, if they differ from the
- * name.
+ * Returns the bytes of an object from an offset on as a stream. From the beginning on, it fails with
+ * {@link ObjectCorrupt}, before its last chunk, if they differ from the name.
  */
-export function verifiedBody(named: StoredObject, source: Source, hash: BodyHash): Readable {
-  return Readable.from(verified(named, source, hash), { objectMode: false });
+export function bodyFrom(
+  from: number,
+  named: StoredObject,
+  source: ChunkSource,
+  hashing: HashingThreads,
+): Readable {
+  const bytes = from === 0 ? verified(named, source, hashing.begin()) : source;
+  return Readable.from(bytes, { objectMode: false });
 }
 
 /** Resolves to whether the bytes match the name; false if they are corrupt. */
-export async function isWhole(named: StoredObject, source: Source, hash: BodyHash): Promise<boolean> {
+export async function isWhole(named: StoredObject, source: ChunkSource, hash: BodyHash): Promise<boolean> {
   try {
     for await (const _chunk of verified(named, source, hash));
     return true;
@@ -23,7 +28,7 @@ export async function isWhole(named: StoredObject, source: Source, hash: BodyHas
   }
 }
 
-async function* verified(named: StoredObject, source: Source, bodyHash: BodyHash) {
+async function* verified(named: StoredObject, source: ChunkSource, bodyHash: BodyHash) {
   using hash = bodyHash;
   let length = 0;
   let last: Uint8Array | undefined;

@@ -1,5 +1,5 @@
 import { clock } from '../../tools/clock.ts';
-import { hasCode } from '../store-errors.ts';
+import { codeOf } from '../../tools/coded-error.ts';
 import { faultOf, isPassing } from './s3-errors.ts';
 
 /** Milliseconds before a request is repeated after a transient fault. */
@@ -21,7 +21,7 @@ export async function withRetries<T>(work: () => Promise<T>, restart: number): P
       return await work();
     } catch (error) {
       const fault = faultOf(error);
-      const isRefused = hasCode(fault, 'ECONNREFUSED');
+      const isRefused = codeOf(fault) === 'ECONNREFUSED';
       const isOver = isRefused ? clock.monotonic() - begun > restart : !isPassing(fault);
       const wait = isRefused ? REFUSED_PAUSE : PAUSES[failures];
       if (isOver || wait === undefined) throw fault;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { isSha256 } from '../../tools/cryptography/is-sha256.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
-import { verifiedBody } from '../hashing/verified-body.ts';
+import { bodyFrom } from '../hashing/verified-body.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
   type ChunkSource,
@@ -115,10 +115,7 @@ export class S3ObjectStore implements ObjectStore {
     const recent = from === 0 ? this.#takeRecent(sha256) : undefined;
     if (recent) return { length: recent.length, body: Readable.from([recent], { objectMode: false }) };
     const { length, bytes, close } = await this.#open(sha256, from);
-    const body =
-      from > 0
-        ? Readable.from(bytes, { objectMode: false })
-        : verifiedBody({ sha256, length }, bytes, this.#hashing.begin());
+    const body = bodyFrom(from, { sha256, length }, bytes, this.#hashing);
     return { length, body: body.once('close', close) };
   }
 
