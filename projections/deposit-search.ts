@@ -54,7 +54,7 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
   ids: 'ids',
   complete: (view) => ({ ...view, ...textsOf(view) }),
   when: withSources({
-    ...statusChanges<DepositSearchView>(),
+    ...statuses,
     DepositCreated: (_, event) => {
       const { uuid, slug } = event.data;
       const later = { title: null, authors: [], externalIdentifier: null, reasonCodes: [] };

@@ -33,12 +33,7 @@ export const depositLists = {
   ofOrigin: ['client', 'origin', 'collection', 'depositId', 'status'],
 } as const;
 
-const {
-  DepositCompleted: deposited,
-  DepositLoaded: done,
-  MetadataDeposited: described,
-  ...others
-} = statusChanges<DepositStatusView>();
+const statuses = statusChanges<DepositStatusView>();
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
@@ -62,19 +57,21 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
       const { title, externalIdentifier } = event.data.entry.facts;
       return view && withChange(view, event, { title, externalIdentifier });
     },
-    ...others,
+    ...statuses,
     DepositCompleted: (view, event) => {
       const { completedAt, origin } = event.data;
-      return view && deposited({ ...view, completedAt, origin }, event);
+      return view && statuses.DepositCompleted({ ...view, completedAt, origin }, event);
     },
     DepositLoaded: (view, event) => {
       const { directory, revision, snapshot, origin } = event.data;
-      return view && done({ ...view, loaded: { directory, revision, snapshot, origin } }, event);
+      return (
+        view && statuses.DepositLoaded({ ...view, loaded: { directory, revision, snapshot, origin } }, event)
+      );
     },
     MetadataDeposited: (view, event) => {
       const { completedAt, target } = event.data;
       const about = target.kind === 'object' ? { refId: target.swhid, refIdContext: target.context } : null;
-      return view && described({ ...view, completedAt, about }, event);
+      return view && statuses.MetadataDeposited({ ...view, completedAt, about }, event);
     },
   },
 };

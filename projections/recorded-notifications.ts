@@ -3,9 +3,7 @@ import type { NotificationsEvent } from '../src/domain/notifications/notificatio
 import type { Projection } from '../src/views/projection.ts';
 
 /** The notifications of one deposit that were sent, held or given up, each named by the revision of its event. */
-export type RecordedNotifications = { readonly depositId: number; readonly revisions: readonly number[] };
-
-type View = RecordedNotifications;
+type View = { readonly depositId: number; readonly revisions: readonly number[] };
 
 export const recordedNotifications: Projection<View, NotificationsEvent> = {
   name: 'recorded-notifications',
