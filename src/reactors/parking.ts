@@ -36,21 +36,11 @@ export class EventLogParking {
 
   async park(reactor: string, event: RecordedEvent, error: unknown, tries: number): Promise<void> {
     const { id: eventId, stream, revision } = event;
-    const reason = messageOf(error);
-    const object = error instanceof ObjectError ? { object: error.sha256 } : {};
-    const command = {
-      type: 'ParkEvent',
-      reactor,
-      eventId,
-      stream,
-      revision,
-      reason,
-      tries,
-      ...object,
-    } as const;
+    const object = error instanceof ObjectError && { object: error.sha256 };
+    const why = { reason: messageOf(error), tries, ...object };
     // The same event may be parked again after a retry: each time needs a command id of its own.
     const context = { ...commandContext(event, reactor, 'park'), commandId: random.uuid() };
-    await this.#decide(command, context);
+    await this.#decide({ type: 'ParkEvent', reactor, eventId, stream, revision, ...why }, context);
   }
 
   streamOf(reactor: string): string {

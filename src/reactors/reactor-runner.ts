@@ -172,14 +172,10 @@ export class ReactorRunner {
     const { firstPause: unit } = this.#options;
     const backoff = new Backoff({ firstPause: FIRST_PAUSE * unit, longestPause: LONGEST_PAUSE * unit });
     while (!signal.aborted) {
-      if (await this.#handle(delivery, await this.#ownerOf(event))) return;
+      const owner = await this.#reactor.ownerOf(event).catch(() => event.stream); // while it cannot be read
+      if (await this.#handle(delivery, owner)) return;
       await clock.sleep(backoff.next(), signal).catch(() => undefined);
     }
-  }
-
-  /** Returns the owner of an event. If it cannot be read, the stream counts as its own owner. */
-  async #ownerOf(event: RecordedEvent): Promise<string> {
-    return this.#reactor.ownerOf(event).catch(() => event.stream);
   }
 
   /** Resolves to whether the delivery is settled here. Never rejects. */
@@ -199,10 +195,9 @@ export class ReactorRunner {
         if (tries.haveBegun) await delivery.handBack?.().catch(() => undefined);
         return true;
       }
-      this.#options.logger.error(
-        { ...this.#logFields(delivery.event), err: error },
-        'event not handled, retrying later',
-      );
+      const { stream, type, position } = delivery.event;
+      const fields = { reactor: this.name, stream, type, position, err: error };
+      this.#options.logger.error(fields, 'event not handled, retrying later');
       return false;
     }
   }
@@ -259,9 +254,5 @@ export class ReactorRunner {
     const park = (): Promise<void> => this.#options.parking.park(this.#reactor.name, event, error, tries);
     const failure = await this.#work.run(event, park, () => MAX_TRIES);
     if (failure) throw failure.error;
-  }
-
-  #logFields({ stream, type, position }: RecordedEvent) {
-    return { reactor: this.#reactor.name, stream, type, position };
   }
 }
