@@ -6,7 +6,7 @@ import { currentUser } from '../tools/current-user.ts';
 import { describeFsError } from '../tools/files/describe-fs-error.ts';
 import type { ArchiveStoreConfig, Config, ConsoleAccess, EventLogConfig } from './config.ts';
 import { type Checked, combinationProblems, listeningProblems } from './cross-checks.ts';
-import { type Read, SETTINGS, type SettingName } from './settings.ts';
+import { type Read, SETTINGS } from './settings.ts';
 import { readTracing } from './tracing-setting.ts';
 
 /** All problems of the configuration. */
@@ -34,12 +34,11 @@ export function readConfig(
   crossChecks: (config: Checked) => string[] = combinationProblems,
 ): Config {
   const problems: string[] = [];
-  const read = <Name extends SettingName>(name: Name): ReturnType<(typeof SETTINGS)[Name]['parse']> => {
+  const read: Read = (name) => {
     const { fallback, parse } = SETTINGS[name];
     const text = env[name]?.trim() || fallback;
     try {
-      // TypeScript loses the type of the setting in the table
-      return parse(text) as ReturnType<(typeof SETTINGS)[Name]['parse']>;
+      return parse(text) as never; // TypeScript loses the type of the setting in the table
     } catch (error) {
       const fsError = describeFsError(error); // it names the file
       problems.push(

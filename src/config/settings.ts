@@ -19,8 +19,7 @@ import {
   url,
 } from './parsers.ts';
 
-/** The name of a setting. */
-export type SettingName = keyof typeof SETTINGS;
+type SettingName = keyof typeof SETTINGS;
 type Setting<Value> = {
   readonly fallback: string;
   readonly help: string;

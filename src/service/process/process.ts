@@ -120,9 +120,11 @@ async function serve(config: Config, logger: Logger): Promise<number> {
     : undefined; // disposed of after the service, to send its last spans
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
-  await using service = await startService(config, { logger, progress, stop: stop.signal }).catch(
-    unlessAborted(stop),
-  );
+  const starting = startService(config, { logger, progress, stop: stop.signal });
+  await using service = await starting.catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+    return undefined;
+  });
   if (!service) return 0;
   const outcome = await Promise.race([stopped, service.ready, service.failed, uncaught]);
   bars.end();
@@ -134,13 +136,6 @@ async function serve(config: Config, logger: Logger): Promise<number> {
     logger.error({ err: error }, 'the service cannot continue');
     return 1;
   }
-}
-
-/** Returns a handler of the error of a start, which is expected if the start was aborted. */
-function unlessAborted({ signal }: AbortController): (error: unknown) => undefined {
-  return (error) => {
-    if (!signal.aborted) throw error;
-  };
 }
 
 /** Resolves at the first signal. A signal that arrives a second or more later ends the process at once. */
