@@ -10,15 +10,13 @@ const RATE_WINDOW_MS = 10_000;
  * finishes at once. Each step of the work has a bar of its own, one after the other.
  */
 export class ProgressBars implements Disposable {
-  #what: string | undefined;
-  #bar: ProgressBar | undefined;
+  #bar: ReturnType<typeof progressBar> | undefined;
 
   /** @param what the counted unit, as in "1200 events copied"; with "MB", as in "MB sent", bytes are counted. */
   at(what: string, done: number, total?: number): void {
-    if (what !== this.#what) {
-      this.#bar?.end();
+    if (what !== this.#bar?.what) {
+      this.end();
       this.#bar = progressBar(what);
-      this.#what = what;
     }
     this.#bar?.at(done, total);
   }
@@ -27,7 +25,6 @@ export class ProgressBars implements Disposable {
   end(): void {
     this.#bar?.end();
     this.#bar = undefined;
-    this.#what = undefined;
   }
 
   [Symbol.dispose](): void {
@@ -35,16 +32,9 @@ export class ProgressBars implements Disposable {
   }
 }
 
-type ProgressBar = {
-  /** Sets the progress; may be called at any rate. */
-  at(done: number, total?: number): void;
-  /** Leaves the cursor at the beginning of a line. */
-  end(): void;
-};
-
 type Reached = { readonly time: number; readonly done: number };
 
-function progressBar(what: string): ProgressBar {
+function progressBar(what: string) {
   const { stderr } = process;
   const pause = stderr.isTTY ? REDRAW : NEXT_LINE;
   const reached: Reached[] = [];
@@ -58,7 +48,9 @@ function progressBar(what: string): ProgressBar {
     stderr.write(stderr.isTTY ? `\r\x1b[K${withBar(text, last, stderr.columns || 80)}` : `${text}\n`);
   };
   return {
-    at(done, of = last.total) {
+    what,
+    /** Sets the progress; may be called at any rate. */
+    at(done: number, of = last.total): void {
       last = { done, total: of };
       const now = clock.monotonic();
       if (reached.length === 0) reached.push({ time: now, done });
@@ -68,7 +60,8 @@ function progressBar(what: string): ProgressBar {
       reached.push({ time: now, done });
       while (reached.length > 2 && now - (reached[0] as Reached).time > RATE_WINDOW_MS) reached.shift();
     },
-    end() {
+    /** Leaves the cursor at the beginning of a line. */
+    end(): void {
       if (!shown) return;
       show();
       if (stderr.isTTY) stderr.write('\n');
