@@ -199,7 +199,6 @@ export const SETTINGS = {
   ),
 } satisfies Record<string, Setting<unknown>>;
 
-/** Reads the value of a setting. */
 export type Read = <Name extends SettingName>(name: Name) => ReturnType<(typeof SETTINGS)[Name]['parse']>;
 
 function setting<Value>(fallback: string, help: string, parse: (text: string) => Value): Setting<Value> {

@@ -18,7 +18,6 @@ export class AppendBatch {
   #events = 0;
   #bytes = 0;
 
-  /** @param maxAppends maximum number of appends. */
   constructor(maxAppends: number) {
     this.#maxAppends = maxAppends;
   }

@@ -11,7 +11,6 @@ import {
 import type { LogPage, ReadPage } from './log-pages.ts';
 
 type LogFollowerOptions = {
-  /** Reads a cold page. */
   readonly read: ReadPage;
   /** Returns whether another process has appended since the last call, and the milliseconds between two calls. */
   readonly poll?: { readonly hasChanged: () => boolean; readonly interval: number };

@@ -24,7 +24,6 @@ export class IncomingFolder {
     this.#syncBytes = syncBytes;
   }
 
-  /** Returns the path of a file with that name here. */
   pathOf(name: string): string {
     return path.join(this.#folder, name);
   }

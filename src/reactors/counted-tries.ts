@@ -28,7 +28,6 @@ export type TryOnce = (work: () => Promise<void>) => Promise<void>;
 type CountedTriesOptions = {
   readonly delivery: Delivery;
   readonly limiter: FairLimiter;
-  /** Number of slots that the work takes. */
   readonly slots: number;
   /** The client that owns the deposit of the event. */
   readonly owner: string;

@@ -94,7 +94,6 @@ type Task<State extends Waiting> = {
   readonly causes: ReadonlySet<string>;
   /** States of a deposit that waits for the task. */
   readonly statuses: readonly State['status'][];
-  /** Returns the number of the attempt. */
   readonly attemptOf: (deposit: State) => number;
   /** Does the task for an event and records its outcome. */
   readonly run: (deposit: State, record: RecordStep, event: RecordedEvent) => Promise<void>;

@@ -53,7 +53,6 @@ export function inSpan<Result>(
 
 /** A span for a request of a client, which may be part of the client's trace. */
 type ServerSpan = {
-  /** Runs work in the span. */
   readonly run: <Result>(work: () => Result) => Result;
   /** Ends the span, under its final name. */
   readonly end: (name: string, attributes: Attributes, failed: boolean) => void;

@@ -27,7 +27,6 @@ export function completed<View, Event extends { type: string }>(
 /** The metadata of every event of this service. */
 type Metadata = Pick<Recorded, 'occurredAt' | 'actor'> & { readonly $correlationId?: string };
 
-/** Folds the events of one stream into its view. */
 export async function foldStream<View, Event extends { type: string }>(
   projection: Projection<View, Event>,
   events: AsyncIterable<RecordedEvent>,

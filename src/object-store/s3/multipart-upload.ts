@@ -6,7 +6,6 @@ import { type IncomingKeys, putBytes } from './incoming-keys.ts';
 import { S3Fault } from './s3-errors.ts';
 import type { Sendable } from './sendable.ts';
 
-/** Maximum number of parts in flight for one upload. */
 const PARTS_IN_FLIGHT = 2;
 
 type Begun = {

@@ -3,7 +3,6 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { files } from '../../tools/files.ts';
 
-/** The number of bytes of a key. */
 export const KEY_BYTES = 32;
 const CIPHER = 'aes-256-ctr';
 /** A key encrypts one file only. */

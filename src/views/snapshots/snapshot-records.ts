@@ -57,7 +57,6 @@ export async function replacedSnapshots(log: Reader): Promise<readonly string[]>
   return objectsOf(latest.slice(RETAINED));
 }
 
-/** Returns the digests of the objects of these snapshots. */
 export function objectsOf(snapshots: readonly ViewSnapshot[]): readonly string[] {
   return snapshots.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256));
 }

@@ -28,12 +28,10 @@ export class ViewMemory {
     [this.#last, this.#written] = [written, written];
   }
 
-  /** The event that was accepted last. */
   get last(): SeenEvent | undefined {
     return this.#last;
   }
 
-  /** The last event that is written. */
   get written(): SeenEvent | undefined {
     return this.#written;
   }
@@ -122,7 +120,6 @@ export class ViewMemory {
   }
 }
 
-/** Returns the number of values of the view that has most. */
 function mostValues(values: ViewValues): number {
   return [...values.values()].reduce((most, { size }) => Math.max(most, size), 0);
 }

@@ -95,7 +95,7 @@ export function countedFields(database: DatabaseSync, name: string): readonly st
   return columns.map((column) => String(column['name'])).filter((column) => column !== 'count');
 }
 
-/** Returns the value of a field of a view. */
+/** Returns the SQL of the value of a field. */
 export function expression(field: string, value = 'view'): string {
   if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is not a field of a view.`);
   return `${value} ->> '${field}'`;

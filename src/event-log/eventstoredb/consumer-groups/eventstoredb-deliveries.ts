@@ -27,7 +27,6 @@ export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
 
 type Receiver = {
   readonly name: string;
-  /** Returns whether an event concerns the receiver. */
   readonly concerns: (event: RecordedEvent) => boolean;
   readonly start: GroupStart | undefined;
   readonly hasWork: NonNullable<ReceiveOptions['hasWork']>;
