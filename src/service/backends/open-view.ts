@@ -27,21 +27,19 @@ export function openView(config: Config, { name }: { readonly name: string }): S
     if (config.eventLog.kind === 'sqlite') assertExists('event log', config.eventLog.file);
     throw noView(name, folder);
   }
-  let file: ViewFile | undefined;
+  using opened = new DisposableStack();
   try {
-    file = new ViewFile(path);
-    if (file.versions().has(name)) return storedView(file, name);
+    const file = opened.use(new ViewFile(path));
+    if (file.versions().has(name)) {
+      const view = storedView(file, name);
+      opened.move();
+      return view;
+    }
   } catch (cause) {
-    file?.[Symbol.dispose]();
     if (!isDamage(cause)) throw noView(name, folder, cause);
-    throw new ViewUnavailable(
-      `The views in ${path} are corrupt: "deposit-service rebuild --all" repairs them.`,
-      {
-        cause,
-      },
-    );
+    const text = `The views in ${path} are corrupt: "deposit-service rebuild --all" repairs them.`;
+    throw new ViewUnavailable(text, { cause });
   }
-  file[Symbol.dispose]();
   throw noView(name, folder);
 }
 

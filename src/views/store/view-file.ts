@@ -211,12 +211,9 @@ export class ViewFile implements Disposable {
       return readTwice(this.#database, read);
     } catch (cause) {
       if (!isDamage(cause)) throw cause;
-      const found = `the view ${view} in ${this.path} is corrupt`;
-      if (!this.#write)
-        throw new ViewUnavailable(`T${found.slice(1)}: "deposit-service rebuild ${view}" repairs it.`, {
-          cause,
-        });
-      this.#damage = `${found}: "deposit-service rebuild ${view}" repairs it, and so does a restart.`;
+      const found = `view ${view} in ${this.path} is corrupt: "deposit-service rebuild ${view}" repairs it`;
+      if (!this.#write) throw new ViewUnavailable(`The ${found}.`, { cause });
+      this.#damage = `the ${found}, and so does a restart.`;
       markDamaged(this.path);
       throw new ViewUnavailable(`The view cannot be read: ${this.#damage}`, { cause });
     }
