@@ -181,7 +181,6 @@ export class Upload {
       if (writer.length + chunk.byteLength > this.length) return tooManyBytes(this.length);
       hash?.update(chunk);
       await writer.write(chunk);
-      this.touch();
       if (writer.failure !== undefined) return undefined; // thrown after the written bytes are stored
     }
     const found = hash?.digest();
