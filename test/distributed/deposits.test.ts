@@ -51,6 +51,10 @@ test('a request with a key that names an upload is answered like the first time 
   for (const { url } of [one, other])
     t.is((await ask(url, { 'Content-MD5': '0'.repeat(32) })).status, 412, 'another archive');
   t.is((await ask(other.url, { Slug: 'other' })).status, 409, 'another request');
+  const renamed = { 'Content-Disposition': 'attachment; filename=other.tar' };
+  t.is((await ask(other.url, renamed)).status, 409, 'another name');
+  const dryRun = await alice.post(`${other.url}/1/software/?dry-run=true`, null, headers);
+  t.is(dryRun.status, 404, 'its bytes are not there to be looked into');
   t.is((await ask(other.url, { 'Idempotency-Key': 'more' })).status, 404, 'not repeated');
   const edit = (first.headers.get('location') ?? '').replace(baseUrl, '');
   const added = { ...headers, 'Idempotency-Key': 'added' };

@@ -129,6 +129,7 @@ test('the creation may contain the first chunk', async (t) => {
   t.is(created.headers.get('upload-offset'), '4');
   t.is(await uploads.offset(created.headers.get('location') ?? ''), 4);
   await assertSwordError(t, await send('abcd', { 'Content-Type': 'text/plain' }), 415, 'ErrorContent');
+  await assertSwordError(t, await send('abcd', { 'Content-Encoding': 'gzip' }), 415, 'ErrorContent');
   await assertSwordError(t, await send('abcdefghijk', {}), 413, 'MaxUploadSizeExceeded');
   const wrong = await send('abcd', checksumOf('sha1', Buffer.from('abce')));
   await assertSwordError(t, wrong, 460, 'UploadChecksumMismatch');
@@ -309,6 +310,14 @@ function patchHead(
   const lines = Object.entries({ ...all, 'Content-Length': String(length) }).map((pair) => pair.join(': '));
   return `PATCH ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 }
+
+test('a chunk that declares more bytes than are left is refused before they are sent', async (t) => {
+  const { service, uploads } = t.context;
+  const upload = new URL(await uploads.begin(10));
+  using connection = await RawConnection.to(service.url);
+  await connection.send(patchHead(t, upload, 11, { Expect: '100-continue' }));
+  t.is((await connection.answers(1)).status, 413);
+});
 
 test('the received part of an aborted chunk is retained, unless it has a checksum', async (t) => {
   const { service, uploads } = t.context;
@@ -554,6 +563,7 @@ test('a refused request leaves the upload unchanged', async (t) => {
   await uploads.patch(part, 0, 'abc');
   const short = await alice.post(media, null, { ...zip, Upload: part });
   t.regex(await assertSwordError(t, short, 409, 'Conflict'), /has 3 of its 10 bytes/);
+  t.is((await uploads.patch(part, 3, 'defghij')).status, 204, 'the refused request no longer holds it');
   await assertSwordError(
     t,
     await alice.post(media, null, { ...zip, Upload: noArchive }),
@@ -628,8 +638,12 @@ test('of concurrent requests that name the same upload exactly one uses it', asy
 test('the number of open uploads is limited, per client and in total', async (t) => {
   const limits = { maxSize: 3000, perClient: 2, totalSize: 4000, expiry: 3_600_000 };
   await using service = await RunningService.start({ uploadLimits: limits });
-  const alice = new TusUploads(await service.register('alice', { collections: ['software'] }));
+  const client = await service.register('alice', { collections: ['software'] });
+  const alice = new TusUploads(client);
   const bob = new TusUploads(await service.register('bob', { collections: ['software'] }));
+  const wrong = { ...pieceHeaders(0), 'Upload-Length': '1000', ...checksumOf('sha1', Buffer.from('x')) };
+  const refused = await client.post('/1/software/uploads/', 'ab', wrong);
+  await assertSwordError(t, refused, 460, 'UploadChecksumMismatch', 'it leaves no upload that counts');
   const [first] = await Promise.all([alice.begin(1000), alice.begin(1000)]);
   const third = await alice.create(10);
   t.is(third.headers.get('retry-after'), '60');

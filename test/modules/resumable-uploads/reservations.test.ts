@@ -1,10 +1,11 @@
+import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
 import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
-import { runInWorld } from '../../../src/tools/outside-world.ts';
+import { type Clock, runInWorld } from '../../../src/tools/outside-world.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 
 const LIMITS = { maxSize: 1000, perClient: 8, totalSize: 10_000, expiry: 86_400_000 };
@@ -16,6 +17,7 @@ type Depositors = {
   readonly send: (upload: Upload, bytes?: number) => Promise<void>;
   readonly wait: (seconds: number) => void;
   readonly uploads: ResumableUploads;
+  readonly folder: string;
 };
 
 async function withUploads(
@@ -37,6 +39,7 @@ async function withUploads(
         now += seconds * 1000;
       },
       uploads,
+      folder,
     });
   });
 }
@@ -162,6 +165,61 @@ test('used uploads are not looked at for each new one', async (t) => {
     },
     { totalSize: 1_000_000 },
   );
+});
+
+test('an upload begun long ago that has received bytes lately does not expire with a restart', async (t) => {
+  const options = {
+    folder: path.join(await temporaryFolder(t), 'uploads'),
+    limits: LIMITS,
+    logger: silentLogger,
+  };
+  const longAgo = Date.now() - 2 * LIMITS.expiry;
+  const clock = { ...CLOCK_OF_NODE, now: () => longAgo, date: () => new Date(longAgo) };
+  const { id, record } = await runInWorld({ clock }, async () => {
+    await using uploads = await ResumableUploads.open(options);
+    const upload = await uploads.create({ client: 'a', collection: 'software', length: 2, metadata: null });
+    await upload.append(pieces(1)); // the file has the time of the host
+    return upload;
+  });
+  await using uploads = await ResumableUploads.open(options);
+  t.is(uploads.find(id, record)?.offset, 1);
+});
+
+test('an upload that was removed since it was found cannot be changed', async (t) => {
+  await withUploads(t, async ({ create, uploads }) => {
+    const upload = await create('alice');
+    await uploads.remove(upload);
+    await t.throwsAsync(uploads.hold(upload), { code: 'NotFound' });
+  });
+});
+
+test('an upload that could not be created reserves no space', async (t) => {
+  await withUploads(
+    t,
+    async ({ create, folder }) => {
+      await rename(folder, `${folder}.away`);
+      await t.throwsAsync(create('alice'), { code: 'ServiceUnavailable' });
+      await rename(`${folder}.away`, folder);
+      await create('alice');
+    },
+    { totalSize: 1000 },
+  );
+});
+
+test('a stop interrupts the senders that are left after a grace period', async (t) => {
+  const setTimeout: Clock['setTimeout'] = (work, ms = 0, ...args) =>
+    CLOCK_OF_NODE.setTimeout(work, ms / 1000, ...args);
+  const clock = { ...CLOCK_OF_NODE, setTimeout };
+  await runInWorld({ clock }, async () => {
+    const folder = path.join(await temporaryFolder(t), 'uploads');
+    await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+    const upload = await uploads.create({ client: 'a', collection: 'software', length: 1, metadata: null });
+    const { promise: interrupted, resolve } = Promise.withResolvers<void>();
+    using _held = await uploads.hold(upload, { interrupt: resolve });
+    uploads.hurry();
+    await interrupted;
+    t.pass();
+  });
 });
 
 test('a stop does not wait without limit for a request that holds an upload', async (t) => {

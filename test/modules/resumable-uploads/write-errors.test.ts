@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -34,6 +34,25 @@ test.serial('bytes after a failed write do not replace the lost ones', async (t)
   await upload.append(slowly(bytes.subarray(10_000), 10_000));
   t.is(upload.offset, 30_000);
   t.deepEqual(await readFile(file), bytes);
+});
+
+test.serial('a chunk with a checksum whose write fails leaves no bytes', async (t) => {
+  const { upload, file } = await begun(t, 30_000);
+  const bytes = randomBytes(30_000);
+  const checksum = { algorithm: 'sha1', digest: createHash('sha1').update(bytes).digest() } as const;
+  await failFileCalls(t, 'writev', (count) => count === 2);
+  await t.throwsAsync(upload.append(slowly(bytes, 10_000), checksum), { code: 'ServiceUnavailable' });
+  t.is((await readFile(file)).length, 0);
+});
+
+test.serial('an upload that cannot be made durable leaves no file', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+  const faults = await failFileCalls(t, 'sync');
+  const creating = uploads.create({ ...OWNER, length: 1, metadata: null });
+  await t.throwsAsync(creating, { code: 'ServiceUnavailable' });
+  faults.works();
+  t.deepEqual(await readdir(folder), []);
 });
 
 test.serial('a successful sync after a failed one does not make lost bytes count', async (t) => {
@@ -88,6 +107,18 @@ test.serial('a sender whose bytes wait for a slow disk has not stalled', async (
   t.is(interrupted, 0);
   using _other = await locks.acquire('a', undefined, { insists: true });
   t.is(interrupted, 1);
+});
+
+test.serial('a sender whose bytes have all arrived is not interrupted while they are stored', async (t) => {
+  const locks = new UploadLocks(10);
+  using lock = await locks.acquire('a', () => {
+    t.fail();
+    lock[Symbol.dispose]();
+  });
+  for await (const _chunk of lock.watched(slowly(randomBytes(1), 1)));
+  await pause(50); // the last bytes are synced
+  await locks.withoutStalled('a');
+  await t.throwsAsync(locks.acquire('a', undefined, { insists: true }), { code: 'UploadLocked' });
 });
 
 type Begun = { readonly upload: Upload; readonly file: string; readonly folder: string };
