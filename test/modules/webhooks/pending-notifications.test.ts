@@ -2,7 +2,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
-import { readState } from '../../../src/deposits/command-handler.ts';
+import { handleCommand, newContext, readState } from '../../../src/deposits/command-handler.ts';
 import { deposits, notifications } from '../../../src/domain/aggregates.ts';
 import {
   type EventLog,
@@ -36,7 +36,7 @@ const accepts = async (): Promise<Outcome> => ({ taken: true });
 const silent = new AbortController().signal;
 
 /** Returns a client with a webhook, a deposit of it with three status events, and a node that notifies of them. */
-async function given(t: ExecutionContext, ageMs = 0) {
+async function given(t: ExecutionContext, ageMs = 0, ageOfLastMs = ageMs) {
   const log = new MemoryEventLog();
   t.teardown(() => log[Symbol.asyncDispose]());
   const keyFile = path.join(await temporaryFolder(t), 'webhook.key');
@@ -45,7 +45,7 @@ async function given(t: ExecutionContext, ageMs = 0) {
   await administration.grant('alice', 'software');
   const secret = (await WebhookKey.make(keyFile)).seal('s'.repeat(32), 'alice');
   await administration.client({ type: 'SetWebhook', client: 'alice', url: 'https://alice.example/', secret });
-  const events = await statusEvents(log, ageMs);
+  const events = await statusEvents(log, ageMs, ageOfLastMs);
   const sent: number[] = [];
   const receiver = { answer: accepts };
   const webhookClient = {
@@ -90,27 +90,37 @@ async function given(t: ExecutionContext, ageMs = 0) {
   return { log, events, sent, receiver, node, recorded, administration };
 }
 
-async function statusEvents(log: EventLog, ageMs: number): Promise<readonly RecordedEvent[]> {
-  const occurredAt = new Date(Date.now() - ageMs).toISOString();
+async function statusEvents(
+  log: EventLog,
+  ageMs: number,
+  ageOfLastMs: number,
+): Promise<readonly RecordedEvent[]> {
+  const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+  const occurredAt = ago(ageMs);
   const metadata = {
     schemaVersion: 1,
     occurredAt,
     actor: { kind: 'client', name: 'alice' },
     $correlationId: 'c',
   };
-  const about = { depositId: 1, client: 'alice', collection: 'software', createdAt: occurredAt, slug: null };
+  const fields = { depositId: 1, client: 'alice', collection: 'software', createdAt: occurredAt, slug: null };
   const created = {
-    ...about,
+    ...fields,
     uuid: '6a1b4f0e-0000-4000-8000-000000000001',
     fallbackOrigin: 'https://alice.example/1',
   };
   const completed = { depositId: 1, completedAt: occurredAt, origin: 'https://alice.example/1' };
   const types = [
-    ['DepositCreated', created],
-    ['DepositCompleted', completed],
-    ['ChecksRetried', { depositId: 1, attempt: 2 }],
+    ['DepositCreated', created, metadata],
+    ['DepositCompleted', completed, metadata],
+    ['ChecksRetried', { depositId: 1, attempt: 2 }, { ...metadata, occurredAt: ago(ageOfLastMs) }],
   ] as const;
-  const events = types.map(([type, data]) => ({ id: crypto.randomUUID(), type, data, metadata }));
+  const events = types.map(([type, data, about]) => ({
+    id: crypto.randomUUID(),
+    type,
+    data,
+    metadata: about,
+  }));
   const stream = `${deposits.prefix}1`;
   await log.append(stream, 'none', sealAfter(stream, 'none', chainHash(undefined), events));
   return Array.fromAsync(log.readStream(stream));
@@ -329,6 +339,121 @@ test('accepted notifications are recorded although the next event cannot be read
   t.deepEqual((await recorded()).settled, [0, 1]);
   await t.throwsAsync(deliver, { message: 'The log is away.' });
   t.deepEqual(sent, [0, 1]);
+});
+
+test('a client is not notified of an event before its webhook was set', async (t) => {
+  const { log, node } = await given(t);
+  const [registered] = await Array.fromAsync(log.readAll());
+  t.is(await node().webhooks.at('alice', registered?.position ?? ''), undefined);
+});
+
+test('an earlier event that is too old to be sent holds back no later one', async (t) => {
+  const { events, sent, node, recorded } = await given(t, 2 * SETTINGS.giveUpAfter, 0);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(last, silent);
+  t.deepEqual(sent, [2]);
+  t.deepEqual((await recorded()).held, []);
+});
+
+test('a failure after an accepted notification is recorded with its reason', async (t) => {
+  const { events, receiver, node, recorded } = await given(t, 60_000);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(last, silent);
+  const { deliveries, sender, webhooks } = node();
+  receiver.answer = async () => {
+    receiver.answer = async () => ({ taken: false, reason: 'No.', isUnreachable: false, retryAfter: 0 });
+    return { taken: true };
+  };
+  const webhook = await webhooks.at('alice', last.position);
+  if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  t.like(await recorded(), { settled: [0], reason: 'No.' });
+});
+
+test('only the notifications that have waited too long are given up', async (t) => {
+  const { log, node, recorded } = await given(t);
+  for (const [revision, age] of [2 * SETTINGS.giveUpAfter, 0].entries()) {
+    const heldAt = new Date(Date.now() - age).toISOString();
+    const about = { depositId: 1, client: 'alice', collection: 'software', eventId: `${revision}`, revision };
+    const command = { type: 'HoldNotification', ...about, heldAt, reason: '', nextTryAt: null } as const;
+    await handleCommand(log, notifications, 1, command, newContext({ kind: 'reactor', name: 'notifier' }));
+  }
+  const find = ({ upTo }: { upTo?: { field: string } }) =>
+    upTo?.field === 'heldSince' ? [{ depositId: 1, reason: '' }] : [];
+  const scheduler = new RetryScheduler({
+    deliveries: node().deliveries,
+    sender: { breakerOf: () => new CircuitBreaker(SETTINGS) },
+    webhooks: { current: () => ({ client: 'alice' }) },
+    projector: { listen: () => () => undefined },
+    undelivered: { counts: () => new Map([['alice', 1]]), find },
+    queries: { isCurrent: () => true, passed: async () => true },
+    logger: silentLogger,
+    giveUpAfter: SETTINGS.giveUpAfter,
+  } as never);
+  scheduler.start();
+  await until(async () => (await recorded()).givenUp.length > 0);
+  await scheduler.stop();
+  const { givenUp, held } = await recorded();
+  t.deepEqual([givenUp.map(({ revision }) => revision), held.map(({ revision }) => revision)], [[0], [1]]);
+});
+
+test('a client that rests is looked at again once its receiver may be tried, or the clock was set back', async (t) => {
+  let now = Date.now();
+  const clock = { ...CLOCK_OF_NODE, now: () => now };
+  const breaker = { permits: 0, tryAcquire: () => true, release: () => undefined };
+  let [looks, due] = [0, [] as number[]];
+  const begun: number[] = [];
+  await runInWorld({ clock }, async () => {
+    const scheduler = new RetryScheduler({
+      deliveries: { deliver: async (id: number) => void (begun.push(id), (due = [])) },
+      sender: { breakerOf: () => breaker },
+      webhooks: { current: (client: string) => ({ client }) },
+      projector: { listen: () => () => undefined },
+      undelivered: {
+        counts: () => (looks++, new Map([['alice', 1]])),
+        find: ({ upTo }: { upTo?: unknown }) => (upTo ? due.map((depositId) => ({ depositId })) : []),
+      },
+      queries: { isCurrent: () => true, passed: async () => true },
+      logger: silentLogger,
+      giveUpAfter: Infinity,
+    } as never);
+    scheduler.start();
+    await until(async () => looks > 2); // it rests
+    [breaker.permits, due] = [1, [1]];
+    await until(async () => begun.length === 1);
+    due = [2];
+    now -= 3_600_000;
+    await until(async () => begun.length === 2);
+    await scheduler.stop();
+  });
+  t.deepEqual(begun, [1, 2]);
+});
+
+test('a stop aborts a delivery that takes longer, so that its outcome is recorded', async (t) => {
+  const aborted = Promise.withResolvers<undefined>();
+  let isBegun = false;
+  const scheduler = new RetryScheduler({
+    deliveries: {
+      deliver: (...[, , , signal]: [number, unknown, unknown, AbortSignal]) => {
+        isBegun = true;
+        signal.addEventListener('abort', () => aborted.resolve(undefined));
+        return aborted.promise;
+      },
+    },
+    sender: { breakerOf: () => new CircuitBreaker(SETTINGS) },
+    webhooks: { current: (client: string) => ({ client }) },
+    projector: { listen: () => () => undefined },
+    undelivered: {
+      counts: () => new Map([['alice', 1]]),
+      find: ({ upTo }: { upTo?: unknown }) => (upTo ? [{ depositId: 1 }] : []),
+    },
+    queries: { isCurrent: () => true, passed: async () => true },
+    logger: silentLogger,
+    giveUpAfter: Infinity,
+  } as never);
+  scheduler.start();
+  await until(async () => isBegun);
+  await scheduler.stop();
+  await t.notThrowsAsync(Promise.race([aborted.promise, Promise.reject(new Error('not aborted'))]));
 });
 
 test('a client is served although slow receivers of eight others use every place', async (t) => {

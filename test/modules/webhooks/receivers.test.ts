@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
 import { handleCommand, readState } from '../../../src/deposits/command-handler.ts';
 import { notifications } from '../../../src/domain/aggregates.ts';
 import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
@@ -16,6 +17,7 @@ import { type Outcome, WebhookClient } from '../../../src/modules/webhooks/webho
 import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
 import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
 import { Iris } from '../../../src/sword/iris.ts';
+import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { outgoing } from '../../../src/tools/outgoing.ts';
 import { runInWorld } from '../../../src/tools/outside-world.ts';
@@ -97,8 +99,58 @@ test('a response without an end counts by its status, and the connection is clos
   await once(server, 'listening');
   using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  const clock = {
+    ...CLOCK_OF_NODE,
+    setTimeout: () => CLOCK_OF_NODE.setTimeout(() => undefined), // only the number of bytes ends it
+    timeoutSignal: () => new AbortController().signal,
+  };
+  const outcome = await runInWorld({ clock }, () =>
+    webhookClient.post(url, '{}', {}, new AbortController().signal),
+  );
+  t.deepEqual(outcome, { taken: true });
   await until(async () => isOpen);
+});
+
+test('a kept connection that the receiver has closed is no failure', async (t) => {
+  const used = new WeakSet<object>();
+  let requests = 0;
+  const server = createHttpServer(({ socket }, res) => {
+    requests += 1;
+    if (used.has(socket)) socket.destroy();
+    else res.end();
+    used.add(socket);
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  for (let sent = 0; sent < 2; sent += 1)
+    t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  t.is(requests, 3);
+});
+
+test('a receiver that closes a new connection is not sent the same again at once', async (t) => {
+  const { port, connections } = await counting(t);
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  const { taken } = await webhookClient.post(
+    `http://127.0.0.1:${port}/`,
+    '{}',
+    {},
+    new AbortController().signal,
+  );
+  t.false(taken);
+  t.is(connections(), 1);
+});
+
+test('a changed webhook is not paused, and a paused one stays so among many others', async (t) => {
+  const sender = new WebhookSender({ firstPause: 60_000, longestPause: 60_000 } as never);
+  const breakerOf = (client: string, revision = 1) => sender.breakerOf({ client, revision } as ClientWebhook);
+  const paused = breakerOf('alice');
+  await paused.deliver(async () => ({ taken: false, reason: '', isUnreachable: true, retryAfter: 0 }));
+  for (let other = 0; other < 1001; other += 1) breakerOf(`client-${other}`);
+  t.is(breakerOf('alice').permits, 0);
+  t.true(breakerOf('alice', 2).permits > 0);
+  t.is(breakerOf('alice'), breakerOf('alice', 2), 'a view that is behind does not bring back the former one');
 });
 
 test('a response that stalls counts, and its connection is closed before the next is opened', async (t) => {
@@ -114,8 +166,10 @@ test('a response that stalls counts, and its connection is closed before the nex
   await once(server, 'listening');
   using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const begun = performance.now();
   for (let sent = 0; sent < 2; sent += 1)
     t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  t.true(performance.now() - begun < 18_000, 'each ends long before the time limit of a request');
   await until(async () => atOnce.length === 2);
   t.deepEqual(atOnce, [1, 1]);
 });
@@ -184,6 +238,9 @@ test('a sealed secret opens only with its key and for its client', async (t) => 
     message: /was sealed with the key .* set the webhook again\.$/,
   });
   await t.throwsAsync(WebhookKey.read(path.join(folder, 'none')), { message: /is missing\.$/ });
+  const cut = path.join(folder, 'cut.key');
+  await writeFile(cut, 'c2hvcnQ=\n');
+  await t.throwsAsync(WebhookKey.read(cut), { message: /is not a webhook key: expected 32 bytes/ });
 });
 
 const taken: Outcome = { taken: true };
@@ -274,6 +331,31 @@ test('the permits of a receiver are granted in turn', async (t) => {
   breaker.release();
   t.deepEqual(await Promise.all(waiting), [undefined, undefined]);
   t.is(breaker.permits, 0);
+});
+
+test('deliveries that fail together pause a receiver no longer than one', async (t) => {
+  let now = 0;
+  await runInWorld({ clock: { ...CLOCK_OF_NODE, monotonic: () => now } }, async () => {
+    const breaker = new CircuitBreaker({ firstPause: 1000, longestPause: 1_000_000 });
+    for (let { permits } = breaker; permits > 0; permits -= 1) await breaker.deliver(async () => gone);
+    now += 1250;
+    await delivery(breaker, gone);
+    now += 2500;
+    t.is(breaker.permits, 1);
+  });
+});
+
+test('a limited number of deliveries wait for a receiver, and none once it is paused', async (t) => {
+  const setTimeout = () => CLOCK_OF_NODE.setTimeout(() => undefined); // no wait reaches its time limit
+  await runInWorld({ clock: { ...CLOCK_OF_NODE, setTimeout } }, async () => {
+    const breaker = new CircuitBreaker({ firstPause: 60_000, longestPause: 60_000 });
+    while (breaker.tryAcquire());
+    const waiting = Array.from({ length: 16 }, () => breaker.acquire());
+    t.is(await breaker.acquire(), 'The receiver is too slow: notifications are queued.');
+    await breaker.deliver(async () => gone);
+    breaker.release();
+    for (const reason of await Promise.all(waiting)) t.regex(String(reason), /^The receiver is paused/);
+  });
 });
 
 test("a pending notification of a newer release's event is retried with growing pauses, with the reason", async (t) => {
