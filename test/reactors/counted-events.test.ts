@@ -19,7 +19,7 @@ test('an event started repeatedly without a result is parked without another att
   t.deepEqual(reacted, []);
   const [parked] = await Array.fromAsync(log.readStream('parked-tested'));
   const reason = 'Parked after 10 attempts that never completed; the service may have crashed each time.';
-  t.like(parked?.data, { reason });
+  t.like(parked?.data, { reason, tries: 10 });
 });
 
 test('a suspected poison event is processed exclusively', async (t) => {

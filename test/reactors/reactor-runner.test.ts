@@ -94,6 +94,26 @@ test('events of one stream are processed in order, streams concurrently up to th
   }
 });
 
+test('an event that arrives while an earlier one of its stream is processed waits for that', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a', 2);
+  const ends = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  const begun: number[] = [];
+  const react = async ({ revision }: RecordedEvent): Promise<void> => {
+    begun.push(revision);
+    await ends[revision]?.promise;
+  };
+  await running(log, await temporaryFolder(t), { react }, async () => {
+    ends[0]?.resolve();
+    await until(async () => begun.length === 2);
+    await work(log, 'job-a');
+    await pause(300);
+    t.deepEqual(begun, [0, 1]);
+    for (const { resolve } of ends) resolve();
+    await until(async () => begun.length === 3);
+  });
+});
+
 test('a long queue of one owner does not block others', async (t) => {
   await using log = new MemoryEventLog();
   for (let number = 1; number <= 40; number += 1) await work(log, `job-busy-${number}`);
