@@ -36,8 +36,7 @@ export async function* pagedByTime<Row extends { readonly depositId: number }>(
     for (const row of rows) if (!seen.has(row.depositId)) yield row;
     if (rows.length < limit) return;
     const last = String(rows.at(-1)?.[field]);
-    const ties = rows.filter((row) => row[field] === last).map(({ depositId }) => depositId);
-    seen = new Set(last === start ? [...seen, ...ties] : ties);
+    seen = new Set(rows.filter((row) => row[field] === last).map(({ depositId }) => depositId));
     start = last;
     await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
   }

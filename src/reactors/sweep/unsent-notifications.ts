@@ -21,7 +21,7 @@ type UnsentOptions = {
 const OVERLAP_MS = 3_600_000;
 const MAX_LISTED = 1000;
 
-type Candidate = { readonly depositId: number; readonly revision: number; readonly at: string };
+type Candidate = { readonly depositId: number; readonly revision: number };
 
 /**
  * Finds status events without a recorded outcome: neither sent, nor held, nor given up. Each run examines what has
@@ -81,18 +81,18 @@ export class UnsentNotifications {
     const range = { from: this.#examined, upTo: limit };
     for (const status of STATUSES) {
       const all = pagedByTime(statuses, { equal: { status }, field: 'updatedAt', ...range }, signal);
-      for await (const { depositId, client, revision, updatedAt: at } of all) {
+      for await (const { depositId, client, revision } of all) {
         // The only status event of a partial deposit is its first event.
         const expected = status === 'partial' ? 0 : revision;
-        if (notified.has(client) && !this.#isRecorded(depositId, expected)) yield { depositId, revision, at };
+        if (notified.has(client) && !this.#isRecorded(depositId, expected)) yield { depositId, revision };
       }
     }
-    for await (const { depositId, revision, deletedAt: at } of pagedByTime(
+    for await (const { depositId, revision } of pagedByTime(
       deleted,
       { field: 'deletedAt', ...range },
       signal,
     )) {
-      if (!this.#isRecorded(depositId, revision)) yield { depositId, revision, at };
+      if (!this.#isRecorded(depositId, revision)) yield { depositId, revision };
     }
   }
 
@@ -101,7 +101,7 @@ export class UnsentNotifications {
   }
 
   /** Reads the streams, which decide: the views may be behind. */
-  async #unsent({ depositId, revision, at }: Candidate): Promise<RecordedEvent | undefined> {
+  async #unsent({ depositId, revision }: Candidate): Promise<RecordedEvent | undefined> {
     const { log, giveUpAfter } = this.#options;
     const tooOld = new Date(clock.now() - giveUpAfter).toISOString();
     const last = (await statusChangesUpTo(log, depositId, revision)).at(-1);
@@ -109,7 +109,7 @@ export class UnsentNotifications {
     if (!last || !webhook || last.event.position <= webhook.since) return undefined;
     const { state } = await readState(log, notifications, depositId);
     if (isRecorded(state, last.event.revision)) return void this.#unrecorded.delete(depositId);
-    if (at > tooOld && occurredAt(last.event) > tooOld) return last.event;
+    if (occurredAt(last.event) > tooOld) return last.event;
     this.#unrecorded.add(depositId);
     return undefined;
   }
