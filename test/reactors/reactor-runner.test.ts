@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { newContext } from '../../src/deposits/command-handler.ts';
+import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
 import { type EventLog, type RecordedEvent, staleRead } from '../../src/event-log/event-log.ts';
 import { ObjectError, ObjectMissing, ObjectUnreadable } from '../../src/object-store/object-store.ts';
@@ -541,6 +543,18 @@ test('decisions about many parked events read none of the others again', async (
   }
   t.deepEqual(await parking.waiting('tested'), []);
   t.is(read, 0);
+});
+
+test('an event that another node retries at the same time is retried once, without an error', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-1');
+  const [job] = (await Array.fromAsync(log.readAll())) as [RecordedEvent];
+  const nodes = [new EventLogParking(log), new EventLogParking(log)] as const;
+  await nodes[0].park('tested', job, failing('MISSING'), 5);
+  const [parked] = (await nodes[1].waiting('tested')) as [ParkedEvent];
+  for (const node of nodes) await node.retry(parked, newContext({ kind: 'service', name: 'sweep' }));
+  const types = (await Array.fromAsync(log.readStream(nodes[0].streamOf('tested')))).map(({ type }) => type);
+  t.deepEqual(types, ['EventParked', 'ParkedRetried']);
 });
 
 test('an event that another node has retried is parked again', async (t) => {

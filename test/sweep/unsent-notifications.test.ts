@@ -90,17 +90,17 @@ test('a deposit whose stream cannot be read hides no other one', async (t) => {
   await t.throwsAsync(found(at(-1000)), { code: 'EVENT_LOG_UNAVAILABLE' });
 });
 
-test('a deposit whose stream cannot be read is logged once, again when its error changes, and after a day', async (t) => {
+test('a deposit whose stream cannot be read is logged once, again when its error changes or returns, and after a day', async (t) => {
   const { create, createUnreadable, log, views } = searched();
   await create(1, at(-HOUR / 4));
   await createUnreadable(2);
   const { logger, lines } = keptLines('warn');
-  let [sweeps, later, reason] = [0, 0, 'one'];
+  let [sweeps, later, reason] = [0, 0, 'one' as string | undefined];
   const failing = {
     head: () => log.head(),
     readStream: async function* (stream: string) {
-      if (stream === 'deposit-2') throw new Error(reason);
-      yield* log.readStream(stream);
+      if (stream === 'deposit-2' && reason !== undefined) throw new Error(reason);
+      yield* log.readStream(stream === 'deposit-2' ? 'deposit-1' : stream);
     },
   };
   const deliveries = { status: async () => ({ position: void (sweeps += 1) }) };
@@ -126,4 +126,45 @@ test('a deposit whose stream cannot be read is logged once, again when its error
   t.deepEqual(await logged(), ['2 one', '2 other']);
   later = 25 * HOUR;
   t.deepEqual(await logged(), ['2 one', '2 other', '2 other']);
+  reason = undefined; // it can be read again
+  await logged();
+  reason = 'other';
+  t.deepEqual(await logged(), ['2 one', '2 other', '2 other', '2 other']);
+});
+
+test('a sweep leaves an event to its group until that has passed it, or for an hour', async (t) => {
+  for (const [age, hasPassed, isBegun] of [
+    [HOUR / 2, false, false],
+    [HOUR / 2, true, true],
+    [2 * HOUR, false, true],
+  ] as const) {
+    const { create, log, views } = searched();
+    await create(1, at(-age));
+    const position = hasPassed ? await log.head() : undefined;
+    let [looks, begun] = [0, 0];
+    const runner = {
+      name: 'notifier',
+      streamPrefix: 'deposit-',
+      isWorkingOn: () => {
+        looks += 1;
+        return false;
+      },
+      parked: async () => new Set(),
+      handle: async () => void (begun += 1),
+    };
+    await using _sweep = new Sweep({
+      log,
+      views: views as never,
+      deliveries: { status: async () => ({ position }), redelivery: () => undefined } as never,
+      ready: Promise.resolve(),
+      runners: [runner] as never,
+      logger: keptLines('warn').logger,
+      stuckAfter: 1,
+      giveUpAfter: 72 * HOUR,
+      parking: { waiting: async () => [] } as never,
+      store: {} as never,
+    });
+    await until(async () => looks > 1);
+    t.is(begun > 0, isBegun, `${age} ms old, ${hasPassed ? 'passed' : 'not passed'}`);
+  }
 });
