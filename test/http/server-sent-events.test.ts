@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import type { RequestState } from '../../src/http/service-context.ts';
 import { answerEvents } from '../../src/modules/status-events/answer-events.ts';
 import { OpenStream } from '../../src/modules/status-events/event-streams.ts';
+import { sealedPositions } from '../../src/modules/status-events/sealed-positions.ts';
 import {
   DepositStatusChanges,
   type StatusChangeSource,
@@ -332,6 +334,26 @@ test('an invalid Last-Event-ID is refused, not ignored', async (t) => {
   for (const token of [...bad, 'f'.repeat(16), `${'f'.repeat(16)}-${'f'.repeat(16)}`]) {
     const answer = await alice.get('/1/software/events/', { 'Last-Event-ID': token });
     await assertRefused(t, answer, 400, 'ErrorBadRequest');
+  }
+});
+
+test('a collection stream resumes for seven days, and at no position of another engine', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const { log, store } = service.service;
+  const { seal } = sealedPositions((await store.id()) ?? '');
+  const position = String(await log.head());
+  const occurredAt = new Date(Date.now() - 8 * 86_400_000).toISOString();
+  await log.append('other-1', 'none', [
+    { id: randomUUID(), type: 'Old', data: {}, metadata: { occurredAt } },
+  ]);
+  for (const [from, reason] of [
+    [position, /is more than 7 days old/],
+    [`${position}-${position}`, /is not the id of an event here/],
+  ] as const) {
+    const token = seal(from, { client: 'alice', collection: 'software' });
+    const answer = await alice.get('/1/software/events/', { 'Last-Event-ID': token });
+    t.regex(await answer.text(), reason);
   }
 });
 

@@ -101,6 +101,12 @@ test('a deletion by an operator wakes all streams of collections', async (t) => 
   t.deepEqual(await wokenBy(t, OPERATOR), ['alice', 'bob']);
 });
 
+test('no stream is opened once the service stops', (t) => {
+  const streams = new EventStreams({ projector: { listen: () => () => undefined }, statuses: NONE });
+  streams[Symbol.dispose]();
+  t.throws(() => streams.open('alice', { depositId: 1 }), { code: 'ServiceUnavailable' });
+});
+
 test('a stream does not read the deposits that other clients have deleted', async (t) => {
   await using log = new CountingLog();
   await appendDeleted(log, 1, BOB, clientNamed('bob'));
