@@ -24,10 +24,13 @@ import { anchorsToCompare } from '../../src/operations/verify/anchor-sources.ts'
 import { anchorCheck } from '../../src/operations/verify/checks/anchor.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
+import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/processes/until.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 
 test('the Merkle tree follows RFC 6962, also when it continues from a saved state', (t) => {
@@ -444,6 +447,25 @@ test.serial('a service that makes an anchor each minute starts with one, not two
     ['anchor', 'anchor not written to the file'],
   );
   t.is(lines[1]?.['file'], options.anchorFile);
+});
+
+test('an empty log is no failure to make an anchor, and the age counts from the last time', async (t) => {
+  const place = await newPlace(t);
+  const { logger, lines } = keptLines();
+  let [now, anchorNow] = [0, (): void => undefined];
+  const setInterval = (work: () => void) => {
+    anchorNow = work;
+    return CLOCK_OF_NODE.setTimeout(() => undefined);
+  };
+  await runInWorld({ clock: { ...CLOCK_OF_NODE, monotonic: () => now, setInterval } }, async () => {
+    await using anchoring = startAnchoring(place.log, { ...place, anchorInterval: 1 }, logger);
+    now = 90_000;
+    anchorNow();
+    await until(async () => anchoring.age === 0);
+    now = 150_000;
+    t.is(anchoring.age, 60);
+  });
+  t.deepEqual(lines, []);
 });
 
 type Place = {
