@@ -11,8 +11,8 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { copyStore } from '../../src/operations/copy/store-copy.ts';
 import { Orphans } from '../../src/operations/gc/orphans.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
-import { files } from '../../src/tools/files.ts';
-import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
+import { FILES_OF_NODE, files } from '../../src/tools/files.ts';
+import { type Files, runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { packedCopy } from '../../src/views/snapshots/packed-copy.ts';
 import {
@@ -117,6 +117,19 @@ test('an attempt that cannot read the size of the views fails safely, and the ne
   await files.rename(file as string, elsewhere as string);
   await t.notThrowsAsync(node.look());
   await files.rename(elsewhere as string, file as string);
+  await node.look();
+  t.is((await snapshotObjects(site.log)).size, 1);
+});
+
+test('no snapshot is stored while the disk may not have the space to make it', async (t) => {
+  const site = await siteOf(t);
+  let bavail = 1;
+  const statfs = async () => ({ bavail, bsize: 4096 });
+  const world = { files: { ...FILES_OF_NODE, statfs } as unknown as Files };
+  const node = await nodeOf(t, site, { world });
+  await node.look();
+  t.is((await snapshotObjects(site.log)).size, 0);
+  bavail = 1_000_000;
   await node.look();
   t.is((await snapshotObjects(site.log)).size, 1);
 });
