@@ -11,8 +11,10 @@ import {
   copyUnreadable,
   createDeposit,
   depositLoaded,
+  depositRejected,
   depositVerified,
   entryWith,
+  loadingFailed,
   loadingStarted,
   wayTo,
 } from '../../testing/domain/example-deposits.ts';
@@ -51,6 +53,29 @@ test('the next event of the checks or the loading ends the reason of an unreadab
     t.deepEqual(view?.reasonCodes, [], next.type);
     t.notRegex(view?.terms ?? '', /!/);
   }
+});
+
+test('a retry ends the reasons of a rejection and of a failure', async (t) => {
+  for (const [way, next] of [
+    [[...wayTo('DepositCompleted'), depositRejected], 'ChecksRetried'],
+    [[...wayTo('LoadingStarted'), loadingFailed], 'LoadingRetried'],
+  ] as const) {
+    t.is((await viewOf(way))?.reasonCodes.length, 1, next);
+    const retried = { type: next, data: { depositId: 1, attempt: 2 } } as const;
+    t.deepEqual((await viewOf([...way, retried]))?.reasonCodes, [], next);
+  }
+});
+
+test('the status detail of a rejection and of a failure has the warnings of the checks', async (t) => {
+  const warnings = [{ code: 'ODD', text: 'An odd archive', fields: ['archive'] }];
+  const completed = wayTo('DepositCompleted');
+  const rejected = { ...depositRejected, data: { ...depositRejected.data, warnings } } as DepositEvent;
+  const verified = { ...depositVerified, data: { ...depositVerified.data, warnings } } as DepositEvent;
+  for (const way of [
+    [...completed, rejected],
+    [...completed, verified, loadingStarted, loadingFailed],
+  ])
+    t.regex((await viewOf(way))?.statusDetail ?? '', /An odd archive/, way.at(-1)?.type);
 });
 
 test('metadata added to a done deposit add authors, and change no single value', async (t) => {

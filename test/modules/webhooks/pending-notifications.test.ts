@@ -347,6 +347,17 @@ test('a client is not notified of an event before its webhook was set', async (t
   t.is(await node().webhooks.at('alice', registered?.position ?? ''), undefined);
 });
 
+test('a client that changes its webhook is still notified of the events before the change', async (t) => {
+  const { log, events, node, administration } = await given(t);
+  const set = { type: 'SetWebhook', client: 'alice', url: 'https://new.example/' } as const;
+  const [earlier] = (await Array.fromAsync(log.readStream('client-alice'))).filter(
+    ({ type }) => type === 'WebhookSet',
+  );
+  await administration.client({ ...set, secret: earlier?.data['secret'] as never });
+  const webhook = await node().webhooks.at('alice', events[0]?.position ?? '');
+  t.is(webhook?.url, set.url);
+});
+
 test('an earlier event that is too old to be sent holds back no later one', async (t) => {
   const { events, sent, node, recorded } = await given(t, 2 * SETTINGS.giveUpAfter, 0);
   const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
