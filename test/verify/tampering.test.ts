@@ -142,6 +142,9 @@ test('the independent Python verifier, if it is installed, has the same results'
     checked(large, ofLarge).stdout,
     /without secrets: 2 of .*\nAll proven\. Not compared: .*: client-alice revision 0, view-snapshots revision 0; /,
   );
+  const snapshots = await readFile(ofLarge, 'utf8');
+  await writeFile(forged, snapshots.replace('"view-snapshots"', '"view-snapshots-2"'));
+  t.regex(checked(large, forged).stdout, /^view-snapshots-2 revision 0: does not carry the hash/m);
   const elsewhere = path.join(kept, 'anchors.ndjson');
   const anchors = await readFile(elsewhere, 'utf8');
   const [first = ''] = anchors.split('\n');
