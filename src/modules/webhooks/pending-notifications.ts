@@ -35,6 +35,7 @@ type DeliveryParts = {
   readonly settings: BackoffOptions;
 };
 
+type Send = (change: StatusChange) => Promise<Delivery>;
 type Found = { readonly change: StatusChange | undefined; readonly forbidden: string | undefined };
 /** Accepted revisions, the failure of the next one, or the reason why no more may be sent. */
 type Sent = {
@@ -61,17 +62,17 @@ export class PendingNotifications {
     breaker: CircuitBreaker,
     signal: AbortSignal,
   ): Promise<Position | undefined> {
+    const send: Send = (change) =>
+      this.#parts.sender.deliver(webhook, breaker, change, signal).catch((error: unknown) => {
+        if (signal.aborted) return STOPPED;
+        throw error;
+      });
     return inSpan('notifier retries', { attributes: { 'deposit.id': depositId } }, () =>
-      this.#deliver(depositId, webhook, breaker, signal),
+      this.#deliver(depositId, send),
     );
   }
 
-  async #deliver(
-    depositId: number,
-    webhook: ClientWebhook,
-    breaker: CircuitBreaker,
-    signal: AbortSignal,
-  ): Promise<Position | undefined> {
+  async #deliver(depositId: number, send: Send): Promise<Position | undefined> {
     const now = clock.now();
     // Relative to the claim's `now`, not to when it was recorded.
     const deadline = clock.monotonic() + CLAIM_MS - DELIVERY_MS;
@@ -84,8 +85,7 @@ export class PendingNotifications {
     });
     if (claimed.events.length === 0) return claimed.position;
     const { held, attempt } = claimed.state;
-    const sending = this.#send(depositId, held, webhook, breaker, { signal, deadline });
-    const { revisions, failure, forbidden } = await sending;
+    const { revisions, failure, forbidden } = await this.#sendAll(depositId, held, send, deadline);
     let last = claimed.position;
     if (revisions.length > 0) {
       last = (await this.#execute({ type: 'RecordDelivered', depositId, revisions })).position;
@@ -109,12 +109,11 @@ export class PendingNotifications {
   }
 
   /** Sends the notifications in order, until one fails or the deadline passes. */
-  async #send(
+  async #sendAll(
     depositId: number,
     held: readonly HeldNotification[],
-    webhook: ClientWebhook,
-    breaker: CircuitBreaker,
-    { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
+    send: Send,
+    deadline: number,
   ): Promise<Sent> {
     const revisions: number[] = [];
     for (const { revision } of held) {
@@ -122,10 +121,13 @@ export class PendingNotifications {
       // Accepted ones are recorded first; then the next delivery begins with the error.
       const found = await (revisions.length > 0 ? finding.catch(() => undefined) : finding);
       if (!found || clock.monotonic() > deadline) break; // by now: a log in an outage is read slowly
-      if (found instanceof UnreadableEvent) return { revisions, failure: unreadableFailure(found) };
+      if (found instanceof UnreadableEvent) {
+        const { message: reason } = found;
+        return { revisions, failure: { taken: false, reason, isUnreachable: false, retryAfter: 0 } };
+      }
       const { change, forbidden } = found;
       if (forbidden !== undefined) return { revisions, forbidden };
-      const outcome = change && (await this.#deliverOrStop(webhook, breaker, change, signal));
+      const outcome = change && (await send(change));
       if (outcome && !outcome.taken) return { revisions, failure: outcome };
       revisions.push(revision);
     }
@@ -143,20 +145,6 @@ export class PendingNotifications {
     }
   }
 
-  async #deliverOrStop(
-    webhook: ClientWebhook,
-    breaker: CircuitBreaker,
-    change: StatusChange,
-    signal: AbortSignal,
-  ): Promise<Delivery> {
-    try {
-      return await this.#parts.sender.deliver(webhook, breaker, change, signal);
-    } catch (error) {
-      if (signal.aborted) return STOPPED;
-      throw error;
-    }
-  }
-
   async #recordFailure(depositId: number, attempt: number, failure: Failure): Promise<Position> {
     const { reason } = failure;
     const nextTryAt = iso(clock.now() + retryPause(failure, attempt, this.#parts.settings));
@@ -168,10 +156,6 @@ export class PendingNotifications {
     const context = newContext({ kind: 'reactor', name: 'notifier' });
     return handleCommand(this.#parts.log, notifications, command.depositId, command, context);
   }
-}
-
-function unreadableFailure({ message: reason }: UnreadableEvent): Failure {
-  return { taken: false, reason, isUnreachable: false, retryAfter: 0 };
 }
 
 function iso(milliseconds: number): string {
