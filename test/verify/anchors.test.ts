@@ -498,6 +498,6 @@ async function compare(log: EventLog, { anchorFile, anchorKeyFile }: Place) {
   const keys = key ? [key.export({ type: 'spki', format: 'der' }).toString('base64')] : [];
   const audit = new PlainLogAudit(log);
   const anchors = await anchorsToCompare(audit, { file: anchorFile, keys }, report);
-  await logPass(() => audit.events(), [anchorCheck(report, anchors)])(report);
+  await logPass(report, audit.events(), [anchorCheck(report, anchors)]);
   return { findings, report };
 }

@@ -402,7 +402,7 @@ test('faulty objects beyond the limit are counted, and read again by a resumed r
     };
     const audit = new PlainLogAudit(log);
     const watchers = [objectCheck(about, store, proofs, resume), resume, breaking];
-    await logPass(() => audit.events(), watchers)(about);
+    await logPass(about, audit.events(), watchers);
     return about;
   };
   const all = (await read(new ResumePoint(undefined), -1)).counts;

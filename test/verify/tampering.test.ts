@@ -479,7 +479,7 @@ test('an interrupted verification resumes, only on the same log', async (t) => {
       },
     };
     const watchers = [holding, resume];
-    await t.throwsAsync(logPass(() => audit.events(), watchers)(silent()), { message: 'broken off' });
+    await t.throwsAsync(logPass(silent(), audit.events(), watchers), { message: 'broken off' });
   };
   for (const text of ['', 'null', '{']) {
     await writeFile(file, text);
@@ -503,7 +503,7 @@ test('an interrupted verification resumes, only on the same log', async (t) => {
       yield record;
     }
   }
-  await logPass(unreadable, [away])(silent());
+  await logPass(silent(), unreadable(), [away]);
   await away.done();
   t.like(await ResumePoint.interrupted(file), { events: 39 }, 'nor is it over where the log cannot be read');
 
@@ -538,7 +538,7 @@ test('times that run backwards are reported, in a stream above a second, in the 
     const [report, heads] = [silent(), new StreamHeads()];
     const audit = new PlainLogAudit(log);
     const watchers = [chainCheck(report, heads), clockCheck(report, heads, { alongLog })];
-    await logPass(() => audit.events(), watchers)(report);
+    await logPass(report, audit.events(), watchers);
     return report.notes;
   };
   await append('a', 0, '12:00:10');
@@ -581,7 +581,7 @@ test('one deposit that waits is reported in the singular, and the number of many
     log.append(`deposit-${id}`, 'none', [{ id: randomUUID(), type: 'DepositCompleted', data: {}, metadata }]);
   const note = async (): Promise<string> => {
     const report = silent();
-    await logPass(() => new PlainLogAudit(log).events(), [stuckCheck(report, 1000)])(report);
+    await logPass(report, new PlainLogAudit(log).events(), [stuckCheck(report, 1000)]);
     return report.notes[0] ?? '';
   };
   await waiting(1);

@@ -302,7 +302,7 @@ test('the chain is recomputed in every log, and duplicate ids and unreserved dep
   const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
   const audit = new PlainLogAudit(log);
   const watchers = [chainCheck(report), eventIdCheck(report, audit), depositIdCheck(report)];
-  await logPass(() => audit.events(), watchers)(report);
+  await logPass(report, audit.events(), watchers);
   t.deepEqual(
     findings.map(({ code, revision }) => [code, revision]),
     [
@@ -321,7 +321,7 @@ test('an unknown event type is found in every kind of stream with rules', async 
   for (const { prefix } of aggregates) await log.append(`${prefix}1`, 'none', [event('Nonsense', {})]);
   const findings: Finding[] = [];
   const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
-  await logPass(() => new PlainLogAudit(log).events(), [codecCheck(report)])(report);
+  await logPass(report, new PlainLogAudit(log).events(), [codecCheck(report)]);
   t.deepEqual(
     findings.map(({ code, stream }) => [code, stream]),
     aggregates.map(({ prefix }) => ['TYPE_UNKNOWN', `${prefix}1`]),
@@ -345,7 +345,7 @@ test('streams that no release has written are found, each once, and those of eve
     await log.append(stream, 'none', [event('Nonsense', {}), event('Nonsense', {})]);
   const findings: Finding[] = [];
   const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
-  await logPass(() => new PlainLogAudit(log).events(), [streamNameCheck(report)])(report);
+  await logPass(report, new PlainLogAudit(log).events(), [streamNameCheck(report)]);
   t.deepEqual(
     findings.map(({ code, stream }) => [code, stream]),
     unknown.map((stream) => ['STREAM_UNKNOWN', stream]),

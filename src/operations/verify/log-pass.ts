@@ -1,7 +1,7 @@
 import { pluralize } from '../../domain/description.ts';
 import { EventLogUnavailable, type RecordedEvent } from '../../event-log/event-log.ts';
 import type { AuditedRecord, UnreadableRecord } from '../../event-log/integrity/log-audit.ts';
-import type { Check, Report } from './report.ts';
+import type { Report } from './report.ts';
 
 /** A check that sees every event once, in the order of the log. */
 export type LogCheck = {
@@ -14,31 +14,30 @@ export type LogCheck = {
   settled?(): Promise<void>;
 };
 
-export type LogPassOptions = {
+type LogPassOptions = {
   readonly progress?: (events: number) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Returns a check that reads the log, or some streams of it, once for several checks. */
-export function logPass(
-  records: () => AsyncIterable<AuditedRecord>,
+/** Reads the log, or some streams of it, once for several checks. */
+export async function logPass(
+  report: Report,
+  records: AsyncIterable<AuditedRecord>,
   checks: readonly LogCheck[],
   options: LogPassOptions = {},
-): Check {
-  return async (report) => {
-    try {
-      const whole = await readAll(records(), checks, report, options);
-      for (const check of checks) await check.end?.(whole);
-    } finally {
-      for (const check of checks) await check.settled?.();
-    }
-  };
+): Promise<void> {
+  try {
+    const whole = await readAll(report, records, checks, options);
+    for (const check of checks) await check.end?.(whole);
+  } finally {
+    for (const check of checks) await check.settled?.();
+  }
 }
 
 async function readAll(
+  report: Report,
   records: AsyncIterable<AuditedRecord>,
   checks: readonly LogCheck[],
-  report: Report,
   { progress, signal }: LogPassOptions,
 ): Promise<boolean> {
   let number = 0;

@@ -140,10 +140,10 @@ function wholeLog(
     const anchors = await anchorsToCompare(log, sources, report);
     const total = await log.count();
     const all = [...logChecks(report, log, { alongLog: true }), anchorCheck(report, anchors), ...further];
-    await logPass(() => log.events(), all, {
+    await logPass(report, log.events(), all, {
       progress: (events) => progress?.('events verified', events, total),
       signal,
-    })(report);
+    });
   };
 }
 
@@ -165,11 +165,11 @@ function selectedDeposits(
         }
       },
     };
-    await logPass(
-      () => ofStreams(log, ids),
-      [...logChecks(report, log, { alongLog: false }), known, ...further],
-      { progress: (events) => progress?.('events verified', events), signal },
-    )(report);
+    const all = [...logChecks(report, log, { alongLog: false }), known, ...further];
+    await logPass(report, ofStreams(log, ids), all, {
+      progress: (events) => progress?.('events verified', events),
+      signal,
+    });
   };
 }
 
