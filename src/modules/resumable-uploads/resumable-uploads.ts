@@ -140,16 +140,9 @@ export class ResumableUploads implements AsyncDisposable {
     return this.#locks.has(id);
   }
 
-  /**
-   * Locks the upload for a change. `interrupt` lets a later request stop this holder. `insists` interrupts the current
-   * holder even if it has not stalled.
-   * @throws {SwordError} 423; 404: it was removed.
-   */
-  async hold(
-    upload: Upload,
-    { interrupt, insists = false }: { interrupt?: () => void; insists?: boolean } = {},
-  ): Promise<UploadLock> {
-    const lock = await this.#locks.acquire(upload.id, interrupt, { insists });
+  /** Locks the upload for a change, as {@link UploadLocks.acquire} does. @throws {SwordError} 423; 404: it was removed. */
+  async hold(upload: Upload, options?: Parameters<UploadLocks['acquire']>[1]): Promise<UploadLock> {
+    const lock = await this.#locks.acquire(upload.id, options);
     if (this.#uploads.get(upload.id) === upload) return lock;
     lock[Symbol.dispose]();
     throw notFound('The upload has been removed.');

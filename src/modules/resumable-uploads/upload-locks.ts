@@ -19,10 +19,13 @@ export class UploadLocks {
 
   /**
    * Acquires the lock, at once or after interrupting its holder: a stalled one, or with `insists` any that can be
-   * interrupted.
+   * interrupted. `interrupt` lets a later request stop this holder.
    * @throws {SwordError} 423
    */
-  async acquire(id: string, interrupt?: () => void, { insists = false } = {}): Promise<UploadLock> {
+  async acquire(
+    id: string,
+    { interrupt, insists = false }: { readonly interrupt?: () => void; readonly insists?: boolean } = {},
+  ): Promise<UploadLock> {
     for (let other = this.#locks.get(id); other; other = this.#locks.get(id)) {
       if (!other.yields(insists ? 0 : this.#stalledAfter))
         throw uploadBusy('Another request uses this upload: try again when it has ended.');

@@ -93,10 +93,11 @@ test.serial('an archive with a failed write becomes done with the sent bytes', a
 test.serial('a sender whose bytes wait for a slow disk has not stalled', async (t) => {
   const locks = new UploadLocks(10);
   let interrupted = 0;
-  using lock = await locks.acquire('a', () => {
+  const interrupt = (): void => {
     interrupted += 1;
     lock[Symbol.dispose]();
-  });
+  };
+  using lock = await locks.acquire('a', { interrupt });
   await pause(50); // the file is opened
   await locks.withoutStalled('a');
   const chunks = lock.watched(slowly(randomBytes(2), 1));
@@ -105,20 +106,21 @@ test.serial('a sender whose bytes wait for a slow disk has not stalled', async (
   await locks.withoutStalled('a');
   await t.throwsAsync(locks.acquire('a'), { code: 'UploadLocked' });
   t.is(interrupted, 0);
-  using _other = await locks.acquire('a', undefined, { insists: true });
+  using _other = await locks.acquire('a', { insists: true });
   t.is(interrupted, 1);
 });
 
 test.serial('a sender whose bytes have all arrived is not interrupted while they are stored', async (t) => {
   const locks = new UploadLocks(10);
-  using lock = await locks.acquire('a', () => {
+  const interrupt = (): void => {
     t.fail();
     lock[Symbol.dispose]();
-  });
+  };
+  using lock = await locks.acquire('a', { interrupt });
   for await (const _chunk of lock.watched(slowly(randomBytes(1), 1)));
   await pause(50); // the last bytes are synced
   await locks.withoutStalled('a');
-  await t.throwsAsync(locks.acquire('a', undefined, { insists: true }), { code: 'UploadLocked' });
+  await t.throwsAsync(locks.acquire('a', { insists: true }), { code: 'UploadLocked' });
 });
 
 type Begun = { readonly upload: Upload; readonly file: string; readonly folder: string };
