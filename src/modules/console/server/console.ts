@@ -1,6 +1,6 @@
 import { Refusal } from '../../../domain/decider.ts';
+import { unavailable } from '../../../http/middleware/health.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
-import { SwordError } from '../../../sword/sword-error.ts';
 import { SessionKey } from '../access/session-key.ts';
 import { Sessions } from '../access/sessions.ts';
 import { VisibleDeposits } from '../listing/visible-deposits.ts';
@@ -9,7 +9,7 @@ import { Assets } from './assets.ts';
 import type { ConsoleParts, NodeParts } from './console-parts.ts';
 import { answerPage, refusalPage, seeOther, setHeaders } from './page.ts';
 import { assertFromConsole, assertOfViewer, readBody } from './request-guard.ts';
-import { ConsoleRefusal, notFoundHere, type RouteRequest, routeFinder } from './route.ts';
+import { ConsoleRefusal, notFoundHere, routeFinder } from './route.ts';
 import { openRoutes } from './routes.ts';
 
 export class Console implements Disposable {
@@ -38,15 +38,8 @@ export class Console implements Disposable {
   /** Answers a request for a path of the console. */
   async answer(ctx: ServiceContext): Promise<void> {
     setHeaders(ctx, this.#parts.assets);
-    if (!this.#parts.isReady()) {
-      throw new SwordError(
-        'ServiceUnavailable',
-        'The views of the service are behind the event log: try again.',
-        {
-          headers: { 'Retry-After': '2' },
-        },
-      );
-    }
+    if (!this.#parts.isReady())
+      throw unavailable('The views of the service are behind the event log: try again.');
     try {
       const answer = await this.#dispatch(ctx);
       if (answer !== undefined) ctx.body = answer;
@@ -86,18 +79,18 @@ export class Console implements Disposable {
       throw viewer
         ? new ConsoleRefusal(403, 'FORBIDDEN', 'Your role does not permit this.')
         : new ConsoleRefusal(401, 'NOT_SIGNED_IN', 'Sign in first.');
-    const request: RouteRequest = { ctx, params, query: ctx.URL.searchParams, body: undefined };
     if (route.method === 'POST') assertFromConsole(ctx, route);
     const { bodyTimeouts } = this.#parts.config;
     const body = route.method === 'POST' ? await readBody(ctx, route, bodyTimeouts) : undefined;
-    if (route.permission === 'public') return route.answer({ ...request, body });
+    const request = { ctx, params, query: ctx.URL.searchParams, body };
+    if (route.permission === 'public') return route.answer(request);
     if (!viewer) throw notFoundHere(); // excluded by permits
     if (route.needsFreshSession && !viewer.isFresh) {
       const text =
         'This needs a sign-in within the last ten minutes: run deposit-service console again, and open its link.';
       throw new ConsoleRefusal(403, 'SIGN_IN_AGAIN', text);
     }
-    return route.answer({ ...request, body, viewer });
+    return route.answer({ ...request, viewer });
   }
 
   [Symbol.dispose](): void {
