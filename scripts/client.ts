@@ -5,7 +5,6 @@ import type { Config } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { clients } from '../src/domain/aggregates.ts';
-import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { assertAccepted, settings, type Wanted } from '../src/operations/clients/client-settings.ts';
 import { webhook } from '../src/operations/clients/client-webhook.ts';
@@ -95,7 +94,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
 });
 
 async function carryOut(action: string, task: Task): Promise<number | void> {
-  const { values, positionals, administration } = task;
+  const { values, positionals } = task;
   switch (action) {
     case 'add':
       return add(task);
@@ -107,17 +106,9 @@ async function carryOut(action: string, task: Task): Promise<number | void> {
     case 'set':
       return changeSettings(task);
     case 'disable':
-      return change(
-        administration,
-        { type: 'DisableClient', client: onlyPositional(positionals, 'NAME') },
-        'disabled',
-      );
+      return change(task, 'DisableClient', 'disabled');
     case 'enable':
-      return change(
-        administration,
-        { type: 'EnableClient', client: onlyPositional(positionals, 'NAME') },
-        'enabled',
-      );
+      return change(task, 'EnableClient', 'enabled');
     case 'webhook':
       return webhook(task, positionals, values);
     case 'show':
@@ -168,9 +159,13 @@ async function changeSettings({ log, administration, positionals, values }: Task
 
 async function showOne({ log, positionals, values }: Task): Promise<void> {
   const name = onlyPositional(positionals, 'NAME');
-  const login = await oneLogin(log, name);
-  const notified = await foldStream(clientWebhooks, log.readStream(`${clients.prefix}${name}`));
-  show({ ...facts(login), ...(notified && { webhook: notified.url }) }, values.json);
+  const stream = `${clients.prefix}${name}`;
+  const login = await foldStream(clientLogins, log.readStream(stream));
+  if (!login) throw refused('CLIENT_UNKNOWN', `Client ${name} not found.`);
+  const notified = await foldStream(clientWebhooks, log.readStream(stream));
+  const shown = { ...facts(login), ...(notified && { webhook: notified.url }) };
+  if (values.json) say(jsonLine(shown));
+  else for (const [fact, value] of Object.entries(shown)) say(`${fact}: ${String(value ?? 'none')}`);
 }
 
 async function list({ log, values }: Task): Promise<void> {
@@ -219,20 +214,14 @@ async function set(administration: AdminCommands, name: string, wanted: Wanted):
   }
 }
 
-async function change(administration: AdminCommands, command: ClientCommand, now: string): Promise<void> {
-  const changed = await administration.client(command);
-  say(`${command.client} is ${changed ? '' : 'already '}${now}.`);
-}
-
-async function oneLogin(log: EventLog, name: string): Promise<ClientLogin> {
-  const login = await foldStream(clientLogins, log.readStream(`${clients.prefix}${name}`));
-  if (!login) throw refused('CLIENT_UNKNOWN', `Client ${name} not found.`);
-  return login;
-}
-
-function show(shown: object, json = false): void {
-  if (json) say(jsonLine(shown));
-  else for (const [name, value] of Object.entries(shown)) say(`${name}: ${String(value ?? 'none')}`);
+async function change(
+  { administration, positionals }: Task,
+  type: 'DisableClient' | 'EnableClient',
+  now: string,
+): Promise<void> {
+  const client = onlyPositional(positionals, 'NAME');
+  const changed = await administration.client({ type, client });
+  say(`${client} is ${changed ? '' : 'already '}${now}.`);
 }
 
 /** Returns everything but the credential. */
