@@ -1,4 +1,4 @@
-import { type Document, type Fact, type Part, text } from '../../sword/documents/document.ts';
+import { type Document, type Part, text } from '../../sword/documents/document.ts';
 import type { Json } from './open-api-document.ts';
 
 type JsonObject = { readonly [key: string]: Json };
@@ -47,15 +47,11 @@ function operationPart(title: string, item: JsonObject, method: string, root: Js
       text('title', title),
       text('summary', textOf(summary)),
       text('description', textOf(description)),
-      list('parameters', parameters),
-      list('request_body', Object.keys(objectOf(body['content']))),
-      list('responses', answers),
+      { name: 'parameters', value: parameters },
+      { name: 'request_body', value: Object.keys(objectOf(body['content'])) },
+      { name: 'responses', value: answers },
     ],
   };
-}
-
-function list(name: string, value: readonly string[]): Fact {
-  return { name, value };
 }
 
 /** Returns the object, or the component to which its `$ref` points. */

@@ -184,24 +184,23 @@ export async function collect(
 }
 
 /** Sends `100 Continue` at most once, and only to a client that waits for it. */
-export function sendContinue({ req, res }: Context): void {
-  if (awaitsContinue(req) && !continued.has(res)) {
-    continued.add(res);
-    res.writeContinue();
-  }
+export function sendContinue(ctx: Context): void {
+  if (!waitsToContinue(ctx)) return;
+  continued.add(ctx.res);
+  ctx.res.writeContinue();
 }
 
-/** Returns whether the client still waits for `100 Continue` before it sends its body. */
+/**
+ * Returns whether the client still waits for `100 Continue` before it sends its body. HTTP/1.0 would read that as the
+ * final response.
+ */
 export function waitsToContinue({ req, res }: Pick<Context, 'req' | 'res'>): boolean {
-  return awaitsContinue(req) && !continued.has(res);
+  const { headers, httpVersion } = req;
+  const isExpected = httpVersion === '1.1' && headers.expect?.trim().toLowerCase() === '100-continue';
+  return isExpected && !continued.has(res);
 }
 
 const continued = new WeakSet<object>();
-
-/** Returns whether the request expects `100 Continue`, which HTTP/1.0 would read as the final response. */
-function awaitsContinue({ headers, httpVersion }: Context['req']): boolean {
-  return httpVersion === '1.1' && headers.expect?.trim().toLowerCase() === '100-continue';
-}
 
 function bodyTimeoutError(ms: number): Error {
   return badRequest(
