@@ -125,8 +125,7 @@ export class DepositQueries {
 
   /** Whether the command has already changed its deposit. */
   async wasExecuted(command: CommandOfDeposit): Promise<boolean> {
-    const { depositId, commandId } = command;
-    return (await readState(this.#log, deposits, depositId, { commandId })).executed !== undefined;
+    return (await this.#eventsOf(command)).length > 0;
   }
 
   /** Resolves to the archive and the entry that a command has added; both `undefined` if it was not executed. */

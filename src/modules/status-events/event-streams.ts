@@ -40,7 +40,7 @@ export class EventStreams implements Disposable {
 
   /** Opens a stream, which the caller must dispose of. @throws {SwordError} 429, 503 */
   open(client: string, subscription: Subscription): OpenStream & Disposable {
-    if (this.#isOver) throw stopping();
+    if (this.#isOver) throw retryAfter('ServiceUnavailable', 'The service is stopping.', 5);
     const permit = this.#semaphore.acquireNow(client);
     const stream = new OpenStream(subscription);
     this.#streams.set(stream, client);
@@ -107,10 +107,6 @@ export function mayConcern(
   if ('depositId' in subscription) return subscription.depositId === Number(event.data['depositId']);
   const { client, collection } = subscription;
   return (owner?.client ?? client) === client && (owner?.collection ?? collection) === collection;
-}
-
-function stopping(): SwordError {
-  return retryAfter('ServiceUnavailable', 'The service is stopping.', 5);
 }
 
 function tooMany(code: 'TooManyRequests' | 'ServiceUnavailable', how: string): SwordError {
