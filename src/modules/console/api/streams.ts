@@ -1,4 +1,4 @@
-import type { EventLog, RecordedEvent } from '../../../event-log/event-log.ts';
+import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { ConsoleParts } from '../server/console-parts.ts';
 import { ConsoleRefusal, notFoundHere, type Route, type ViewerRequest } from '../server/route.ts';
 
@@ -20,15 +20,11 @@ export function streamRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route
     const stream = params['stream'] ?? '';
     if (!READABLE.test(stream)) throw notFoundHere('Stream not found.');
     const from = revisionIn(query.get('from') ?? '0');
-    const events = await pageOf(log, stream, from);
+    const events = await Array.fromAsync(log.readStream(stream, { from, limit: PAGE_SIZE }));
     if (events.length === 0 && from === 0) throw notFoundHere('Stream not found.');
     const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
     return { stream, from, next, events: events.map(verbatim) };
   }
-}
-
-function pageOf(log: EventLog, stream: string, from: number): Promise<RecordedEvent[]> {
-  return Array.fromAsync(log.readStream(stream, { from, limit: PAGE_SIZE }));
 }
 
 function verbatim({ position, stream, revision, id, type, data, metadata }: RecordedEvent) {

@@ -45,14 +45,11 @@ export async function readBody(
   { isForm }: Pick<Route, 'isForm'>,
   timeouts: BodyTimeouts,
 ): Promise<unknown> {
+  const tooLarge = () => new ConsoleRefusal(413, 'TOO_LARGE', `The body exceeds ${MAX_BODY_BYTES} bytes.`);
   const bytes = await collect(requestBody(ctx, MAX_BODY_BYTES, timeouts), MAX_BODY_BYTES, tooLarge);
   const text = bytes.toString('utf8');
   if (isForm) return Object.fromEntries(new URLSearchParams(text));
   const value = text === '' ? {} : parseJson(text);
   if (value === Object(value)) return value;
   throw new ConsoleRefusal(400, 'BAD_JSON', 'The body is no JSON object.');
-}
-
-function tooLarge(): ConsoleRefusal {
-  return new ConsoleRefusal(413, 'TOO_LARGE', `The body exceeds ${MAX_BODY_BYTES} bytes.`);
 }

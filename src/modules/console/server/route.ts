@@ -13,14 +13,6 @@ export type RouteRequest = {
   readonly body: unknown;
 };
 
-type Described = {
-  readonly method: 'GET' | 'POST';
-  /** Begins with `/console`; `:name` stands for one segment, `*name` for the rest. */
-  readonly path: string;
-  /** Whether it also accepts the body of an HTML form. */
-  readonly isForm?: true;
-};
-
 /** A request of a signed-in person or client. */
 export type ViewerRequest = RouteRequest & { readonly viewer: Viewer };
 
@@ -28,18 +20,23 @@ export type ViewerRequest = RouteRequest & { readonly viewer: Viewer };
  * A resource of the console. Its permission is data: it is checked before `answer` is called, and a test walks over all
  * routes with all roles. What `answer` returns or resolves to is sent as JSON, unless it is `undefined`.
  */
-export type Route = Described &
-  (
-    | { readonly permission: 'public'; readonly answer: (request: RouteRequest) => unknown }
-    | {
-        readonly permission: Exclude<Permission, 'public'>;
-        /** Requires that the person signed in a short time ago. */
-        readonly needsFreshSession?: true;
-        /** Whether pages ask for it by themselves: it does not prolong the session. */
-        readonly isBackground?: true;
-        readonly answer: (request: ViewerRequest) => unknown;
-      }
-  );
+export type Route = {
+  readonly method: 'GET' | 'POST';
+  /** Begins with `/console`; `:name` stands for one segment, `*name` for the rest. */
+  readonly path: string;
+  /** Whether it also accepts the body of an HTML form. */
+  readonly isForm?: true;
+} & (
+  | { readonly permission: 'public'; readonly answer: (request: RouteRequest) => unknown }
+  | {
+      readonly permission: Exclude<Permission, 'public'>;
+      /** Requires that the person signed in a short time ago. */
+      readonly needsFreshSession?: true;
+      /** Whether pages ask for it by themselves: it does not prolong the session. */
+      readonly isBackground?: true;
+      readonly answer: (request: ViewerRequest) => unknown;
+    }
+);
 
 /** A refusal of the console, sent as JSON, or as a page to a browser that opens an address. */
 export class ConsoleRefusal extends Error {

@@ -12,8 +12,7 @@ const ENTRY = path.join(import.meta.dirname, '../browser/verifier/verifier.ts');
 export async function verifierPage(): Promise<string> {
   const sources = new Map<string, string>();
   await addSources(ENTRY, sources);
-  const script = [...sources.values()].join('\n');
-  return pageWith(script, STYLE);
+  return pageWith([...sources.values()].join('\n'));
 }
 
 const IMPORTS = /^import [^;]*? from '([^']+)';\n/gm;
@@ -37,11 +36,11 @@ function withoutBlanks(script: string): string {
     .trim()}\n`;
 }
 
-function pageWith(script: string, style: string): string {
+function pageWith(script: string): string {
   const policy = [
     "default-src 'none'",
     `script-src '${integrity(script)}'`,
-    `style-src '${integrity(style)}'`,
+    `style-src '${integrity(STYLE)}'`,
     "connect-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -55,7 +54,7 @@ function pageWith(script: string, style: string): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width">
 <title>Offline verifier of deposits</title>
-<style>${style}</style>
+<style>${STYLE}</style>
 </head>
 <body>
 <main>
