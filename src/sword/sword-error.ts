@@ -56,7 +56,7 @@ export class SwordError extends Error {
   readonly status: number | undefined;
 
   constructor(code: SwordErrorCode, summary: string, options: SwordErrorOptions = {}) {
-    super(summary, 'cause' in options ? { cause: options.cause } : undefined);
+    super(summary, options);
     this.code = code;
     this.verboseDescription = options.verboseDescription ?? summary;
     this.headers = options.headers ?? {};

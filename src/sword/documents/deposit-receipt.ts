@@ -12,6 +12,7 @@ import {
   type Document,
   depositFields,
   type Fact,
+  type Link,
   linksFact,
   onlyJson,
   onlyXml,
@@ -73,10 +74,7 @@ export function depositReceipt(
   };
 }
 
-function linksOf(
-  { collection, depositId }: Receipt,
-  iris: Iris,
-): readonly { readonly rel: string; readonly href: string; readonly type?: string }[] {
+function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly Link[] {
   const edit = iris.edit(collection, depositId);
   return [
     { rel: 'edit', href: edit },

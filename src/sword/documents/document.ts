@@ -81,7 +81,7 @@ export function generatorFact(generator: Generator): Fact {
   return { name: 'generator', value: generator, elements: [element('generator', name, { uri, version })] };
 }
 
-type Link = { readonly rel: string; readonly href: string; readonly type?: string };
+export type Link = { readonly rel: string; readonly href: string; readonly type?: string };
 
 /** Returns the links of a document; in XML each has the type `type`, if given. */
 export function linksFact(links: readonly Link[], type?: string): Fact {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Document, Fact, Part } from './document.ts';
+import type { Document, Fact, Link, Part } from './document.ts';
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif;background:#fff;color:#1b1b1b}a{color:#0b4fb3}' +
@@ -135,8 +135,7 @@ function rowOf({ name = '', value }: Fact): string {
 }
 
 function linkRows(value: unknown): string {
-  const links = value as readonly { readonly rel: string; readonly href: string; readonly type?: string }[];
-  return links
+  return (value as readonly Link[])
     .map(({ rel, href, type }) => {
       const name = LINK_NAMES[rel] ?? labelOf(rel.slice(rel.lastIndexOf('/') + 1));
       const format = `${rel === 'alternate' ? 'Other format' : name}, ${type}`;

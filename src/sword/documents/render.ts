@@ -18,7 +18,7 @@ export function render(
   { depositNamespace }: Pick<RenderContext, 'depositNamespace'>,
 ): string {
   if (format === 'html') return [...htmlPieces(document)].join('');
-  return format === 'xml' ? asXml(document, depositNamespace) : asJson(document);
+  return format === 'xml' ? asXml(document, depositNamespace) : JSON.stringify(toObject(document.facts));
 }
 
 /** Renders the same text in pieces of one part each, described when they are asked for unless they are in the cache. */
@@ -81,10 +81,6 @@ function* jsonPieces({ facts }: Document, cache: TextCache | undefined): Iterabl
 function asXml(document: Document, depositNamespace: string): string {
   const { namespace: defaultNamespace = ATOM, isHot } = document;
   return (isHot ? xmlText : xmlBody)(toElement(document), { defaultNamespace, depositNamespace });
-}
-
-function asJson({ facts }: Document): string {
-  return JSON.stringify(toObject(facts));
 }
 
 /** Returns the element of a document or of a part of it. */

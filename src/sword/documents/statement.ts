@@ -17,10 +17,7 @@ import {
 } from './document.ts';
 
 /** Content of the Statement: the state of a deposit and its archives (SWORD 2.0, section 11). */
-export type Statement = Pick<
-  DepositModel,
-  'depositId' | 'uuid' | 'collection' | 'title' | 'client' | 'updatedAt' | 'status' | 'statusDetail'
-> & {
+export type Statement = Omit<DepositModel, 'createdAt' | 'archive' | 'loaded'> & {
   /** In upload order. */
   readonly archives: readonly StatedArchive[];
 };

@@ -1,3 +1,4 @@
+import type { NumberedArchive } from '../../domain/deposit/archive-list.ts';
 import { checksumMismatch, quoted, SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
@@ -31,13 +32,7 @@ export function bothDigests(one: Digests, other: Digests): Digests {
 }
 
 /** Returns the value of either field for stored bytes; MD5 only if a client sent it. */
-export function digestField({
-  sha256,
-  md5,
-}: {
-  readonly sha256: string;
-  readonly md5: string | null;
-}): string {
+export function digestField({ sha256, md5 }: Pick<NumberedArchive, 'sha256' | 'md5'>): string {
   const member = (algorithm: string, hex: string) =>
     `${algorithm}=:${Buffer.from(hex, 'hex').toString('base64')}:`;
   return [member('sha-256', sha256), ...(md5 === null ? [] : [member('md5', md5)])].join(', ');
