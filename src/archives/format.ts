@@ -1,5 +1,5 @@
 import type { ArchiveFormat } from './archive-reader.ts';
-import { BLOCK_LENGTH, hasTarChecksum, isZeroBlock } from './tar/tar-block.ts';
+import { BLOCK_LENGTH, hasTarChecksum, isZero } from './tar/tar-block.ts';
 
 /** Number of bytes at the start of an archive that `sniffFormat` reads. */
 export const SNIFF_LENGTH = 512;
@@ -7,7 +7,8 @@ export const SNIFF_LENGTH = 512;
 /** Returns the format of an archive, by its first 512 bytes (or all of them, when there are fewer). */
 export function sniffFormat(head: Uint8Array): ArchiveFormat | 'unknown' {
   // A tar may consist of its end marker: it is an archive, though an empty one.
-  return sniffInnerFormat(head) ?? (isZeroBlock(head.subarray(0, BLOCK_LENGTH)) ? 'tar' : 'unknown');
+  const isEndMarker = head.length >= BLOCK_LENGTH && isZero(head.subarray(0, BLOCK_LENGTH));
+  return sniffInnerFormat(head) ?? (isEndMarker ? 'tar' : 'unknown');
 }
 
 /** Returns the format of a member of an archive, where a block of zeros is just a file of zeros. */

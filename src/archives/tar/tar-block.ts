@@ -34,10 +34,6 @@ export function hasTarChecksum(block: Uint8Array): boolean {
   return stored === unsigned || stored === unsigned - 256 * high;
 }
 
-export function isZeroBlock(block: Uint8Array): boolean {
-  return block.length === BLOCK_LENGTH && isZero(block);
-}
-
 export function isZero(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += zeros.length) {
     const piece = bytes.subarray(at, at + zeros.length);

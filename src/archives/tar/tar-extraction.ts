@@ -23,15 +23,15 @@ export async function readTarMembers(
     await output.drained();
   }
   finder.finish();
-  const plan = places.of(wanted);
-  const emission = new Emission(plan, output);
+  const emission = new Emission(places.of(wanted), output);
+  const planned = emission.left;
   const reader = new TarReader(emission);
   for await (const piece of pieces()) {
     if (emission.left === 0) break;
     reader.push(piece);
     await output.drained();
   }
-  return plan.values().reduce((sum, members) => sum + members.length, 0) - emission.left;
+  return planned - emission.left;
 }
 
 /** Members that share the bytes of one member of the archive, by its number. */
