@@ -35,6 +35,8 @@ import type { StreamState } from './stream-state.ts';
 export class AdminCommands {
   readonly #log: EventLog;
   readonly #actor: Actor;
+  /** The decisions about parked events as the last command left them, by reactor. */
+  readonly #parkings = new Map<string, StreamState<Parking>>();
   #position: Position | undefined;
 
   constructor(log: EventLog, actor: Actor) {
@@ -108,8 +110,11 @@ export class AdminCommands {
     await this.#handle(notifications, command.depositId, command);
   }
 
+  /** Reads only later decisions than those of its last command: there may be thousands. */
   async parking(command: ParkingCommand): Promise<void> {
-    await this.#handle(parkings, command.reactor, command);
+    const { reactor } = command;
+    const from = await readState(this.#log, parkings, reactor, { from: this.#parkings.get(reactor) });
+    this.#parkings.set(reactor, await this.#handle(parkings, reactor, command, { from }));
   }
 
   /** Resolves to the position of the last event of the person. */

@@ -197,6 +197,34 @@ test('the parked event is read once for all retries, and again only after writes
   });
 });
 
+test('a series of decisions about parked events reads no earlier decision twice', async (t) => {
+  await using log = new MemoryEventLog();
+  const [operator, other] = ['test', 'other'].map(
+    (name) => new AdminCommands(log, { kind: 'operator', name }),
+  ) as [AdminCommands, AdminCommands];
+  const parkedAs = (eventId: string) => {
+    return { reactor: 'checker', eventId, stream: 'client-x', revision: 0, reason: 'it kills' };
+  };
+  for (let index = 0; index < 20; index += 1)
+    await other.parking({ type: 'ParkEvent', ...parkedAs(`e-${index}`) });
+  const readStream = log.readStream.bind(log);
+  let read = 0;
+  log.readStream = async function* (...asked) {
+    for await (const event of readStream(...asked)) {
+      read += 1;
+      yield event;
+    }
+  };
+  for (let index = 0; index < 20; index += 1)
+    await operator.parking({ type: 'RetryParked', reactor: 'checker', eventId: `e-${index}` });
+  t.is(read, 20);
+  const again = { type: 'RetryParked', reactor: 'checker', eventId: 'e-0' } as const;
+  await t.throwsAsync(operator.parking(again), { code: 'NOT_PARKED' });
+  log.readStream = readStream;
+  await other.parking({ type: 'ParkEvent', ...parkedAs('e-0') });
+  await t.notThrowsAsync(operator.parking(again), 'later decisions of others are read');
+});
+
 test('a parked event that is decided meanwhile is left out, and the others are retried', async (t) => {
   await using log = new MemoryEventLog();
   const operator = new AdminCommands(log, { kind: 'operator', name: 'test' });
