@@ -59,6 +59,8 @@ export class DepositStatusChanges implements StatusChangeSource {
 
 /** Age in milliseconds from which an event that its stream lacks is gone for good. A stale read is over sooner. */
 const STALE_FOR_MS = 3_600_000;
+/** Changes that a stream examines in one turn of the event loop: a page of them would delay other requests. */
+const CHANGES_PER_TURN = 10;
 
 type CollectionStatusChangesOptions = {
   readonly log: EventLog;
@@ -92,10 +94,12 @@ export class CollectionStatusChanges implements StatusChangeSource {
     this.#skipAhead();
     const { log, statuses, client, collection } = this.#options;
     const options = { after: this.#position, streamPrefixes: [deposits.prefix] };
+    let seen = 0;
     for await (const event of log.readAll(options)) {
       if (this.#options.stream.isClosed) return; // the position may still be sent
       this.#position = event.position;
       if (!isStatusChange(event)) continue;
+      if ((seen += 1) % CHANGES_PER_TURN === 0) await clock.nextTurn();
       if (!mayConcern({ client, collection }, event, knownOwner(event, statuses))) continue;
       const change = await this.#changeAt(event);
       if (change?.deposit.client !== client || change.deposit.collection !== collection) continue;

@@ -136,6 +136,21 @@ test('a stream that is closed does not advance past events that it has not sent'
   t.is(source.token, sent);
 });
 
+test('a stream that catches up lets the event loop turn between its changes', async (t) => {
+  await using log = new MemoryEventLog();
+  for (let id = 1; id <= 50; id += 1) await appendDeleted(log, id, ALICE, clientNamed('alice'));
+  let [turns, isOver] = [0, false];
+  const turn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const changes = await typesFrom(changesOf(log, ALICE));
+  isOver = true;
+  t.is(changes.length, 100);
+  t.true(turns >= 10, `${turns} turns`);
+});
+
 test('a stream skips old events of a deposit whose stream an operator has deleted in the engine', async (t) => {
   await using log = new LogWithDeletedStream();
   await appendDeleted(log, 1, ALICE, clientNamed('alice'));
