@@ -271,6 +271,12 @@ refuses('only archives and entries are accepted, each at its IRI', ({ open }) =>
     'ErrorContent',
   ],
   [
+    'another packaging of an entry',
+    create(helloEntry, { 'Content-Type': ATOM_TYPE, Packaging: 'urn:x' }),
+    415,
+    'ErrorContent',
+  ],
+  [
     'another packaging of a form',
     create(formOf([archivePart(), entryPart()]), { ...formType, Packaging: 'urn:x' }),
     415,

@@ -97,6 +97,7 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   const named = namedUpload(ctx);
   if (named !== undefined) return { kind: 'upload', named };
   refuseContentCodings(headers['content-encoding']);
+  assertPackaging(headers['packaging']);
   if (accepted.untypedEntry && headers['content-type'] === undefined)
     return { kind: 'entry', charset: undefined };
   if (headers['content-type'] === undefined && isEmpty(ctx)) {
@@ -104,14 +105,10 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
     throw badRequest(`The body is empty where ${needed} is needed.`);
   }
   const mediaType = parseMediaType(headers['content-type']);
-  if (isMultipart(mediaType)) {
-    assertPackaging(headers['packaging']); // the header of a multipart body is about its archive
-    return { kind: 'multipart', mediaType };
-  }
+  if (isMultipart(mediaType)) return { kind: 'multipart', mediaType };
   if (accepted.entry && isEntryType(mediaType))
     return { kind: 'entry', charset: mediaType.parameters.get('charset') };
   if (isArchiveType(mediaType.type, accepted.archives)) {
-    assertPackaging(headers['packaging']);
     const filename = requireFilename(headers['content-disposition']);
     return { kind: 'archive', mediaType: mediaType.type, filename };
   }
