@@ -60,6 +60,9 @@ test('a file name is found in all header forms that clients send', (t) => {
     ["attachment; filename*=us-ascii''my%20cafe.zip", 'my cafe.zip'],
     [`attachment; filename*=UTF-8''${'%C3%A9'.repeat(127)}`, 'é'.repeat(127)],
     ["attachment; filename*=iso-8859-1'en'..%2Fa.zip", 'a.zip'],
+    // Persian with a non-joiner, and an emoji sequence.
+    ["attachment; filename*=UTF-8''%D9%85%DB%8C%E2%80%8C%D8%AE.zip", '\u0645\u06cc\u200c\u062e.zip'],
+    ["attachment; filename*=UTF-8''%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB.zip", '\u{1f469}\u200d\u{1f4bb}.zip'],
     [`attachment; filename="${'n'.repeat(255)}"`, 'n'.repeat(255)],
   ] as const;
   for (const [header, filename] of cases) t.is(requireFilename(header), filename, header);
@@ -107,6 +110,9 @@ test('a file name that is missing, not ASCII, not a name or too long is a bad re
     "attachment; filename*=US-ASCII''caf\xe9.zip",
     "attachment; filename*=UTF-8''a%E2%80%AEb.zip",
     "attachment; filename*=UTF-8''a%C2%85b.zip",
+    "attachment; filename*=UTF-8''a%E2%80%8Bb.zip",
+    "attachment; filename*=UTF-8''a%E2%80%8Db.zip",
+    "attachment; filename*=UTF-8''%E2%80%8D",
     `attachment; filename*=UTF-8''${'%C3%A9'.repeat(128)}`,
     "attachment; filename=a\u007fb.zip; filename*=UTF-8''caf%C3%A9.zip",
     "attachment; filename*=UTF-8''a%0Ab.zip",

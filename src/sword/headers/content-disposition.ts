@@ -137,8 +137,9 @@ function isAscii(text: string): boolean {
  * @throws {SwordError} 400: the name is not printable, empty or too long.
  */
 export function baseName(path: string, source = 'Content-Disposition'): string {
-  // Controls, bidirectional and other invisible format characters, surrogates, line and paragraph separators.
-  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(path)) {
+  // Controls, bidirectional and other invisible format characters, surrogates, line and paragraph separators. Joiners
+  // are part of words and emoji, but not after ASCII.
+  if (/(?!(?<=[^ -~])\p{Join_Control})[\p{C}\p{Zl}\p{Zp}]/u.test(path)) {
     throw badRequest(`The file name in ${source} must be printable text.`, {
       verboseDescription: `Received ${quoted(path.replace(/[^\x20-\x7e]/g, '?'))}, with ? for what is not ASCII.`,
     });
