@@ -80,8 +80,12 @@ test('texts are found within their field while values are added, changed and rem
   t.deepEqual(found({ words: ['"lamp" OR'] }), ['2'], 'operators of the query language are plain text');
   t.deepEqual(found({ terms: [' id=paint '] }), ['2']);
   t.deepEqual(found({ words: ['ÉTÉ'] }), ['3']);
-  take('2', ['1', 'blue'], ['2'], ['4', 'red']);
+  t.deepEqual(found({ words: ['E\u0301TE\u0301'] }), ['3'], 'the same characters, as macOS writes them');
+  take('2', ['1', 'blue'], ['2'], ['4', 'red cafe\u0301 \u212bngstro\u0308m']);
   t.deepEqual(found({ words: ['red'] }), ['4']);
+  t.deepEqual(found({ words: ['café'] }), ['4']);
+  t.deepEqual(found({ words: ['fe\u0301'] }), ['4'], 'composed, it would be too short');
+  t.deepEqual(found({ words: ['\u212bngstro\u0308m'] }), ['4'], 'neither composed nor decomposed');
   t.deepEqual(found({ words: ['blue'] }), ['1']);
 });
 

@@ -135,8 +135,13 @@ function labelIn(view: string, label: string, alias: string): Indexed {
 /** Returns the conditions of FTS5 for texts, each within the field that is named. */
 function textConditions(contains: NonNullable<ViewQuery['contains']>): readonly string[] {
   return Object.entries(contains).flatMap(([field, texts]) =>
-    texts.map((text) => `{${quoted(field)}} : ${phrase(text)}`),
+    texts.map((text) => `{${quoted(field)}} : (${formsOf(text).map(phrase).join(' OR ')})`),
   );
+}
+
+/** Returns the text as it is, composed and decomposed: systems write the same characters in either form. */
+function formsOf(text: string): readonly string[] {
+  return [...new Set([text, text.normalize('NFC'), text.normalize('NFD')])];
 }
 
 /** Returns a text for FTS5, whose operators are plain text in it. */
