@@ -9,7 +9,7 @@ import { isCached, PreparedCache, stateOfDigests } from '../archives/prepared-ca
 import { READING_LIMITS, type UnpackedLimits } from '../archives/unpacked-limits.ts';
 import { assertAccepted } from '../deposit/archive-limits.ts';
 import { assertDryRun, dryRun } from '../deposit/dry-run.ts';
-import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
+import { assertUtf8, entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
 import { type Target, targetOf } from '../deposit/find-deposit.ts';
 import { agreesWith, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
 import { assertSensible, planSteps, type Step } from '../deposit/plan.ts';
@@ -74,6 +74,7 @@ export async function run(args: string[]): Promise<number> {
   const isDryRun = values['dry-run'] ?? false;
   const mtime = packingTime(readEnvironment().sourceDateEpoch);
   const entry = entryFrom(values);
+  assertUtf8('slug', slug);
   const wishes = { deposit, replace, partial };
   if (isDryRun) assertDryRun({ deposit, partial, wait }, sources);
   assertSensible(wishes, sources, entry);

@@ -77,11 +77,17 @@ export function madeEntry(given: Metadata): string {
 /** @throws {UsageFault} an option contains a character that the entry would have to replace. */
 function assertXml(given: Metadata): void {
   for (const name of METADATA_NAMES) {
+    assertUtf8(name, given[name]);
     const character = forbiddenIn(String(given[name] ?? ''));
     if (character === undefined) continue;
     const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
     throw new UsageFault(`--${name} contains the character U+${code}, which XML cannot contain.`);
   }
+}
+
+/** @throws {UsageFault} Node has replaced bytes of the option that are not UTF-8. */
+export function assertUtf8(name: string, value: unknown): void {
+  if (String(value).includes('\ufffd')) throw new UsageFault(`--${name} is not UTF-8: encode it as UTF-8.`);
 }
 
 type Person = { readonly name: string; readonly email: string | undefined };

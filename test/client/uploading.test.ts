@@ -369,6 +369,9 @@ test('invalid sources and options are refused with a message before anything is 
     [['upload', 'caf\ufffd', ...described], 1, /caf\ufffd cannot be read: its path is not UTF-8/],
     [['upload', ''], 2, /'' is not a path/],
     [['upload', 'text'], 2, /A deposit needs metadata/],
+    [['upload', 'text', '--name', 'caf\ufffd', '--author', 'Ada'], 2, /^--name is not UTF-8/m],
+    [['upload', 'text', ...described, '--keyword', 'a', '--keyword', 'caf\ufffd'], 2, /^--keyword is not/m],
+    [['upload', 'text', ...described, '--slug=caf\ufffd'], 2, /^--slug is not UTF-8/m],
     [
       ['upload', 'text', ...described, '--colour'],
       2,
