@@ -592,6 +592,8 @@ test('rates are of one run of a service, and the widest status fits into 100 col
 test('times and deposit numbers have the same strict syntax as elsewhere', (t) => {
   t.is(beginningOf('since', '2026-03-01'), Date.UTC(2026, 2, 1));
   t.is(momentOf('2026-03-01T10:00:00.5+01:00'), Date.UTC(2026, 2, 1, 9, 0, 0, 500));
+  t.is(momentOf('2026-03-01 09:00:00.500z'), Date.UTC(2026, 2, 1, 9, 0, 0, 500), 'as history prints it');
+  t.is(momentOf('0099-03-01 09:00:00Z'), Date.parse('0099-03-01T09:00:00Z'));
   for (const text of ['7', '2026', '2026-02-31', '2026-02-30T10:00:00Z', '2026-03-01T10:00', 'soon', '']) {
     t.throws(() => beginningOf('since', text), { message: /^--since .*neither a time/ }, text);
   }

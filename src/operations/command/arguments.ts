@@ -62,12 +62,15 @@ export function duration(text: string): number {
   throw new UsageError(`${text} is too long: give 36500d, which is a hundred years, at most.`);
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** Parses an RFC 3339 time to milliseconds; `undefined` for anything else, including days that do not exist. */
+/**
+ * Parses an RFC 3339 time to milliseconds, also as `history` prints it, with a space; `undefined` for anything else,
+ * including days that do not exist.
+ */
 export function momentOf(text: string): number | undefined {
-  return TIME.test(text) && parseGitDate(text) ? Date.parse(text.toUpperCase()) : undefined;
+  return TIME.test(text) && parseGitDate(text) ? Date.parse(text.toUpperCase().replace(' ', 'T')) : undefined;
 }
 
 /** Parses the RFC 3339 time of an option, or a date as its beginning in UTC. @throws {UsageError} */
