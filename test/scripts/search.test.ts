@@ -6,6 +6,7 @@ import anyTest, { type TestFn } from 'ava';
 import type { DepositLoaded } from '../../src/domain/deposit/events.ts';
 import { isKnownType } from '../../src/operations/search/event-types.ts';
 import { gitObjectId } from '../../src/swhid/git-object.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -103,6 +104,25 @@ test('a SWHID of any kind finds its deposits, also for a file inside, if its qua
   const elsewhere = await search(service, `${file};path=/other.py`);
   t.is(elsewhere.code, 1);
   t.deepEqual(elsewhere.found, []);
+});
+
+test('the path of a file is escaped as in a SWHID, whatever its bytes are', async (t) => {
+  const { service } = t.context;
+  const carol = await service.register('carol', { collections: ['software'] });
+  const tar = tarOf([
+    { name: 'é 文.c', data: 'in UTF-8' },
+    { name: Buffer.from('caf\xe9.c', 'latin1'), data: 'in Latin-1' },
+  ]);
+  const form = formOf([archivePart(tar, 'c.tar', 'application/x-tar'), entryPart()]);
+  const { headers } = await carol.post('/1/software/', form, { ...formType, ...final });
+  await carol.waitFor(String(headers.get('location')).replace('metadata', 'status'), 'done');
+  for (const [data, name] of [
+    ['in UTF-8', '%C3%A9%20%E6%96%87.c'],
+    ['in Latin-1', 'caf%E9.c'],
+  ] as const) {
+    const { found } = await search(service, `swh:1:cnt:${gitObjectId('blob', Buffer.from(data))}`);
+    t.deepEqual(found[0]?.fields, [`path /${name}`]);
+  }
 });
 
 test('digests, origins, and ids of events and correlations find their deposits', async (t) => {

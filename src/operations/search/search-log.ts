@@ -3,6 +3,7 @@ import { clients, depositOfStream } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
+import { escapePath } from '../../swhid/escape-path.ts';
 import { pathInTree } from '../../swhid/swhid.ts';
 import { contentFault } from '../history/content-fault.ts';
 import { actorText, timeOf } from '../history/history-metadata.ts';
@@ -30,7 +31,7 @@ export type FoundEvent = {
   readonly event: RecordedEvent;
   /** Id of the deposit; `null` for events of other streams. */
   readonly depositId: number | null;
-  /** Fields that have the searched value; for an object inside a deposit its path, as in `path /src/a.c`. */
+  /** Fields that have the searched value; for an object inside a deposit its path as in a SWHID, `path /src/a.c`. */
   readonly fields: readonly string[];
   /** Why the event by itself cannot be the one that was appended; `undefined` if its contents fit its hash. */
   readonly fault: string | undefined;
@@ -70,7 +71,7 @@ export async function* searchLog(
     if (term !== undefined && fields.length === 0 && maybeInside(event, term)) {
       store ??= await openStore();
       const path = await pathInside(store, event, term).catch((error) => onUnread(unread(event, error)));
-      if (path !== undefined) fields.push(`path /${path}`);
+      if (path !== undefined) fields.push(`path /${escapePath(path)}`);
     }
     if (term === undefined || fields.length > 0)
       yield { event, depositId: depositOfStream(event.stream), fields, fault: contentFault(event) };
