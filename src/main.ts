@@ -33,6 +33,8 @@ const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
 if (process.execve && !given.some((options) => options.includes(SEMI_SPACE_OPTION))) {
   process.env['MALLOC_ARENA_MAX'] ??= '2';
   const args = [...HEAP_OPTIONS, ...process.execArgv, ...process.argv.slice(1)];
+  const { clock } = await import('./tools/clock.ts');
+  await clock.nextTurn(); // a signal that came before is handled: the new program would not get it
   try {
     process.execve(process.execPath, [process.execPath, ...args], process.env);
   } catch {

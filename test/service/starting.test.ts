@@ -463,6 +463,19 @@ test('a service that gets SIGTERM while its program is loaded exits with 0', asy
   t.deepEqual(await started(t, ['--import', preload, MAIN], env, 'node').ended, [0, null]);
 });
 
+test('a service that gets SIGTERM just before it replaces its process exits with 0', async (t) => {
+  const preload = `const { execve, env, kill, pid } = process;
+    Object.defineProperty(process, 'execve', { get() {
+      if (!env.KILLED) kill(pid, 'SIGTERM');
+      env.KILLED = 'once';
+      return execve;
+    } });`;
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, MAIN];
+  const { ended, out } = started(t, args, { DEPOSIT_DATA_DIR: await temporaryFolder(t) }, 'node');
+  t.deepEqual(await ended, [0, null]);
+  t.is(await out, '');
+});
+
 test('the heap of the main thread has its options, and threads keep their own limit', async (t) => {
   const allocating = `const v8 = require('node:v8');
     let held = [];
