@@ -81,6 +81,8 @@ async function targetsOf(session: ConsoleSession): Promise<Readonly<Record<strin
     'a common word': `${list}?q=software`,
     'a rare word': `${list}?q=quaternion`,
     'a word that nothing has': `${list}?q=xylophone`,
+    'a common word of two characters': `${list}?q=so`,
+    'a word of two characters that nothing has': `${list}?q=xy`,
     'two common words': `${list}?q=software+library`,
     'two words, one rare': `${list}?q=software+quaternion`,
     'a common word and a large client': `${list}?q=software&client=bench`,

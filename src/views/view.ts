@@ -40,9 +40,6 @@ export interface View<Type> {
   counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number>;
 }
 
-/** Minimum number of characters of a text to search for: the index has all sequences of three characters. */
-export const SHORTEST_TEXT = 3;
-
 export type ViewQuery = {
   /** One of the indexes of the projection, to override the choice of the store. */
   readonly index?: readonly string[];
@@ -58,7 +55,7 @@ export type ViewQuery = {
   readonly lowestKey?: number;
   /** A field, or `key`, and the value that it is less than. */
   readonly before?: { readonly field: string; readonly value: string | number };
-  /** Texts by the field that contains all of them, in any case; each has at least {@link SHORTEST_TEXT} characters. */
+  /** Texts by the field that contains all of them, in any case. Those of one or two characters are slow. */
   readonly contains?: Readonly<Record<string, readonly string[]>>;
   /** Texts that the field of labels has, all of them. */
   readonly labels?: readonly string[];

@@ -84,9 +84,45 @@ test('texts are found within their field while values are added, changed and rem
   take('2', ['1', 'blue'], ['2'], ['4', 'red cafe\u0301 \u212bngstro\u0308m']);
   t.deepEqual(found({ words: ['red'] }), ['4']);
   t.deepEqual(found({ words: ['café'] }), ['4']);
-  t.deepEqual(found({ words: ['fe\u0301'] }), ['4'], 'composed, it would be too short');
+  t.deepEqual(found({ words: ['fe\u0301'] }), ['4']);
   t.deepEqual(found({ words: ['\u212bngstro\u0308m'] }), ['4'], 'neither composed nor decomposed');
   t.deepEqual(found({ words: ['blue'] }), ['1']);
+});
+
+test('texts of one or two characters are found, in any case and either normal form', async (t) => {
+  const file = await viewFile(t, { name: 'things', version: 1, texts: ['words', 'terms'], labels: 'labels' });
+  const texts = ['软件 存档', 'Übung [1] 50% *', 'cafe\u0301 ÇA', '软 件'];
+  file.take(
+    new Map(
+      texts.map((words, at) => [`${at + 1}`, { key: `${at + 1}`, words, terms: ' @a ', labels: [`${at}`] }]),
+    ),
+    eventAt('1'),
+  );
+  const found = (words: readonly string[], query: Partial<ViewQuery> = {}) => {
+    const contains = { words, ...query.contains };
+    const order = { orderBy: 'key', descending: true, limit: 10 };
+    return (file.find({ ...order, ...query, contains }) as { key: string }[]).map(({ key }) => key);
+  };
+  t.deepEqual(found(['软件']), ['1']);
+  t.deepEqual(found(['件']), ['4', '1']);
+  t.deepEqual(found(['软件', '存档']), ['1']);
+  t.deepEqual(found(['üB']), ['2']);
+  t.deepEqual(found(['ün']), []);
+  t.deepEqual(found(['fé']), ['3']);
+  t.deepEqual(found(['c\u0327a']), ['3']);
+  for (const text of ['[', '*', '%', '[1', '1]', ']']) t.deepEqual(found([text]), ['2'], text);
+  for (const text of ['?', '_', '^', '"', "'", '\\']) t.deepEqual(found([text]), [], text);
+  t.deepEqual(found(['软', 'ung']), [], 'with a text of the index');
+  t.deepEqual(found(['üb', 'ung']), ['2']);
+  t.deepEqual(found(['件'], { labels: ['0'] }), ['1']);
+  t.deepEqual(found(['件'], { contains: { terms: [' @a '] } }), ['4', '1']);
+  t.deepEqual(found(['件'], { before: { field: 'key', value: 4 } }), ['1']);
+  t.deepEqual(found(['件'], { lowestKey: 2 }), ['4']);
+  t.is(
+    file.candidateAt({ contains: { words: ['软'] }, orderBy: 'key', descending: true }, 1),
+    3,
+    'all are candidates',
+  );
 });
 
 test('labels are found as a whole, together with texts, and candidates are counted in key order', async (t) => {

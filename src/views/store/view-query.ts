@@ -5,6 +5,7 @@ import { expression, indexOf, lookupTable, quoted } from './view-schema.ts';
 type QueriedView = { readonly name: string; readonly columns: ReadonlySet<string> };
 type Conditions = Omit<ViewQuery, 'limit'>;
 type Lookup = Pick<ViewQuery, 'contains' | 'labels' | 'ids'>;
+type Contains = NonNullable<ViewQuery['contains']>;
 type Sql = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 /** Returns the part of a query after `FROM`, and its parameters. */
@@ -20,6 +21,7 @@ export function selection(queried: QueriedView, query: Conditions): Sql {
   ] as const;
   const given = bounds.flatMap(([bound, operator]) => (bound ? [[bound, operator] as const] : []));
   const lookup = lookupOf(view, query);
+  const short = shortTextConditions(queried, query.contains);
   const using = index ? `INDEXED BY ${indexOf(view, index)}` : '';
   const table = quoted(view);
   // Each of these indexes finds its rows in the order of the keys: a page of many matches ends after as many as it has.
@@ -33,6 +35,7 @@ export function selection(queried: QueriedView, query: Conditions): Sql {
       ([{ field }, operator]) => `${ordering(queried, field, query)} ${operator} ${parameter(field, lookup)}`,
     ),
     ...(lookup ? [lookup.sql] : []),
+    ...short.map(({ sql }) => sql),
   ];
   return {
     sql: `${tables} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
@@ -41,6 +44,7 @@ export function selection(queried: QueriedView, query: Conditions): Sql {
       ...(among?.values ?? []),
       ...given.map(([{ value }]) => value),
       ...(lookup ? lookup.values : []),
+      ...short.flatMap(({ values }) => values),
     ],
   };
 }
@@ -102,11 +106,14 @@ type Indexed = Sql & { readonly table: string; readonly id: string };
 
 /** Returns the table that knows the keys of what has the ids, texts and labels, with the column of the keys. */
 function lookupOf(view: string, { contains = {}, labels = [], ids = [] }: Lookup): Indexed | undefined {
-  const [first, ...others] = [
+  const texts = lookupTable(view, 'texts');
+  const indexed = [
     ...matchIn(lookupTable(view, 'ids'), ids.map(phrase)),
-    ...matchIn(lookupTable(view, 'texts'), textConditions(contains)),
+    ...matchIn(texts, textConditions(contains)),
     ...labels.map((label, index) => labelIn(view, label, `label${index}`)),
   ];
+  const all = { table: texts, id: `${texts}.rowid`, sql: 'TRUE', values: [] };
+  const [first, ...others] = indexed.length === 0 && Object.keys(contains).length > 0 ? [all] : indexed;
   if (first === undefined) return undefined;
   const has = ({ table, id, sql }: Indexed) =>
     `EXISTS (SELECT 1 FROM ${table} WHERE ${sql} AND ${id} = ${first.id})`;
@@ -133,10 +140,34 @@ function labelIn(view: string, label: string, alias: string): Indexed {
 }
 
 /** Returns the conditions of FTS5 for texts, each within the field that is named. */
-function textConditions(contains: NonNullable<ViewQuery['contains']>): readonly string[] {
+function textConditions(contains: Contains): readonly string[] {
   return Object.entries(contains).flatMap(([field, texts]) =>
-    texts.map((text) => `{${quoted(field)}} : (${formsOf(text).map(phrase).join(' OR ')})`),
+    texts
+      .filter((text) => !isShort(text))
+      .map((text) => `{${quoted(field)}} : (${formsOf(text).map(phrase).join(' OR ')})`),
   );
+}
+
+/** Returns the conditions for the texts that are too short for the index: each value is looked at. */
+function shortTextConditions(view: QueriedView, contains: Contains = {}): readonly Sql[] {
+  return Object.entries(contains).flatMap(([field, texts]) =>
+    texts.filter(isShort).map((text) => {
+      const values = formsOf(text).map((form) => `*${Array.from(form, inAnyCase).join('')}*`);
+      return { sql: `(${values.map(() => `${valueOf(view, field)} GLOB ?`).join(' OR ')})`, values };
+    }),
+  );
+}
+
+/** Returns whether a text is too short for the index of texts, which has all sequences of three characters. */
+function isShort(text: string): boolean {
+  return Array.from(text.normalize('NFC')).length < 3;
+}
+
+/** Returns the pattern of GLOB for a character in upper and lower case, also for one that has a meaning in patterns. */
+function inAnyCase(character: string): string {
+  const cases = [character, character.toLowerCase(), character.toUpperCase()];
+  const variants = new Set(cases.filter((one) => Array.from(one).length === 1));
+  return variants.size > 1 || '*?['.includes(character) ? `[${[...variants].join('')}]` : character;
 }
 
 /** Returns the text as it is, composed and decomposed: systems write the same characters in either form. */

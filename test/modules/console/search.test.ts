@@ -143,7 +143,7 @@ test('the pages of any search match the complete list, for any batch size', asyn
   ];
   for (let search = 0; search < 60; search += 1) {
     const filter: Filter = {
-      ...(random() < 0.7 && { q: oneOf(['RED', 'red lamp', 'blue', 'such word']) }),
+      ...(random() < 0.7 && { q: oneOf(['RED', 'red lamp', 'blue', 'such word', 'Lu', 'eD lamp', 'ed LA']) }),
       ...(random() < 0.5 && { status: oneOf(['done', 'failed']) }),
       ...(random() < 0.3 && { collection: oneOf(['one', 'two']) }),
       ...(random() < 0.3 && { client: oneOf(['ada', 'bob']) }),
@@ -245,6 +245,10 @@ test('a word is found in any case, whether few or many deposits have the status'
     'izmir',
     'İZM',
     'a.b*c',
+    'ДО',
+    'TR',
+    '.b',
+    '*',
   ];
   for (const q of words) t.deepEqual(found({ q, status: 'done' }), found({ q }), q);
   t.deepEqual(found({ q: 'ΣΊΣ', status: 'done' }), [2, 1]);

@@ -6,7 +6,7 @@ import {
   parseReference,
   type Swhid,
 } from '../../../swhid/swhid.ts';
-import { SHORTEST_TEXT, type ViewQuery } from '../../../views/view.ts';
+import type { ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositRow, Filter } from '../protocol/deposit-list.ts';
 import { momentOf, notAMoment } from '../protocol/moment.ts';
 import { ConsoleRefusal } from '../server/route.ts';
@@ -50,15 +50,8 @@ export function selectionOf(filter: Filter): Selection {
 /** Returns the words of a search, each once. @throws {ConsoleRefusal} */
 function wordsIn(text: string): string[] {
   const words = [...new Set(searchable(text).split(/\s+/))].filter((word) => word !== '');
-  if (words.length > MAX_WORDS)
-    throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', `A search has at most ${MAX_WORDS} words.`);
-  const short = words.find((word) => Array.from(word).length < SHORTEST_TEXT);
-  if (short === undefined) return words;
-  throw new ConsoleRefusal(
-    400,
-    'WORD_TOO_SHORT',
-    `“${short}” is too short: a word to search for has at least ${SHORTEST_TEXT} characters.`,
-  );
+  if (words.length <= MAX_WORDS) return words;
+  throw new ConsoleRefusal(400, 'SEARCH_TOO_LONG', `A search has at most ${MAX_WORDS} words.`);
 }
 
 /** Returns the text if a full-text search accepts it. U+0000 ends a query of SQLite. @throws {ConsoleRefusal} */
