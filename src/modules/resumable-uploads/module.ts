@@ -13,9 +13,9 @@ export const resumableUploads: Module = {
   name: 'resumable-uploads',
   async serve({ config, logger, resources }): Promise<HttpModule | undefined> {
     const { uploadLimits: limits, dataDir } = config;
-    if (limits.maxSize === 0) return undefined;
     const folder = path.join(dataDir, 'uploads');
     const uploads = resources.use(await ResumableUploads.open({ folder, limits, logger }));
+    if (limits.maxSize === 0) return undefined; // uploads of earlier settings still expire
     return {
       name: 'resumable-uploads',
       maxResumableUploadSize: limits.maxSize,

@@ -1,6 +1,7 @@
-import { rename } from 'node:fs/promises';
+import { readdir, rename, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { resumableUploads } from '../../../src/modules/resumable-uploads/module.ts';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
 import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
@@ -11,6 +12,8 @@ import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts'
 const LIMITS = { maxSize: 1000, perClient: 8, totalSize: 10_000, expiry: 86_400_000 };
 const BUSY = { code: 'ServiceUnavailable' };
 const SHARE = { code: 'TooManyRequests', message: /share of/ };
+
+type ServedParts = Parameters<NonNullable<typeof resumableUploads.serve>>[0];
 
 type Depositors = {
   readonly create: (client: string, length?: number) => Promise<Upload>;
@@ -183,6 +186,21 @@ test('an upload begun long ago that has received bytes lately does not expire wi
   });
   await using uploads = await ResumableUploads.open(options);
   t.is(uploads.find(id, record)?.offset, 1);
+});
+
+test('uploads expire although resumable uploads have been disabled since', async (t) => {
+  await withUploads(t, async ({ create, send, wait, folder }) => {
+    const upload = await create('alice');
+    await send(upload);
+    const old = new Date(Date.parse(upload.record.createdAt));
+    await utimes(path.join(folder, `${upload.id}.bytes`), old, old);
+    wait(2 * 86_400);
+    const config = { dataDir: path.dirname(folder), uploadLimits: { ...LIMITS, maxSize: 0 } };
+    await using resources = new AsyncDisposableStack();
+    const parts = { config, logger: silentLogger, resources } as unknown as ServedParts;
+    t.is(await resumableUploads.serve?.(parts), undefined);
+    t.deepEqual(await readdir(folder), []);
+  });
 });
 
 test('an upload that was removed since it was found cannot be changed', async (t) => {
