@@ -15,6 +15,7 @@ import type { ServedViews } from '../src/operations/verify/views-check.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { recordSuccess } from '../src/service/backends/last-success.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
+import { assertNoUnfinishedCopy } from '../src/service/backends/unfinished-copy.ts';
 import { viewDirectory } from '../src/service/backends/view-directory.ts';
 import { exists } from '../src/tools/files/access.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
@@ -64,6 +65,7 @@ await runCommand(HELP, async (args) => {
   const isWhole = typeof what === 'string';
   if (config.eventLog.kind === 'sqlite' && !exists(config.dataDir))
     assertExists('event log', config.eventLog.file);
+  await assertNoUnfinishedCopy(config.eventLog);
   if (what !== 'all' && (values.resume || values.state)) {
     throw new UsageError('--resume and --state need --all.');
   }

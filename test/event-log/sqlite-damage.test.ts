@@ -36,7 +36,7 @@ test.serial('a log with a truncated or corrupt WAL is refused, and its WAL uncha
     await writeFile(`${file}-wal`, damaged);
     await rm(`${file}-shm`, { force: true });
     const error = await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
-    t.regex(error.message, /ends at event \d+, but .*\.head records \d+\.$/);
+    t.regex(error.message, /ends at event \d+, but .*\.head records \d+\. Restore it from a backup\.$/);
     t.true(damaged.equals(await readFile(`${file}-wal`)));
   }
   await writeFile(`${file}-wal`, wal);
@@ -236,7 +236,11 @@ test.serial(
     const cause = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
     const found = [
       new EventLogUnavailable(`The event log ${file} cannot be read: ${cause.message}.`, { cause }),
-      new EventLogUnusable('LOG_DAMAGED', `The event log ${file} is corrupt: ${String(cause)}.`, { cause }),
+      new EventLogUnusable(
+        'LOG_DAMAGED',
+        `The event log ${file} is corrupt: ${String(cause)}. Restore it from a backup.`,
+        { cause },
+      ),
     ];
     const readSync = () => {
       throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', errno: -5, syscall: 'read' });

@@ -200,6 +200,7 @@ test('only the command whose copy is unfinished continues it, and ends it', asyn
   for (const [command, args] of [
     ['import', [exported]],
     ['migrate', places],
+    ['verify', ['--all']],
   ] as const) {
     const ran = await runScript(elsewhere, command, args);
     t.is(ran.code, 1, command);

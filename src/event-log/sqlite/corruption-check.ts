@@ -52,5 +52,6 @@ function assertReaches(db: DatabaseSync, file: string, head: Head | undefined): 
 }
 
 function damaged(file: string, how: string, options?: ErrorOptions): EventLogUnusable {
-  return new EventLogUnusable('LOG_DAMAGED', `The event log ${file} is corrupt: ${how}.`, options);
+  const text = `The event log ${file} is corrupt: ${how}. Restore it from a backup.`;
+  return new EventLogUnusable('LOG_DAMAGED', text, options);
 }

@@ -162,7 +162,10 @@ async function appendAll({ appends, events }: AppendBatch, target: EventLog): Pr
 
 function targetLongerError(number: number, there: CopyableEvent): LogsDiffer {
   const end = `which ends before event ${number} of the target (${inWords(there)})`;
-  return new LogsDiffer(`The target has more than the source, ${end}.`, 'Is this the right direction?');
+  return new LogsDiffer(
+    `The target has more than the source, ${end}.`,
+    'Give an empty target, or copy in the other direction.',
+  );
 }
 
 function otherEventsError(number: number, difference: string): LogsDiffer {
