@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { type OutsideWorld, runInWorld } from '../../src/tools/outside-world.ts';
 import type { SimulatedDisk } from '../disk/disk.ts';
 import type { NodeRole } from '../plan/plan.ts';
@@ -62,7 +62,7 @@ export class Incarnation {
   /** The call it made or completed last, such as `append sent`. */
   lastCall = 'start';
   /** The context in which its code runs, once it has run. */
-  context: Context | undefined;
+  context: AsyncResource | undefined;
   readonly #end = Promise.withResolvers<void>();
 
   constructor(host: Host) {
@@ -85,22 +85,20 @@ export class Incarnation {
 }
 
 const processes = new AsyncLocalStorage<Incarnation | undefined>();
-const environment = AsyncLocalStorage.snapshot();
-
-type Context = ReturnType<typeof AsyncLocalStorage.snapshot>;
+const environment = new AsyncResource('environment');
 
 /** Knows the process whose code runs at the moment; `undefined` is the environment. */
 export const running = {
   getStore: (): Incarnation | undefined => processes.getStore(),
   run<Result>(process: Incarnation | undefined, work: () => Result): Result {
-    return (process ? contextOf(process) : environment)(work);
+    return (process ? contextOf(process) : environment).runInAsyncScope(work);
   },
 };
 
 /** Returns the context of a process, made once: a step is hardly longer than the making of one. */
-function contextOf(process: Incarnation): Context {
+function contextOf(process: Incarnation): AsyncResource {
   process.context ??= processes.run(process, () =>
-    runInWorld(process.outsideWorld, () => AsyncLocalStorage.snapshot()),
+    runInWorld(process.outsideWorld, () => new AsyncResource('process')),
   );
   return process.context;
 }

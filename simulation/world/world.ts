@@ -126,19 +126,18 @@ export class World {
       this.steps += 1;
       if (task.incarnation) task.incarnation.host.steps += 1;
       this.#hash.addStep(task.number, this.now);
-      running.run(task.incarnation, () => {
-        try {
-          task.work();
-        } catch (error) {
-          this.unhandled.push(stackOf(error));
-        }
-      });
+      try {
+        running.run(task.incarnation, task.work);
+      } catch (error) {
+        this.unhandled.push(stackOf(error));
+      }
       return true;
     }
   }
 
   /** Ends a step, once its microtasks have run. */
   end(): void {
+    if (this.#afterStep.length === 0) return; // as after most steps
     for (const work of this.#afterStep.splice(0)) work();
   }
 
