@@ -122,8 +122,9 @@ class SimulatedRequest extends EventEmitter {
 
   #respond({ status, headers, body }: NetworkAnswer): void {
     this.#timer?.close();
-    const response = Readable.from(body.length > 0 ? [body] : [], { objectMode: false });
-    Object.assign(response, { statusCode: status, headers });
+    const response = Object.assign(new Readable({ read: () => undefined }), { statusCode: status, headers });
+    if (body.length > 0) response.push(body);
+    response.push(null);
     response.once('close', () => {
       if (this.#isOver) return;
       this.#finish();
@@ -149,10 +150,10 @@ class SimulatedRequest extends EventEmitter {
 /** Returns headers by their names; Node also accepts a list in which each name precedes its value. */
 function textsOf(headers: NonNullable<Options['headers']>): Record<string, string> {
   const list: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers).flat();
-  const named = list.flatMap((name, index) =>
-    index % 2 === 0 ? [[String(name).toLowerCase(), String(list[index + 1])]] : [],
-  );
-  return Object.fromEntries(named);
+  const texts: Record<string, string> = {};
+  for (let index = 0; index < list.length; index += 2)
+    texts[String(list[index]).toLowerCase()] = String(list[index + 1]);
+  return texts;
 }
 
 function networkError(code: string): Error {
