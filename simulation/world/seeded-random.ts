@@ -1,3 +1,5 @@
+import { uuidOf } from '../../src/event-log/uuid.ts';
+
 /** A seeded generator (sfc32). Generators with different labels are independent of each other. */
 export class SeededRandom {
   #a: number;
@@ -52,16 +54,18 @@ export class SeededRandom {
   }
 
   bytes(count: number): Buffer {
-    const bytes = Buffer.alloc(count);
-    for (let index = 0; index < count; index++) bytes[index] = this.int(256);
-    return bytes;
+    return this.#filled(Buffer.alloc(count));
   }
 
   uuid(): string {
-    const bytes = this.bytes(16);
+    const bytes = this.#filled(Buffer.allocUnsafe(16)); // of a pool, so that it costs no allocation outside of the heap
     bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
     bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-    const hex = bytes.toString('hex');
-    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+    return uuidOf(bytes.toString('hex'));
+  }
+
+  #filled(bytes: Buffer): Buffer {
+    for (let index = 0; index < bytes.length; index++) bytes[index] = this.int(256);
+    return bytes;
   }
 }
