@@ -45,6 +45,7 @@ export class SimulatedDisk implements Disposable {
   #lastRefusalAt = -Infinity;
   #lastFailedReadAt = -Infinity;
   #generation = 0;
+  #folder = path.join(this.#root, '0');
   /** The changes that a power cut may lose; `undefined` for a disk in memory. */
   unsynced: UnsyncedChanges | undefined;
   /** Called after each commit of the event log. */
@@ -62,7 +63,7 @@ export class SimulatedDisk implements Disposable {
 
   /** The folder that is mounted at the moment. */
   get folder(): string {
-    return path.join(this.#root, `${this.#generation}`);
+    return this.#folder;
   }
 
   /** Returns a text without the place of the disk on this machine, so that histories are equal on all. */
@@ -159,6 +160,7 @@ export class SimulatedDisk implements Disposable {
     if (!this.unsynced) throw new Error('A disk in memory knows no power cuts.');
     const image = new DiskImage(this.folder, this.unsynced, this.#syncedWals(), this.#random);
     this.#generation += 1;
+    this.#folder = path.join(this.#root, `${this.#generation}`);
     image.writeTo(this.folder);
     this.unsynced = new UnsyncedChanges();
     currentWorld()?.note('fault', `power cut: ${image.losses.join(', ') || 'nothing'} lost`);

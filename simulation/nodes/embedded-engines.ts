@@ -71,6 +71,6 @@ export function folderOf({ host }: Incarnation): string {
 /** Returns a view as queries find it; `undefined` if the node has none of this name. */
 export function shownIn(tables: SqliteViewStore, name: string): ReadonlyMap<string, unknown> | undefined {
   const { file } = tables;
-  if (!file.versions().has(name)) return undefined;
+  if (!file.schemas.some((schema) => schema.name === name)) return undefined;
   return new Map(Array.from(file.table(name).rows(), ({ key, view }) => [key, JSON.parse(view) as unknown]));
 }
