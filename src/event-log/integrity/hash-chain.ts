@@ -74,10 +74,9 @@ export function isNestedTooDeeply(value: Json, levels = DEEPEST): boolean {
 /** Returns a UUID version 5 in the namespace of this service: the same command gives its events the same ids. */
 export function eventId(commandId: string, index: number): string {
   const named = Buffer.concat([NAMESPACE, Buffer.from(`${commandId}/${index}`)]);
-  const bytes = hash('sha1', named, 'buffer').subarray(0, 16);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  return uuidOf(bytes.toString('hex'));
+  const digits = hash('sha1', named);
+  const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return uuidOf(`${digits.slice(0, 12)}5${digits.slice(13, 16)}${variant}${digits.slice(17, 32)}`);
 }
 
 const NAMESPACE = Buffer.from('4c0d6f5e0d2b4e5c9a3f7b1e8d6a2c94', 'hex');
