@@ -33,15 +33,24 @@ type Context = {
 };
 const test = anyTest as TestFn<Context>;
 
-type Request = {
-  method: string;
-  target: string;
-  body?: NonNullable<RequestInit['body']> | null;
-  headers?: Record<string, string>;
-};
-type Refusal = readonly [what: string, request: Request, status: number, name: string];
+type Body = NonNullable<RequestInit['body']> | null;
+type Headers = Readonly<Record<string, string>>;
+type Request = { method: string; target: string; body: Body; headers: Headers };
+type Refusal = readonly [status: number, name: string];
+
+const BAD_REQUEST: Refusal = [400, 'ErrorBadRequest'];
+const UNAUTHORIZED: Refusal = [401, 'Unauthorized'];
+const FORBIDDEN: Refusal = [403, 'Forbidden'];
+const NOT_FOUND: Refusal = [404, 'NotFound'];
+const NOT_ALLOWED: Refusal = [405, 'MethodNotAllowed'];
+const MISMATCH: Refusal = [412, 'ErrorChecksumMismatch'];
+const MEDIATION: Refusal = [412, 'MediationNotAllowed'];
+const STALE: Refusal = [412, 'ETagNotMatched'];
+const TOO_LARGE: Refusal = [413, 'MaxUploadSizeExceeded'];
+const NOT_ACCEPTED: Refusal = [415, 'ErrorContent'];
 
 const [MAX_UPLOAD, MAX_ENTRY, MAX_ARCHIVES] = [2_500, 1_500, 3];
+const whole = formOf([archivePart(), entryPart()]);
 const big = Buffer.concat([helloZip, Buffer.alloc(MAX_UPLOAD)]);
 
 test.before(async (t) => {
@@ -49,10 +58,7 @@ test.before(async (t) => {
   const service = await RunningService.start(limits);
   const alice = await service.register('alice', { collections: ['software'] });
   const create = async (headers: Record<string, string>): Promise<string> => {
-    const answer = await alice.post('/1/software/', formOf([archivePart(), entryPart()]), {
-      ...formType,
-      ...headers,
-    });
+    const answer = await alice.post('/1/software/', whole, { ...formType, ...headers });
     const id = child(parsedBody(await answer.text()), '{http://www.w3.org/2005/Atom}deposit_id').text;
     return `/1/software/${id}/`;
   };
@@ -64,261 +70,125 @@ test.before(async (t) => {
 test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 /** Tests a fact with its cases: all are sent, and none may have effects. */
-function refuses(fact: string, casesFor: (context: Context) => readonly Refusal[]): void {
+function refusesEach(
+  fact: string,
+  casesFor: (context: Context) => Readonly<Record<string, readonly [Refusal, Request]>>,
+): void {
   test.serial(fact, async (t) => {
     await leavesNothing(t, t.context.service, async () => {
-      for (const [what, { method, target, ...init }, status, name] of casesFor(t.context)) {
+      for (const [what, [refusal, { method, target, ...init }]] of Object.entries(casesFor(t.context))) {
         const answer = await t.context.alice.send(method, target, init);
-        await assertSwordError(t, answer, status, name, what);
+        await assertSwordError(t, answer, ...refusal, what);
       }
     });
   });
 }
 
-const create = (body: NonNullable<RequestInit['body']> | null, headers: Record<string, string>): Request => ({
-  method: 'POST',
-  target: '/1/software/',
-  body,
-  headers,
-});
-const createEntry = (entry: string | Buffer, type = ATOM_TYPE): Request =>
-  create(entry, { 'Content-Type': type, ...partial });
-const createForm = (form: string | Buffer): Request => create(form, { ...formType, ...partial });
-const createArchive = (headers: Record<string, string>, body: Buffer = helloZip): Request =>
-  create(body, { ...archiveHeaders(), ...partial, ...headers });
-
-refuses('bytes with another MD5 than declared are not stored', ({ open }) => [
-  ['of an archive', createArchive({ 'Content-MD5': md5Of('other') }), 412, 'ErrorChecksumMismatch'],
-  ['in base64', createArchive({ 'Content-MD5': md5Of('other', 'base64') }), 412, 'ErrorChecksumMismatch'],
-  ['with an underscore', createArchive({ CONTENT_MD5: md5Of('other') }), 412, 'ErrorChecksumMismatch'],
-  [
-    'under two spellings',
-    createArchive({ CONTENT_MD5: md5Of('other'), 'Content-MD5': md5Of(helloZip) }),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  ['malformed', createArchive({ 'Content-MD5': 'abc' }), 412, 'ErrorChecksumMismatch'],
-  [
-    'hex with a letter too many',
-    createArchive({ 'Content-MD5': `${md5Of(helloZip)}0` }),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'of the form, not of its archive',
-    create(formOf([archivePart()]), { ...formType, 'Content-MD5': md5Of(formOf([archivePart()])) }),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'of another archive in a form',
-    create(formOf([archivePart(), entryPart()]), { ...formType, 'Content-MD5': md5Of('other') }),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'of an entry',
-    create(helloEntry, { 'Content-Type': ATOM_TYPE, 'Content-MD5': md5Of('other') }),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'in the part',
-    createForm(formOf([withHeader('Content-MD5', md5Of('other'))])),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'in the part, with an underscore',
-    createForm(formOf([withHeader('CONTENT_MD5', md5Of('other'))])),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'in the part, another than in the request',
-    create(formOf([withHeader('Content-MD5', md5Of(helloZip))]), {
-      ...formType,
-      'Content-MD5': md5Of('other'),
-    }),
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'on the EM-IRI',
-    {
-      method: 'PUT',
-      target: `${open}media/`,
-      body: helloTar,
-      headers: { ...archiveHeaders(), 'Content-MD5': md5Of('other') },
-    },
-    412,
-    'ErrorChecksumMismatch',
-  ],
-  [
-    'on the Edit-IRI',
-    {
-      method: 'PUT',
-      target: `${open}metadata/`,
-      body: helloEntry,
-      headers: { ...entryHeaders(), 'Content-MD5': md5Of('other') },
-    },
-    412,
-    'ErrorChecksumMismatch',
-  ],
-]);
-
-function withHeader(name: string, value: string) {
-  const { headers, body } = archivePart();
-  return { headers: { ...headers, [name]: value }, body };
+/** Tests a fact whose cases are all refused with the same error. */
+function refuses(
+  fact: string,
+  refusal: Refusal,
+  casesFor: (context: Context) => Readonly<Record<string, Request>>,
+): void {
+  refusesEach(fact, (context) =>
+    Object.fromEntries(
+      Object.entries(casesFor(context)).map(([what, request]) => [what, [refusal, request] as const]),
+    ),
+  );
 }
 
-refuses('an upload needs a printable file name, in ASCII in the header', ({ open }) => [
-  ['no disposition', create(helloZip, { 'Content-Type': 'application/zip' }), 400, 'ErrorBadRequest'],
-  ['no name', createArchive({ 'Content-Disposition': 'attachment' }), 400, 'ErrorBadRequest'],
-  [
-    'an empty name',
-    createArchive({ 'Content-Disposition': 'attachment; filename=""' }),
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'a folder',
-    createArchive({ 'Content-Disposition': 'attachment; filename="a/b/"' }),
-    400,
-    'ErrorBadRequest',
-  ],
-  ['no file', createArchive({ 'Content-Disposition': 'attachment; filename=".."' }), 400, 'ErrorBadRequest'],
-  [
-    'Latin-1',
-    createArchive({ 'Content-Disposition': 'attachment; filename="caf\xe9.zip"' }),
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'encoded in other bytes than it says',
-    createArchive({ 'Content-Disposition': "attachment; filename*=UTF-8''caf%E9.zip" }),
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'a tabulator',
-    createArchive({ 'Content-Disposition': 'attachment; filename="a\tb.zip"' }),
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'too long',
-    createArchive({ 'Content-Disposition': `attachment; filename="${'a'.repeat(256)}"` }),
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'on the EM-IRI',
-    {
-      method: 'PUT',
-      target: `${open}media/`,
-      body: helloZip,
-      headers: { 'Content-Type': 'application/zip' },
-    },
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'in a form',
-    createForm(formOf([archivePart(helloZip, 'a\u202eb.zip'), entryPart()])),
-    400,
-    'ErrorBadRequest',
-  ],
-]);
+const send = (method: string, target: string, headers: Headers = {}, body: Body = null): Request => ({
+  method,
+  target,
+  headers,
+  body,
+});
+const create = (body: Body, headers: Headers): Request => send('POST', '/1/software/', headers, body);
+const createEntry = (entry: string | Buffer, type = ATOM_TYPE): Request =>
+  create(entry, { 'Content-Type': type, ...partial });
+const createForm = (form: string | Buffer, headers: Headers = {}): Request =>
+  create(form, { ...formType, ...partial, ...headers });
+const createArchive = (headers: Headers, body: Buffer = helloZip): Request =>
+  create(body, { ...archiveHeaders(), ...partial, ...headers });
+const createNamed = (disposition: string): Request => createArchive({ 'Content-Disposition': disposition });
 
-refuses('only archives and entries are accepted, each at its IRI', ({ open }) => [
-  ['text', create('hello', { 'Content-Type': 'text/plain' }), 415, 'ErrorContent'],
-  ['no type', create(Buffer.from('hello'), {}), 415, 'ErrorContent'],
-  ['no media type', create('hello', { 'Content-Type': 'zip' }), 415, 'ErrorContent'],
-  [
-    'another multipart',
-    create(formOf([archivePart()]), { 'Content-Type': `multipart/mixed; boundary="${BOUNDARY}"` }),
-    415,
-    'ErrorContent',
-  ],
-  ['a feed', createEntry(helloEntry, 'application/atom+xml;type=feed'), 415, 'ErrorContent'],
-  ['a 7z', createArchive({ 'Content-Type': 'application/x-7z-compressed' }), 415, 'ErrorContent'],
-  ['text in a zip', createArchive({}, Buffer.from('hello, I am no zip')), 415, 'ErrorContent'],
-  ['longer text in a zip', createArchive({}, Buffer.alloc(1_000, 'text')), 415, 'ErrorContent'],
-  [
-    'text in a form',
-    createForm(formOf([entryPart(), archivePart(Buffer.alloc(1_000, 'text'))])),
-    415,
-    'ErrorContent',
-  ],
-  [
-    'a 7z in a form',
-    createForm(formOf([archivePart(helloZip, 'a.7z', 'application/x-7z-compressed')])),
-    415,
-    'ErrorContent',
-  ],
-  ['packed once more', createArchive({ 'Content-Encoding': 'gzip' }), 415, 'ErrorContent'],
-  [
-    'an entry packed',
-    create(helloEntry, { 'Content-Type': ATOM_TYPE, 'Content-Encoding': 'deflate' }),
-    415,
-    'ErrorContent',
-  ],
-  [
-    'another packaging',
-    createArchive({ Packaging: 'http://purl.org/net/sword/package/METSDSpaceSIP' }),
-    415,
-    'ErrorContent',
-  ],
-  [
-    'another packaging of an entry',
-    create(helloEntry, { 'Content-Type': ATOM_TYPE, Packaging: 'urn:x' }),
-    415,
-    'ErrorContent',
-  ],
-  [
-    'another packaging of a form',
-    create(formOf([archivePart(), entryPart()]), { ...formType, Packaging: 'urn:x' }),
-    415,
-    'ErrorContent',
-  ],
-  [
-    'an entry at the EM-IRI',
-    { method: 'POST', target: `${open}media/`, body: helloEntry, headers: entryHeaders() },
-    415,
-    'ErrorContent',
-  ],
-  [
-    'an entry in a form at the EM-IRI',
-    {
-      method: 'POST',
-      target: `${open}media/`,
-      body: formOf([archivePart(), entryPart()]),
-      headers: { ...formType },
-    },
-    415,
-    'ErrorContent',
-  ],
-  [
-    'an archive at the Edit-IRI',
-    { method: 'PUT', target: `${open}metadata/`, body: helloZip, headers: archiveHeaders() },
-    415,
-    'ErrorContent',
-  ],
-  [
-    'a text in a form at the Edit-IRI',
-    {
-      method: 'PUT',
-      target: `${open}metadata/`,
-      body: formOf([entryPart(), archivePart(helloZip, 'hello.txt', 'text/plain')]),
-      headers: { ...formType },
-    },
-    415,
-    'ErrorContent',
-  ],
-]);
+refuses('bytes with another MD5 than declared are not stored', MISMATCH, ({ open }) => {
+  const other = { 'Content-MD5': md5Of('other') };
+  const archiveWith = (headers: Headers) => {
+    const part = archivePart();
+    return formOf([{ ...part, headers: { ...part.headers, ...headers } }]);
+  };
+  const alone = formOf([archivePart()]);
+  return {
+    'of an archive': createArchive(other),
+    'in base64': createArchive({ 'Content-MD5': md5Of('other', 'base64') }),
+    'with an underscore': createArchive({ CONTENT_MD5: md5Of('other') }),
+    'under two spellings': createArchive({ CONTENT_MD5: md5Of('other'), 'Content-MD5': md5Of(helloZip) }),
+    malformed: createArchive({ 'Content-MD5': 'abc' }),
+    'hex with a letter too many': createArchive({ 'Content-MD5': `${md5Of(helloZip)}0` }),
+    'of the form, not of its archive': create(alone, { ...formType, 'Content-MD5': md5Of(alone) }),
+    'of another archive in a form': create(whole, { ...formType, ...other }),
+    'of an entry': create(helloEntry, { 'Content-Type': ATOM_TYPE, ...other }),
+    'in the part': createForm(archiveWith(other)),
+    'in the part, with an underscore': createForm(archiveWith({ CONTENT_MD5: md5Of('other') })),
+    'in the part, another than in the request': create(archiveWith({ 'Content-MD5': md5Of(helloZip) }), {
+      ...formType,
+      ...other,
+    }),
+    'on the EM-IRI': send('PUT', `${open}media/`, { ...archiveHeaders(), ...other }, helloTar),
+    'on the Edit-IRI': send('PUT', `${open}metadata/`, { ...entryHeaders(), ...other }, helloEntry),
+  };
+});
 
-refuses('an entry has to be an Atom entry, well-formed and without a DOCTYPE', ({ open }) => {
+refuses('an upload needs a printable file name, in ASCII in the header', BAD_REQUEST, ({ open }) => ({
+  'no disposition': create(helloZip, { 'Content-Type': 'application/zip' }),
+  'no name': createNamed('attachment'),
+  'an empty name': createNamed('attachment; filename=""'),
+  'a folder': createNamed('attachment; filename="a/b/"'),
+  'no file': createNamed('attachment; filename=".."'),
+  'Latin-1': createNamed('attachment; filename="caf\xe9.zip"'),
+  'encoded in other bytes than it says': createNamed("attachment; filename*=UTF-8''caf%E9.zip"),
+  'a tabulator': createNamed('attachment; filename="a\tb.zip"'),
+  'too long': createNamed(`attachment; filename="${'a'.repeat(256)}"`),
+  'on the EM-IRI': send('PUT', `${open}media/`, { 'Content-Type': 'application/zip' }, helloZip),
+  'in a form': createForm(formOf([archivePart(helloZip, 'a\u202eb.zip'), entryPart()])),
+}));
+
+refuses('only archives and entries are accepted, each at its IRI', NOT_ACCEPTED, ({ open }) => {
+  const text = Buffer.alloc(1_000, 'text');
+  const sevenZip = 'application/x-7z-compressed';
+  const textFile = archivePart(helloZip, 'hello.txt', 'text/plain');
+  return {
+    text: create('hello', { 'Content-Type': 'text/plain' }),
+    'no type': create(Buffer.from('hello'), {}),
+    'no media type': create('hello', { 'Content-Type': 'zip' }),
+    'another multipart': create(formOf([archivePart()]), {
+      'Content-Type': `multipart/mixed; boundary="${BOUNDARY}"`,
+    }),
+    'a feed': createEntry(helloEntry, 'application/atom+xml;type=feed'),
+    'a 7z': createArchive({ 'Content-Type': sevenZip }),
+    'text in a zip': createArchive({}, Buffer.from('hello, I am no zip')),
+    'longer text in a zip': createArchive({}, text),
+    'text in a form': createForm(formOf([entryPart(), archivePart(text)])),
+    'a 7z in a form': createForm(formOf([archivePart(helloZip, 'a.7z', sevenZip)])),
+    'packed once more': createArchive({ 'Content-Encoding': 'gzip' }),
+    'an entry packed': create(helloEntry, { 'Content-Type': ATOM_TYPE, 'Content-Encoding': 'deflate' }),
+    'another packaging': createArchive({ Packaging: 'http://purl.org/net/sword/package/METSDSpaceSIP' }),
+    'another packaging of an entry': create(helloEntry, { 'Content-Type': ATOM_TYPE, Packaging: 'urn:x' }),
+    'another packaging of a form': create(whole, { ...formType, Packaging: 'urn:x' }),
+    'an entry at the EM-IRI': send('POST', `${open}media/`, entryHeaders(), helloEntry),
+    'an entry in a form at the EM-IRI': send('POST', `${open}media/`, formType, whole),
+    'an archive at the Edit-IRI': send('PUT', `${open}metadata/`, archiveHeaders(), helloZip),
+    'a text in a form at the Edit-IRI': send(
+      'PUT',
+      `${open}metadata/`,
+      formType,
+      formOf([entryPart(), textFile]),
+    ),
+  };
+});
+
+refuses('an entry has to be an Atom entry, well-formed and without a DOCTYPE', BAD_REQUEST, ({ open }) => {
   const entries = {
     'a DOCTYPE': `<!DOCTYPE entry>${helloEntry.replace(/^<\?xml[^>]*>/, '')}`,
     'an entity':
@@ -334,25 +204,17 @@ refuses('an entry has to be an Atom entry, well-formed and without a DOCTYPE', (
     'a deep one': entryXml(`${'<a>'.repeat(60)}${'</a>'.repeat(60)}`),
   };
   const wrongByte = Buffer.from(helloEntry.replace('Ada', 'Ad\xe9'), 'latin1');
-  return [
-    ...Object.entries(entries).flatMap(([what, entry]): Refusal[] => [
-      [what, createEntry(entry), 400, 'ErrorBadRequest'],
-      [`${what} in a form`, createForm(formOf([archivePart(), entryPart(entry)])), 400, 'ErrorBadRequest'],
-      [
-        `${what} at the Edit-IRI`,
-        { method: 'PUT', target: `${open}metadata/`, body: entry, headers: entryHeaders() },
-        400,
-        'ErrorBadRequest',
-      ],
-    ]),
-    ['a wrong byte', createEntry(wrongByte), 400, 'ErrorBadRequest'],
-    [
-      'an unknown encoding',
-      createEntry(helloEntry, 'application/atom+xml;charset=klingon'),
-      400,
-      'ErrorBadRequest',
-    ],
-  ];
+  return {
+    ...Object.fromEntries(
+      Object.entries(entries).flatMap(([what, entry]) => [
+        [what, createEntry(entry)],
+        [`${what} in a form`, createForm(formOf([archivePart(), entryPart(entry)]))],
+        [`${what} at the Edit-IRI`, send('PUT', `${open}metadata/`, entryHeaders(), entry)],
+      ]),
+    ),
+    'a wrong byte': createEntry(wrongByte),
+    'an unknown encoding': createEntry(helloEntry, 'application/atom+xml;charset=klingon'),
+  };
 });
 
 test('an empty body is refused with what the resource accepts', async (t) => {
@@ -390,40 +252,19 @@ test('a lost body at the SE-IRI is refused by its media type and completes nothi
   t.regex(await (await alice.get(`${open}status/`)).text(), /<deposit_status>partial</);
 });
 
-refuses('an empty body is refused if one is required', ({ open }) => [
-  ['nothing at all', create(null, {}), 400, 'ErrorBadRequest'],
-  ['no archive', create(null, archiveHeaders()), 400, 'ErrorBadRequest'],
-  ['no entry', create(null, entryHeaders()), 400, 'ErrorBadRequest'],
-  ['no form', create(null, { ...formType }), 400, 'ErrorBadRequest'],
-  [
-    'an empty archive in a form',
-    createForm(formOf([entryPart(), archivePart(Buffer.alloc(0))])),
-    400,
-    'ErrorBadRequest',
-  ],
-  ['an empty entry in a form', createForm(formOf([archivePart(), entryPart('')])), 400, 'ErrorBadRequest'],
-  [
-    'an addition of nothing',
-    { method: 'POST', target: `${open}metadata/`, headers: { ...partial } },
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'a replacement by nothing',
-    { method: 'PUT', target: `${open}metadata/`, headers: entryHeaders() },
-    400,
-    'ErrorBadRequest',
-  ],
-  [
-    'no archive at the EM-IRI',
-    { method: 'POST', target: `${open}media/`, headers: archiveHeaders() },
-    400,
-    'ErrorBadRequest',
-  ],
-]);
+refuses('an empty body is refused if one is required', BAD_REQUEST, ({ open }) => ({
+  'nothing at all': create(null, {}),
+  'no archive': create(null, archiveHeaders()),
+  'no entry': create(null, entryHeaders()),
+  'no form': create(null, formType),
+  'an empty archive in a form': createForm(formOf([entryPart(), archivePart(Buffer.alloc(0))])),
+  'an empty entry in a form': createForm(formOf([archivePart(), entryPart('')])),
+  'an addition of nothing': send('POST', `${open}metadata/`, partial),
+  'a replacement by nothing': send('PUT', `${open}metadata/`, entryHeaders()),
+  'no archive at the EM-IRI': send('POST', `${open}media/`, archiveHeaders()),
+}));
 
-refuses('a form has one archive, one entry, and its end', () => {
-  const whole = formOf([archivePart(), entryPart()]);
+refuses('a form has one archive, one entry, and its end', BAD_REQUEST, () => {
   const huge = { headers: { ...archivePart().headers, 'X-Long': 'a'.repeat(20_000) }, body: helloZip };
   const bodies: Record<string, Buffer | string> = {
     'two archives': formOf([archivePart(), archivePart(helloTar, 'b.tar', 'application/x-tar')]),
@@ -442,43 +283,30 @@ refuses('a form has one archive, one entry, and its end', () => {
     'a malformed header': formOf([{ headers: { 'Bad Header': 'x' }, body: 'x' }]),
     'bytes after a boundary': whole.toString('latin1').replace(`--${BOUNDARY}\r\n`, `--${BOUNDARY}x\r\n`),
   };
-  return [
-    ...Object.entries(bodies).map(
-      ([what, body]): Refusal => [what, createForm(body), 400, 'ErrorBadRequest'],
-    ),
-    ['no boundary', create(whole, { 'Content-Type': 'multipart/form-data' }), 400, 'ErrorBadRequest'],
-    [
-      'an endless boundary',
-      create(whole, { 'Content-Type': `multipart/form-data; boundary=${'a'.repeat(71)}` }),
-      400,
-      'ErrorBadRequest',
-    ],
-  ];
+  return {
+    ...Object.fromEntries(Object.entries(bodies).map(([what, body]) => [what, createForm(body)])),
+    'no boundary': create(whole, { 'Content-Type': 'multipart/form-data' }),
+    'an endless boundary': create(whole, {
+      'Content-Type': `multipart/form-data; boundary=${'a'.repeat(71)}`,
+    }),
+  };
 });
 
 refuses(
   'a body above the limits is refused, by its declared length or as soon as it exceeds them',
+  TOO_LARGE,
   ({ open }) => {
-    const tooLarge = [413, 'MaxUploadSizeExceeded'] as const;
     const bigEntry = entryXml(`<title>${'a'.repeat(MAX_ENTRY)}</title>`);
-    return [
-      ['an archive', createArchive({}, big), ...tooLarge],
-      ['an archive in a form', createForm(formOf([entryPart(), archivePart(big)])), ...tooLarge],
-      ['an archive before an entry', createForm(formOf([archivePart(big), entryPart()])), ...tooLarge],
-      ['an entry', createEntry(bigEntry), ...tooLarge],
-      ['an entry in a form', createForm(formOf([archivePart(), entryPart(bigEntry)])), ...tooLarge],
-      ['a form', createForm(Buffer.alloc(400_000, '-')), ...tooLarge],
-      [
-        'on the EM-IRI',
-        { method: 'PUT', target: `${open}media/`, body: big, headers: archiveHeaders() },
-        ...tooLarge,
-      ],
-      [
-        'on the Edit-IRI',
-        { method: 'PUT', target: `${open}metadata/`, body: bigEntry, headers: entryHeaders() },
-        ...tooLarge,
-      ],
-    ];
+    return {
+      'an archive': createArchive({}, big),
+      'an archive in a form': createForm(formOf([entryPart(), archivePart(big)])),
+      'an archive before an entry': createForm(formOf([archivePart(big), entryPart()])),
+      'an entry': createEntry(bigEntry),
+      'an entry in a form': createForm(formOf([archivePart(), entryPart(bigEntry)])),
+      'a form': createForm(Buffer.alloc(400_000, '-')),
+      'on the EM-IRI': send('PUT', `${open}media/`, archiveHeaders(), big),
+      'on the Edit-IRI': send('PUT', `${open}metadata/`, entryHeaders(), bigEntry),
+    };
   },
 );
 
@@ -493,230 +321,139 @@ test.serial('a chunked body is refused as soon as it exceeds the limit', async (
   await leavesNothing(t, service, async () => {
     for (const [body, headers] of bodies) {
       const stream = new Response(new Uint8Array(body)).body;
-      const answer = await alice.send('POST', '/1/software/', {
-        body: stream,
-        headers,
-        duplex: 'half',
-      });
+      const answer = await alice.send('POST', '/1/software/', { body: stream, headers, duplex: 'half' });
       await assertSwordError(t, answer, 413, 'MaxUploadSizeExceeded', headers['Content-Type']);
     }
   });
 });
 
-refuses('In-Progress is true or false, everywhere', ({ open }) => {
-  const writes: Request[] = [
-    createForm(formOf([archivePart()])),
-    { method: 'POST', target: `${open}media/`, body: helloZip, headers: archiveHeaders() },
-    { method: 'PUT', target: `${open}media/`, body: helloZip, headers: archiveHeaders() },
-    { method: 'POST', target: `${open}metadata/`, body: helloEntry, headers: entryHeaders() },
-    { method: 'PUT', target: `${open}atom/`, body: helloEntry, headers: entryHeaders() },
-    { method: 'POST', target: `${open}metadata/` },
-  ];
-  return ['maybe', '', '1', 'true, true'].flatMap((value) =>
-    writes.map(
-      ({ headers, ...request }): Refusal => [
-        value,
-        { ...request, headers: { ...headers, 'In-Progress': value } },
-        400,
-        'ErrorBadRequest',
-      ],
-    ),
+/** Returns the same writes with further headers. */
+function writesWith(headers: Headers, writes: Readonly<Record<string, Request>>): Record<string, Request> {
+  return Object.fromEntries(
+    Object.entries(writes).map(([what, write]) => [
+      `${what}, ${Object.values(headers).join()}`,
+      { ...write, headers: { ...write.headers, ...headers } },
+    ]),
   );
+}
+
+refuses('In-Progress is true or false, everywhere', BAD_REQUEST, ({ open }) => {
+  const writes = {
+    'a creation': createForm(formOf([archivePart()])),
+    'an addition of an archive': send('POST', `${open}media/`, archiveHeaders(), helloZip),
+    'a replacement of archives': send('PUT', `${open}media/`, archiveHeaders(), helloZip),
+    'an addition of metadata': send('POST', `${open}metadata/`, entryHeaders(), helloEntry),
+    'a replacement of metadata': send('PUT', `${open}atom/`, entryHeaders(), helloEntry),
+    'a completion': send('POST', `${open}metadata/`),
+  };
+  return {
+    ...writesWith({ 'In-Progress': 'maybe' }, writes),
+    ...writesWith({ 'In-Progress': '' }, writes),
+    ...writesWith({ 'In-Progress': '1' }, writes),
+    ...writesWith({ 'In-Progress': 'true, true' }, writes),
+  };
 });
 
-refuses('a mediated deposit is refused', ({ open }) => {
-  const writes: Request[] = [
-    createForm(formOf([archivePart()])),
-    { method: 'POST', target: `${open}media/`, body: helloZip, headers: archiveHeaders() },
-    { method: 'PUT', target: `${open}media/`, body: helloZip, headers: archiveHeaders() },
-    { method: 'DELETE', target: `${open}media/` },
-    { method: 'POST', target: `${open}metadata/`, headers: { ...final } },
-    { method: 'PUT', target: `${open}metadata/`, body: helloEntry, headers: entryHeaders() },
-    { method: 'DELETE', target: `${open}metadata/` },
-  ];
-  return writes.map(
-    ({ headers, ...request }): Refusal => [
-      `${request.method} ${request.target}`,
-      { ...request, headers: { ...headers, 'On-Behalf-Of': 'carol' } },
-      412,
-      'MediationNotAllowed',
-    ],
-  );
-});
+refuses('a mediated deposit is refused', MEDIATION, ({ open }) =>
+  writesWith(
+    { 'On-Behalf-Of': 'carol' },
+    {
+      'a creation': createForm(formOf([archivePart()])),
+      'an addition of an archive': send('POST', `${open}media/`, archiveHeaders(), helloZip),
+      'a replacement of archives': send('PUT', `${open}media/`, archiveHeaders(), helloZip),
+      'a removal of archives': send('DELETE', `${open}media/`),
+      'a completion': send('POST', `${open}metadata/`, final),
+      'a replacement of metadata': send('PUT', `${open}metadata/`, entryHeaders(), helloEntry),
+      'a deletion': send('DELETE', `${open}metadata/`),
+    },
+  ),
+);
 
-refuses('of several faults the first in the order of validation is reported', ({ open, done }) => {
+refusesEach('of several faults the first in the order of validation is reported', ({ open, done }) => {
   const mediation = { 'On-Behalf-Of': 'carol' };
   const syntax = { 'In-Progress': 'maybe' };
   const stale = { 'If-Match': '"1-999"' };
-  const text = { ...archiveHeaders(), 'Content-Type': 'text/plain' };
+  const zip = archiveHeaders();
+  const text = { ...zip, 'Content-Type': 'text/plain' };
   const unknown = { Authorization: 'Basic bm9ib2R5' };
-  const put = (
-    target: string,
-    headers: Record<string, string>,
-    body: Buffer | string = helloZip,
-  ): Request => ({ method: 'PUT', target, body, headers });
-  return [
-    [
-      '401 before an unknown route',
-      { method: 'GET', target: '/nowhere', headers: unknown },
-      401,
-      'Unauthorized',
-    ],
-    [
-      '401 before a method',
-      { method: 'DELETE', target: '/1/servicedocument/', headers: unknown },
-      401,
-      'Unauthorized',
-    ],
-    [
-      '401 before mediation',
-      put(`${open}media/`, { ...text, ...unknown, ...mediation }),
-      401,
-      'Unauthorized',
-    ],
-    ['the route before mediation', put('/1/software/1/other/', mediation), 404, 'NotFound'],
-    ['the method before the collection', put('/1/nowhere/', mediation), 405, 'MethodNotAllowed'],
-    ['the method before the deposit', put('/1/software/999/status/', mediation), 405, 'MethodNotAllowed'],
-    [
-      'the collection before mediation',
-      { method: 'POST', target: '/1/nowhere/', headers: { ...mediation, ...syntax } },
-      404,
-      'NotFound',
-    ],
-    [
-      'the deposit before mediation',
-      put('/1/software/999/media/', { ...text, ...mediation }),
-      404,
-      'NotFound',
-    ],
-    [
-      'mediation before syntax',
-      put(`${open}media/`, { ...text, ...mediation, ...syntax }),
-      412,
-      'MediationNotAllowed',
-    ],
-    [
-      'syntax before the state',
-      put(`${done}media/`, { ...archiveHeaders(), ...syntax }),
-      400,
-      'ErrorBadRequest',
-    ],
-    ['a file name before the state', put(`${done}media/`, archiveHeaders('..')), 400, 'ErrorBadRequest'],
-    [
-      'the state before If-Match',
-      put(`${done}media/`, { ...archiveHeaders(), ...stale }),
-      405,
-      'MethodNotAllowed',
-    ],
-    ['the state before the type', put(`${done}metadata/`, text), 405, 'MethodNotAllowed'],
-    ['If-Match before the type', put(`${open}media/`, { ...text, ...stale }), 412, 'ETagNotMatched'],
-    ['the type before the length', put(`${open}media/`, text, big), 415, 'ErrorContent'],
-    [
-      'the packaging before the length',
-      put(`${open}media/`, { ...archiveHeaders(), Packaging: 'urn:x' }, big),
-      415,
-      'ErrorContent',
-    ],
-    [
-      'the length before the bytes',
-      put(`${open}media/`, archiveHeaders(), Buffer.alloc(MAX_UPLOAD + 1, 'x')),
-      413,
-      'MaxUploadSizeExceeded',
-    ],
-    [
-      'the length before the MD5',
-      put(`${open}media/`, { ...archiveHeaders(), 'Content-MD5': md5Of('other') }, big),
-      413,
-      'MaxUploadSizeExceeded',
-    ],
-  ];
+  const put = (target: string, headers: Headers, body: Body = helloZip) => send('PUT', target, headers, body);
+  const media = `${open}media/`;
+  const tooLong = Buffer.alloc(MAX_UPLOAD + 1, 'x');
+  return {
+    '401 before an unknown route': [UNAUTHORIZED, send('GET', '/nowhere', unknown)],
+    '401 before a method': [UNAUTHORIZED, send('DELETE', '/1/servicedocument/', unknown)],
+    '401 before mediation': [UNAUTHORIZED, put(media, { ...text, ...unknown, ...mediation })],
+    'the route before mediation': [NOT_FOUND, put('/1/software/1/other/', mediation)],
+    'the method before the collection': [NOT_ALLOWED, put('/1/nowhere/', mediation)],
+    'the method before the deposit': [NOT_ALLOWED, put('/1/software/999/status/', mediation)],
+    'the collection before mediation': [NOT_FOUND, send('POST', '/1/nowhere/', { ...mediation, ...syntax })],
+    'the deposit before mediation': [NOT_FOUND, put('/1/software/999/media/', { ...text, ...mediation })],
+    'mediation before syntax': [MEDIATION, put(media, { ...text, ...mediation, ...syntax })],
+    'syntax before the state': [BAD_REQUEST, put(`${done}media/`, { ...zip, ...syntax })],
+    'a file name before the state': [BAD_REQUEST, put(`${done}media/`, archiveHeaders('..'))],
+    'the state before If-Match': [NOT_ALLOWED, put(`${done}media/`, { ...zip, ...stale })],
+    'the state before the type': [NOT_ALLOWED, put(`${done}metadata/`, text)],
+    'If-Match before the type': [STALE, put(media, { ...text, ...stale })],
+    'the type before the length': [NOT_ACCEPTED, put(media, text, big)],
+    'the packaging before the length': [NOT_ACCEPTED, put(media, { ...zip, Packaging: 'urn:x' }, big)],
+    'the length before the bytes': [TOO_LARGE, put(media, zip, tooLong)],
+    'the length before the MD5': [TOO_LARGE, put(media, { ...zip, 'Content-MD5': md5Of('other') }, big)],
+  };
 });
 
-refuses('an origin outside the provider URL is refused and leaves nothing', ({ open }) => {
+refuses('an origin outside the provider URL is refused and leaves nothing', FORBIDDEN, ({ open }) => {
   const origin = '<d:create_origin><d:origin url="https://elsewhere.example/x"/></d:create_origin>';
   const entry = entryXml(`<title>T</title><author><name>A</name></author>${origin}`);
-  return [
-    ['in an entry', createEntry(entry), 403, 'Forbidden'],
-    ['in a form', createForm(formOf([archivePart(), entryPart(entry)])), 403, 'Forbidden'],
-    [
-      'at the Edit-IRI',
-      { method: 'POST', target: `${open}metadata/`, body: entry, headers: entryHeaders() },
-      403,
-      'Forbidden',
-    ],
-  ];
+  return {
+    'in an entry': createEntry(entry),
+    'in a form': createForm(formOf([archivePart(), entryPart(entry)])),
+    'at the Edit-IRI': send('POST', `${open}metadata/`, entryHeaders(), entry),
+  };
 });
 
-refuses('a body lost in transit does not complete its deposit', ({ open }) => {
-  const lost = (headers: Record<string, string>): Request => ({
-    method: 'POST',
-    target: `${open}metadata/`,
-    headers: { ...entryHeaders(), ...final, ...headers },
-  });
-  const [sha, onlyEntry] = [`sha-256=:${Buffer.alloc(32).toString('base64')}:`, formOf([entryPart()])];
-  return [
-    ['its MD5', lost({ 'Content-MD5': md5Of(helloEntry) }), 412, 'ErrorChecksumMismatch'],
-    ['its digest', lost({ 'Content-Digest': sha }), 412, 'ErrorChecksumMismatch'],
-    ['the digest of what it stands for', lost({ 'Repr-Digest': sha }), 412, 'ErrorChecksumMismatch'],
-    [
-      'the archive of a form',
-      create(onlyEntry, { ...formType, ...final, 'Content-MD5': md5Of(helloZip) }),
-      412,
-      'ErrorChecksumMismatch',
-    ],
-  ];
+refuses('a body lost in transit does not complete its deposit', MISMATCH, ({ open }) => {
+  const lost = (headers: Headers) =>
+    send('POST', `${open}metadata/`, { ...entryHeaders(), ...final, ...headers });
+  const sha = `sha-256=:${Buffer.alloc(32).toString('base64')}:`;
+  return {
+    'its MD5': lost({ 'Content-MD5': md5Of(helloEntry) }),
+    'its digest': lost({ 'Content-Digest': sha }),
+    'the digest of what it stands for': lost({ 'Repr-Digest': sha }),
+    'the archive of a form': createForm(formOf([entryPart()]), { ...final, 'Content-MD5': md5Of(helloZip) }),
+  };
 });
 
-refuses('a dry run is possible only for a new deposit', ({ open, done }) => [
-  ...(['POST', 'PUT'] as const).flatMap((method): Refusal[] => [
-    [
-      `${method} of metadata`,
-      { method, target: `${open}metadata/?dry-run=true`, body: helloEntry, headers: entryHeaders() },
-      400,
-      'ErrorBadRequest',
-    ],
-    [
-      `${method} of an archive`,
-      {
-        method,
-        target: `${open}media/?dry-run=true`,
-        body: new Uint8Array(helloZip),
-        headers: archiveHeaders(),
-      },
-      400,
-      'ErrorBadRequest',
-    ],
-  ]),
-  ['a completion', { method: 'POST', target: `${open}metadata/?dry-run=true` }, 400, 'ErrorBadRequest'],
-  ['a deletion', { method: 'DELETE', target: `${open}metadata/?dry-run=true` }, 400, 'ErrorBadRequest'],
-  ['what is done', { method: 'PUT', target: `${done}metadata/?dry-run=true` }, 400, 'ErrorBadRequest'],
-]);
+refuses('a dry run is possible only for a new deposit', BAD_REQUEST, ({ open, done }) => {
+  const [metadata, media] = [`${open}metadata/?dry-run=true`, `${open}media/?dry-run=true`];
+  return {
+    'an addition of metadata': send('POST', metadata, entryHeaders(), helloEntry),
+    'a replacement of metadata': send('PUT', metadata, entryHeaders(), helloEntry),
+    'an addition of an archive': send('POST', media, archiveHeaders(), helloZip),
+    'a replacement of an archive': send('PUT', media, archiveHeaders(), helloZip),
+    'a completion': send('POST', metadata),
+    'a deletion': send('DELETE', metadata),
+    'what is done': send('PUT', `${done}metadata/?dry-run=true`),
+  };
+});
 
-const badKey = { 'Idempotency-Key': 'k'.repeat(256) };
+refuses(
+  'an Idempotency-Key is validated before the body and its type, also of a dry run',
+  BAD_REQUEST,
+  ({ open }) => {
+    const bad = { 'Idempotency-Key': 'k'.repeat(256), 'Content-Type': 'a/b' };
+    return {
+      creating: create('x', bad),
+      'in a dry run': send('POST', '/1/software/?dry-run=true', bad, 'x'),
+      'adding to the EM-IRI': send('POST', `${open}media/`, bad, 'x'),
+      'replacing at the EM-IRI': send('PUT', `${open}media/`, bad, 'x'),
+    };
+  },
+);
 
-refuses('an Idempotency-Key is validated before the body and its type, also of a dry run', ({ open }) => [
-  ['creating', create('x', { ...badKey, 'Content-Type': 'a/b' }), 400, 'ErrorBadRequest'],
-  [
-    'in a dry run',
-    { ...create('x', { ...badKey, 'Content-Type': 'a/b' }), target: '/1/software/?dry-run=true' },
-    400,
-    'ErrorBadRequest',
-  ],
-  ...(['POST', 'PUT'] as const).map(
-    (method) =>
-      [
-        `${method} to the EM-IRI`,
-        { method, target: `${open}media/`, body: 'x', headers: { ...badKey, 'Content-Type': 'a/b' } },
-        400,
-        'ErrorBadRequest',
-      ] as const,
-  ),
-]);
-
-refuses('a slug is percent-encoded UTF-8 without control characters', () => [
-  ['a NUL', createArchive({ Slug: 'a%00b' }), 400, 'ErrorBadRequest'],
-  ['broken', createArchive({ Slug: '%E0%A4' }), 400, 'ErrorBadRequest'],
-]);
+refuses('a slug is percent-encoded UTF-8 without control characters', BAD_REQUEST, () => ({
+  'a NUL': createArchive({ Slug: 'a%00b' }),
+  broken: createArchive({ Slug: '%E0%A4' }),
+}));
 
 test('an entry that is sent as the file of a form is refused with the types of archives alone', async (t) => {
   const { alice } = t.context;
