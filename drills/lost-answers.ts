@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/read-config.ts';
 import { openLog } from '../src/service/backends/open-log.ts';
-import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../testing/http/deposit-bodies.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { type Finding, printProgress, runDrill } from './frame/drill.ts';
 import { drillClient, drilledFolder, settled } from './service/drilled-service.ts';
@@ -63,8 +63,7 @@ async function drill(rounds: number, sent: number): Promise<Finding> {
 }
 
 function create(url: string, round: number): Promise<Response> {
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  return drillClient(url).post('/1/drill/', body, { ...formType, 'Idempotency-Key': `round ${round}` });
+  return drillClient(url).post('/1/drill/', helloForm, { ...formType, 'Idempotency-Key': `round ${round}` });
 }
 
 async function countsIn(folder: string): Promise<{ created: number; loaded: number }> {

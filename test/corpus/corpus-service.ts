@@ -39,7 +39,7 @@ export class CorpusService implements AsyncDisposable {
 
   /** Sends archive and entry in one final request and waits for the end of the deposit. */
   async deposit(archive: FormPart, entry: FormPart): Promise<Ending> {
-    const answer = await this.client.post('/1/corpus/', new Uint8Array(formOf([archive, entry])), formType);
+    const answer = await this.client.post('/1/corpus/', formOf([archive, entry]), formType);
     const body = await answer.text();
     if (answer.status !== 201)
       return { outcome: 'refused', status: answer.status, reason: textOf(body, 'summary'), swhid: '' };

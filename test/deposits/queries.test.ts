@@ -16,14 +16,7 @@ import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { aliceArchive, fallbackOrigin } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
-import {
-  archiveHeaders,
-  archivePart,
-  entryPart,
-  formOf,
-  formType,
-  helloZip,
-} from '../../testing/http/deposit-bodies.ts';
+import { archiveHeaders, formType, helloForm, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -156,8 +149,7 @@ test('a write whose result cannot be read gets 503, not the document and status 
   const { faults, log } = nodes.double;
   const node = await nodes.add(['http']);
   const alice = await nodes.register(node);
-  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const created = await alice.post('/1/software/', form, { ...formType, 'In-Progress': 'true' });
+  const created = await alice.post('/1/software/', helloForm, { ...formType, 'In-Progress': 'true' });
   t.is(created.status, 201);
   const statusNow = async () => (await alice.get('/1/software/1/status/')).text();
   await until(async () => (await statusNow()).includes('<deposit_status>partial<'));
@@ -176,11 +168,7 @@ test('a write whose result cannot be read gets 503, not the document and status 
     faults.set('subscribe', { kind: 'refuse', code: status.UNAVAILABLE }, Infinity);
   };
   isLostWith('ArchiveAdded');
-  const added = await alice.post(
-    '/1/software/1/media/',
-    new Uint8Array(helloZip),
-    archiveHeaders('more.zip'),
-  );
+  const added = await alice.post('/1/software/1/media/', helloZip, archiveHeaders('more.zip'));
   t.is(added.status, 503);
   t.is(added.headers.get('etag'), null);
   isBack();

@@ -32,7 +32,7 @@ test('a request with a key that names an upload is answered like the first time 
     'Upload-Length': String(helloTar.length),
     'Content-Type': 'application/offset+octet-stream',
   };
-  const upload = await alice.post('/1/software/uploads/', new Uint8Array(helloTar), begun);
+  const upload = await alice.post('/1/software/uploads/', helloTar, begun);
   const headers = {
     ...partial,
     Upload: upload.headers.get('location') ?? '',
@@ -58,7 +58,7 @@ test('a request with a key that names an upload is answered like the first time 
   t.is((await ask(other.url, { 'Idempotency-Key': 'more' })).status, 404, 'not repeated');
   const edit = (first.headers.get('location') ?? '').replace(baseUrl, '');
   const added = { ...headers, 'Idempotency-Key': 'added' };
-  const second = await alice.post('/1/software/uploads/', new Uint8Array(helloTar), begun);
+  const second = await alice.post('/1/software/uploads/', helloTar, begun);
   const add = (url: string) =>
     alice.post(url + edit.replace('metadata', 'media'), null, {
       ...added,

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import type { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -38,8 +38,7 @@ test('a committed append answered with 503 leaves an unseen deposit, and the rep
   const depositor = nodes.depositorOver(alice, node);
   nodes.double.faults.set('append', NO_FAULT); // the reservation of its id
   nodes.double.faults.set('append', { kind: 'commit and hang' }, Number.POSITIVE_INFINITY);
-  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const refused = await alice.post('/1/software/', form, formType);
+  const refused = await alice.post('/1/software/', helloForm, formType);
   t.is(refused.status, 503);
   t.truthy(refused.headers.get('retry-after'));
   t.notRegex(await refused.text(), /stored|kept/, 'the outcome is unknown');

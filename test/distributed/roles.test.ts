@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { ConsoleSession, linkFor, ownHeaders } from '../../testing/browser/sign-in.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { final, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -15,8 +15,7 @@ test('nodes of each role report their state, also without their log, and name wh
   await using nodes = await DistributedNodes.start({ callTimeout: 2000, retryTimeout: 3000 });
   const [serving, loading] = [await nodes.add(['http']), await nodes.add(['reactors'])];
   const alice = await nodes.register(serving);
-  const form = formOf([archivePart(), entryPart()]);
-  const answer = await alice.post('/1/software/', form, { ...formType, ...final });
+  const answer = await alice.post('/1/software/', helloForm, { ...formType, ...final });
   const status = (answer.headers.get('location') ?? '').replace(/\/metadata\/$/, '/status/');
   await alice.waitFor(status, 'done');
   const loader = { reactor: 'loader' };

@@ -5,15 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import { ServiceProcess } from '../../drills/service/service-process.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
-import {
-  archiveHeaders,
-  archivePart,
-  entryPart,
-  final,
-  formOf,
-  formType,
-  partial,
-} from '../../testing/http/deposit-bodies.ts';
+import { archiveHeaders, final, formType, helloForm, partial } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -92,8 +84,7 @@ test('a node stops soon while a put to its store hangs', async (t) => {
   const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port });
   const alice = await nodes.register(node);
   proxy.inject({ kind: 'slow', delay: 500 }, /^GET .*v1\//); // the checker is not done before
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  t.is((await alice.post('/1/software/', body, { ...formType, ...final })).status, 201);
+  t.is((await alice.post('/1/software/', helloForm, { ...formType, ...final })).status, 201);
   proxy.inject({ kind: 'silent' }, /^PUT/);
   const before = proxy.requests.length;
   await until(async () => proxy.requests.slice(before).some((request) => /^PUT .*v1\//.test(request)));

@@ -18,7 +18,7 @@ const SOON = { reactionPause: 1, stuckAfter: 200 } as const;
 async function deposited(client: TestClient, node: RunningService) {
   const archive = tarOf([{ name: 'paint/noise.bin', data: randomBytes(10_000) }]);
   const parts = [archivePart(archive, 'paint.tar', 'application/x-tar'), entryPart()];
-  const body = new Uint8Array(formOf(parts));
+  const body = formOf(parts);
   const answer = await client.at(node.url).post('/1/software/', body, { ...formType, ...final });
   const [, id = ''] = /\/1\/software\/(\d+)\//.exec(answer.headers.get('location') ?? '') ?? [];
   const sha256 = createHash('sha256').update(archive).digest('hex');

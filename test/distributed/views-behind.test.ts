@@ -9,6 +9,7 @@ import {
   final,
   formOf,
   formType,
+  helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { EventSource } from '../../testing/http/event-source.ts';
@@ -20,8 +21,7 @@ test('a node whose views are behind answers every deposit with its current state
   const [one, other] = [await nodes.add(['http']), await nodes.add(['http'])];
   const alice = await nodes.register(one, other);
   const depositor = nodes.depositorOver(alice, one, other);
-  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const old = await alice.post('/1/software/', form, { ...formType, ...partial });
+  const old = await alice.post('/1/software/', helloForm, { ...formType, ...partial });
   await depositor.deposit(1); // through the other, whose views then have the old one, too
   nodes.double.dropSubscriptions('silence');
 
@@ -36,10 +36,10 @@ test('a node whose views are behind answers every deposit with its current state
 
 const ORIGIN = 'https://forge.example/code/paint';
 
-function formNaming(relation: string, origin: string): Uint8Array<ArrayBuffer> {
+function formNaming(relation: string, origin: string): Buffer {
   const named = `<d:${relation}><d:origin url="${origin}"/></d:${relation}>`;
   const xml = entryXml(`<title>Paint</title><author><name>Ada</name></author>${named}`);
-  return new Uint8Array(formOf([archivePart(), entryPart(xml)]));
+  return formOf([archivePart(), entryPart(xml)]);
 }
 
 test('a node whose views are behind accepts a version of an origin done on another node, and of no other', async (t) => {
@@ -70,8 +70,7 @@ test('a node whose views are behind accepts metadata for a deposit done on anoth
   nodes.double.dropSubscriptions('silence');
   const ahead = await nodes.add(['http', 'reactors']);
 
-  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const created = await alice.post(`${ahead.url}/1/software/`, form, { ...formType, ...final });
+  const created = await alice.post(`${ahead.url}/1/software/`, helloForm, { ...formType, ...final });
   const edit = new URL(created.headers.get('location') ?? '').pathname;
   const status = await alice.waitFor(`${ahead.url}${edit.replace('metadata/', 'status/')}`, 'done');
   const context = /<deposit_swh_id_context>([^<]+)</.exec(status)?.[1] ?? '';
@@ -104,8 +103,7 @@ test('a node whose views are behind does not refuse the id of an event while the
   await using nodes = await DistributedNodes.start({ quietTime: 60_000, retryTimeout: 1000 });
   const behind = await nodes.add(['http']);
   const alice = await behind.register('alice', { collections: ['software'] });
-  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
-  t.is((await alice.post('/1/software/', form, { ...formType, ...partial })).status, 201);
+  t.is((await alice.post('/1/software/', helloForm, { ...formType, ...partial })).status, 201);
   nodes.double.dropSubscriptions('silence');
   const ahead = await nodes.add(['http', 'reactors']);
   await alice.post(`${ahead.url}/1/software/1/metadata/`, null, final);

@@ -8,6 +8,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  helloForm,
   helloTar,
   helloZip,
   md5Of,
@@ -55,7 +56,6 @@ const partialZip = { ...zip, ...partial };
 const finalZip = { ...zip, ...final };
 const partialEntry = { ...entryHeaders(), ...partial };
 const finalForm = { ...formType, ...final };
-const form = formOf([archivePart(), entryPart()]);
 const damagedZip = helloZip.subarray(0, -10);
 const nested = 'http://purl.org/net/sword/package/METSDSpaceSIP';
 
@@ -81,7 +81,7 @@ export const EXCHANGES: readonly Exchange[] = [
   request('its options', 'OPTIONS /1/servicedocument/'),
 
   // A deposit in one request.
-  request('create from a form', 'POST /1/software/', finalForm, form),
+  request('create from a form', 'POST /1/software/', finalForm, helloForm),
   after(1, 'done', request('its receipt', 'GET /1/software/1/metadata/')),
   request('its receipt as JSON', 'GET /1/software/1/metadata/', json),
   request('its receipt where an existing client looks', 'GET /1/software/1/atom/'),
@@ -203,7 +203,7 @@ export const EXCHANGES: readonly Exchange[] = [
     formOf([archivePart(), entryPart(entryXml('<title>A</title>'))]),
   ),
   after(4, 'rejected', request('why it is rejected, as JSON', 'GET /1/software/4/status/', json)),
-  request('a dry run', 'POST /1/software/?dry-run=true', finalForm, form),
+  request('a dry run', 'POST /1/software/?dry-run=true', finalForm, helloForm),
   request(
     'a dry run of a damaged zip',
     'POST /1/software/?dry-run=true',

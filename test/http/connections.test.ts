@@ -11,6 +11,7 @@ import {
   final,
   formOf,
   helloEntry,
+  helloForm,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
@@ -283,7 +284,7 @@ test.serial('a body shorter than its Content-Length is refused, and nothing is s
   const cases = [
     [{}, helloZip],
     [entry, Buffer.from(helloEntry)],
-    [form, formOf([archivePart(), entryPart()])],
+    [form, helloForm],
   ] as const;
   await leavesNothing(t, t.context.service, async () => {
     for (const [type, body] of cases) {
@@ -349,10 +350,9 @@ test('a client that sends Expect: 100-continue gets 100 if everything before the
 });
 
 test('a client that sends Expect: 100-continue with an entry or a form gets 100', async (t) => {
-  const form = formOf([archivePart(), entryPart()]);
   const bodies = [
     ['application/atom+xml', Buffer.from(helloEntry)],
-    [`multipart/form-data; boundary="${BOUNDARY}"`, form],
+    [`multipart/form-data; boundary="${BOUNDARY}"`, helloForm],
   ] as const;
   for (const [type, body] of bodies) {
     using connection = await RawConnection.to(t.context.service.url);

@@ -24,7 +24,7 @@ async function deposited(client: TestClient, ...archives: readonly Buffer[]) {
   let [media, digests] = ['/1/software/', [] as string[]];
   for (const [index, archive] of archives.entries()) {
     const headers = { ...archiveHeaders(`${index}.tar`, TAR), ...partial };
-    const answer = await client.post(media, new Uint8Array(archive), headers);
+    const answer = await client.post(media, archive, headers);
     const [, id] = /deposit_id>(\d+)</.exec(await answer.text()) ?? [];
     media = `/1/software/${id}/media/`;
   }
@@ -97,7 +97,7 @@ test.serial(
   'an archive known to be corrupt before its first byte is sent gets an error response',
   async (t) => {
     const { service, alice } = t.context;
-    const created = await alice.post('/1/software/', new Uint8Array(helloZip), {
+    const created = await alice.post('/1/software/', helloZip, {
       ...archiveHeaders(),
       ...partial,
     });

@@ -28,6 +28,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  helloForm,
   helloTar,
   helloZip,
   md5Of,
@@ -61,7 +62,7 @@ const bareEntry: FormPart = { headers: { 'content-type': 'application/atom+xml' 
 const creations: Record<string, { body: Buffer | string; headers: Record<string, string>; types: string[] }> =
   {
     'a form with the archive before the entry': {
-      body: formOf([archivePart(), entryPart()]),
+      body: helloForm,
       headers: { ...formType },
       types: ['ArchiveAdded', 'MetadataAdded'],
     },
@@ -154,7 +155,6 @@ function assertReceipt(
 
 test('a created deposit is complete unless In-Progress is true', async (t) => {
   const { alice } = t.context;
-  const whole = formOf([archivePart(), entryPart()]);
   const cases = [
     [{}, 'deposited'],
     [final, 'deposited'],
@@ -162,7 +162,7 @@ test('a created deposit is complete unless In-Progress is true', async (t) => {
     [{ 'In-Progress': 'True' }, 'partial'],
   ] as const;
   for (const [headers, status] of cases) {
-    const answer = await alice.post('/1/software/', whole, { ...formType, ...headers });
+    const answer = await alice.post('/1/software/', helloForm, { ...formType, ...headers });
     const id = idIn(parsedBody(await answer.text()));
     t.is(
       (await eventTypes(t, id)).includes('DepositCompleted'),
@@ -465,9 +465,8 @@ test('of concurrent writes with the same If-Match exactly one succeeds', async (
 
 test('concurrently created deposits get distinct ids', async (t) => {
   const { alice } = t.context;
-  const body = formOf([archivePart(), entryPart()]);
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => alice.post('/1/software/', body, { ...formType, ...partial })),
+    Array.from({ length: 20 }, () => alice.post('/1/software/', helloForm, { ...formType, ...partial })),
   );
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
   const ids = await Promise.all(answers.map(async (answer) => idIn(parsedBody(await answer.text()))));
@@ -833,8 +832,7 @@ async function begun(
   t: ExecutionContext<Context>,
   headers: Record<string, string> = partial,
 ): Promise<number> {
-  const body = formOf([archivePart(), entryPart()]);
-  const answer = await t.context.alice.post('/1/software/', body, { ...formType, ...headers });
+  const answer = await t.context.alice.post('/1/software/', helloForm, { ...formType, ...headers });
   return idIn(parsedBody(await answer.text()));
 }
 

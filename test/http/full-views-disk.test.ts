@@ -35,7 +35,7 @@ async function loaded(
 ): Promise<{ statusIri: string; swhid: string }> {
   const xml = entryXml(`${MANDATORY}<d:create_origin><d:origin url="${ORIGIN}"/></d:create_origin>`);
   const form = formOf([archivePart(), entryPart(xml)]);
-  const created = await client.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
+  const created = await client.post('/1/software/', form, { ...formType, ...final });
   t.is(created.status, 201);
   const statusIri = new URL(created.headers.get('location') ?? '').pathname.replace('metadata/', 'status/');
   const status = await client.waitFor(statusIri, 'done');

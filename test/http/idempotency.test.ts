@@ -10,14 +10,12 @@ import { demoTar } from '../../testing/archives/demo-tars.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
-  archivePart,
   entryHeaders,
-  entryPart,
   entryXml,
   final,
-  formOf,
   formType,
   helloEntry,
+  helloForm,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
@@ -46,7 +44,7 @@ async function create(
   headers: Record<string, string>,
   collection = 'software',
 ): Promise<Response> {
-  return client.post(`/1/${collection}/`, new Uint8Array(formOf([archivePart(), entryPart()])), {
+  return client.post(`/1/${collection}/`, helloForm, {
     ...formType,
     ...headers,
   });
@@ -314,8 +312,7 @@ test('a key reused with other content or another resource is a conflict; keys ar
     ['/1/software/', { ...partial, Slug: 'x' }],
     ['/1/art/', partial],
   ] as const) {
-    const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-    const refused = await alice.post(target, body, { ...formType, ...headers, ...key });
+    const refused = await alice.post(target, helloForm, { ...formType, ...headers, ...key });
     t.is(refused.status, 409, JSON.stringify({ target, ...headers }));
     assertErrorDocument(t, await refused.text(), 'Conflict');
     t.is(refused.headers.get('link'), `<${first.headers.get('location')}>; rel="edit"`);
@@ -338,8 +335,7 @@ test('a refused request records no event, and its key can be reused', async (t) 
   const alice = await service.register('alice', { collections: ['software'] });
   t.is((await create(alice, partial)).status, 201);
   const media = '/1/software/1/media/';
-  const add = (filename: string) =>
-    alice.post(media, new Uint8Array(helloZip), { ...archiveHeaders(filename), ...key });
+  const add = (filename: string) => alice.post(media, helloZip, { ...archiveHeaders(filename), ...key });
   t.is((await add('second.zip')).status, 400);
   const stored = await Array.fromAsync(service.service.log.readAll({ streamPrefixes: ['request-'] }));
   t.is(stored.length, 0);
@@ -353,7 +349,7 @@ test('archives, metadata and the completion are recorded once per key and get th
   const { alice, service } = t.context;
   const place = await created(t, alice);
   const archive = () =>
-    alice.post(`${place}media/`, new Uint8Array(helloZip), {
+    alice.post(`${place}media/`, helloZip, {
       ...archiveHeaders('more.zip'),
       'Idempotency-Key': 'archive',
     });

@@ -9,6 +9,7 @@ import {
   final,
   formOf,
   formType,
+  helloForm,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
@@ -26,7 +27,7 @@ const better = entryXml(
 
 /** Resolves to the path of a deposit, `/1/software/<id>/`. */
 async function deposit(t: ExecutionContext<Context>, headers: Record<string, string>): Promise<string> {
-  const answer = await t.context.alice.post('/1/software/', formOf([archivePart(), entryPart()]), {
+  const answer = await t.context.alice.post('/1/software/', helloForm, {
     ...formType,
     ...headers,
   });

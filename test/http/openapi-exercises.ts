@@ -4,11 +4,11 @@ import {
   archiveHeaders,
   archivePart,
   entryHeaders,
-  entryPart,
   final,
   formOf,
   formType,
   helloEntry,
+  helloForm,
   helloTar,
   helloZip,
   md5Of,
@@ -57,7 +57,7 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
   },
   createDeposit: async (send, { collection, wholeUpload }) => {
     const path = { collection };
-    const form = { path, headers: { ...formType, ...partial }, body: formOf([archivePart(), entryPart()]) };
+    const form = { path, headers: { ...formType, ...partial }, body: helloForm };
     await send(form);
     await send({ ...form, query: { 'dry-run': 'true' } });
     await send({ ...form, headers: { ...form.headers, ...asJson } });
@@ -193,7 +193,7 @@ async function addMetadata(send: Send, world: World): Promise<void> {
 async function replaceMetadata(send: Send, world: World): Promise<void> {
   const path = await newDeposit(world);
   await send({ path, headers: { ...entryHeaders(), ...partial }, body: helloEntry });
-  await send({ path, headers: { ...formType, ...final }, body: formOf([archivePart(), entryPart()]) });
+  await send({ path, headers: { ...formType, ...final }, body: helloForm });
   const { collection, done } = world;
   const headers = { 'Content-Type': ATOM_TYPE, 'X-Check-SWHID': done.swhid };
   await send({ path: { collection, deposit: done.deposit }, headers, body: helloEntry });

@@ -69,7 +69,7 @@ test.before(async (t) => {
     partial: () => deposit(alice, collection, { 'In-Progress': 'true' }),
     tar: async () => {
       const headers = { ...archiveHeaders('hello.tar', 'application/x-tar'), 'In-Progress': 'true' };
-      const answer = await alice.post(`/1/${collection}/`, new Uint8Array(helloTar), headers);
+      const answer = await alice.post(`/1/${collection}/`, helloTar, headers);
       return Number(/<deposit_id>(\d+)</.exec(await answer.text())?.[1]);
     },
     ready: () => until(async () => (await fetch(`${service.url}/health/ready`)).ok),

@@ -9,6 +9,7 @@ import {
   final,
   formOf,
   formType,
+  helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
@@ -164,8 +165,7 @@ test('the resources that browsers and crawlers request on their own are public',
 test('a page of another origin changes nothing with the credentials that a browser remembers', async (t) => {
   const { service } = t.context;
   const bob = await service.register('bob', { collections: ['software'] });
-  const form = formOf([archivePart(), entryPart()]);
-  const made = await bob.post('/1/software/', form, { ...formType, ...partial });
+  const made = await bob.post('/1/software/', helloForm, { ...formType, ...partial });
   const edit = made.headers.get('Location') ?? '';
   const others = [
     { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://elsewhere.example' },
@@ -176,7 +176,7 @@ test('a page of another origin changes nothing with the credentials that a brows
   for (const other of others) {
     t.is((await bob.post(edit, null, other)).status, 403, 'the form of a completion');
     t.is(
-      (await bob.post('/1/software/', form, { ...formType, ...other })).status,
+      (await bob.post('/1/software/', helloForm, { ...formType, ...other })).status,
       403,
       'the form of a deposit',
     );
@@ -185,15 +185,14 @@ test('a page of another origin changes nothing with the credentials that a brows
   t.regex(await (await bob.get(edit)).text(), /partial/);
   const own = [{ 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none' }, { Origin: service.url }];
   for (const headers of own)
-    t.is((await bob.post('/1/software/', form, { ...formType, ...partial, ...headers })).status, 201);
+    t.is((await bob.post('/1/software/', helloForm, { ...formType, ...partial, ...headers })).status, 201);
   t.is((await bob.post(edit, null)).status, 200, 'no browser');
 });
 
 test('a form of a page at the base URL may reach a service behind a proxy by another host name', async (t) => {
   await using service = await RunningService.start({ baseUrl: 'https://deposit.example/sword' });
   const bob = await service.register('bob', { collections: ['software'] });
-  const form = formOf([archivePart(), entryPart()]);
-  const of = (Origin: string) => bob.post('/1/software/', form, { ...formType, ...partial, Origin });
+  const of = (Origin: string) => bob.post('/1/software/', helloForm, { ...formType, ...partial, Origin });
   t.is((await of('https://deposit.example')).status, 201);
   t.is((await of('https://deposit.example:8443')).status, 403);
 });

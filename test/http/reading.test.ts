@@ -15,6 +15,7 @@ import {
   final,
   formOf,
   formType,
+  helloForm,
   helloTar,
   helloZip,
   partial,
@@ -36,9 +37,8 @@ test.before(async (t) => {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software', 'papers'] });
   const bob = await service.register('bob', { collections: ['software', 'robots'] });
-  const whole = formOf([archivePart(), entryPart()]);
-  const partialId = await created(alice, whole, partial);
-  const doneId = await created(alice, whole, final);
+  const partialId = await created(alice, helloForm, partial);
+  const doneId = await created(alice, helloForm, final);
   await alice.waitFor(`/1/software/${doneId}/status/`, 'done');
   t.context = { service, alice, bob, partialId, doneId };
 });
@@ -197,7 +197,7 @@ test('an archive is returned with the type of its bytes, whatever its declared t
   ] as const;
   for (const [bytes, label, type, packaging] of cases) {
     const headers = { ...archiveHeaders('hello', label), ...partial };
-    const made = await alice.post('/1/software/', new Uint8Array(bytes), headers);
+    const made = await alice.post('/1/software/', bytes, headers);
     const edit = new URL(made.headers.get('location') ?? '').pathname;
     const answer = await alice.get(edit.replace('metadata/', 'media/'));
     t.is(answer.headers.get('content-type'), type);
@@ -210,8 +210,7 @@ test('an archive is returned with the type of its bytes, whatever its declared t
 
 test('each format has its own entity tag for reads, and any of them is valid for writes', async (t) => {
   const { alice } = t.context;
-  const form = formOf([archivePart(), entryPart()]);
-  const deposit = `/1/software/${await created(alice, form, partial)}/`;
+  const deposit = `/1/software/${await created(alice, helloForm, partial)}/`;
   const [xml, json, rdf] = ['application/xml', 'application/json', 'application/rdf+xml'] as const;
   const formats = { metadata: [xml, json], status: [xml, json], content: [xml, json], history: [xml, json] };
   for (const [end, types] of Object.entries({ ...formats, statement: [xml, json, rdf] })) {
@@ -251,15 +250,14 @@ test('a collection that accepts one archive type checks the bytes, not the decla
   await administration.collection({ type: 'OpenCollection', collection: 'zips' });
   await administration.collection({ type: 'ChangeAcceptedTypes', collection: 'zips', accept });
   const carol = await t.context.service.register('carol', { collections: ['zips'] });
-  const send = (bytes: Buffer) =>
-    carol.post('/1/zips/', new Uint8Array(bytes), { ...archiveHeaders(), ...partial });
+  const send = (bytes: Buffer) => carol.post('/1/zips/', bytes, { ...archiveHeaders(), ...partial });
   await assertSwordError(t, await send(helloTar), 415, 'ErrorContent');
   t.is((await send(helloZip)).status, 201);
 });
 
 test('a conditional read of a receipt gets the new one after the settings of its collection change', async (t) => {
   const { service, alice } = t.context;
-  const made = await alice.post('/1/papers/', new Uint8Array(helloZip), { ...archiveHeaders(), ...partial });
+  const made = await alice.post('/1/papers/', helloZip, { ...archiveHeaders(), ...partial });
   const iri = new URL(made.headers.get('location') ?? '').pathname;
   const etag = (await alice.get(iri)).headers.get('etag') ?? '';
   t.is((await alice.get(iri, { 'If-None-Match': etag })).status, 304);
@@ -386,9 +384,8 @@ test('a deposit of another client, or under another collection, is not found', a
 
 test('a collection without a grant is answered like an unknown one', async (t) => {
   const { alice, bob } = t.context;
-  const body = formOf([archivePart(), entryPart()]);
   const [foreign, unknown] = await Promise.all(
-    ['papers', 'nowhere'].map((name) => bob.post(`/1/${name}/`, body, { ...formType })),
+    ['papers', 'nowhere'].map((name) => bob.post(`/1/${name}/`, helloForm, { ...formType })),
   );
   const summaries = [
     await assertSwordError(t, foreign as Response, 404, 'NotFound'),

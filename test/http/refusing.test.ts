@@ -15,6 +15,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  helloForm,
   helloTar,
   helloZip,
   md5Of,
@@ -50,7 +51,6 @@ const TOO_LARGE: Refusal = [413, 'MaxUploadSizeExceeded'];
 const NOT_ACCEPTED: Refusal = [415, 'ErrorContent'];
 
 const [MAX_UPLOAD, MAX_ENTRY, MAX_ARCHIVES] = [2_500, 1_500, 3];
-const whole = formOf([archivePart(), entryPart()]);
 const big = Buffer.concat([helloZip, Buffer.alloc(MAX_UPLOAD)]);
 
 test.before(async (t) => {
@@ -58,7 +58,7 @@ test.before(async (t) => {
   const service = await RunningService.start(limits);
   const alice = await service.register('alice', { collections: ['software'] });
   const create = async (headers: Record<string, string>): Promise<string> => {
-    const answer = await alice.post('/1/software/', whole, { ...formType, ...headers });
+    const answer = await alice.post('/1/software/', helloForm, { ...formType, ...headers });
     const id = child(parsedBody(await answer.text()), '{http://www.w3.org/2005/Atom}deposit_id').text;
     return `/1/software/${id}/`;
   };
@@ -127,7 +127,7 @@ refuses('bytes with another MD5 than declared are not stored', MISMATCH, ({ open
     malformed: createArchive({ 'Content-MD5': 'abc' }),
     'hex with a letter too many': createArchive({ 'Content-MD5': `${md5Of(helloZip)}0` }),
     'of the form, not of its archive': create(alone, { ...formType, 'Content-MD5': md5Of(alone) }),
-    'of another archive in a form': create(whole, { ...formType, ...other }),
+    'of another archive in a form': create(helloForm, { ...formType, ...other }),
     'of an entry': create(helloEntry, { 'Content-Type': ATOM_TYPE, ...other }),
     'in the part': createForm(archiveWith(other)),
     'in the part, with an underscore': createForm(archiveWith({ CONTENT_MD5: md5Of('other') })),
@@ -175,9 +175,9 @@ refuses('only archives and entries are accepted, each at its IRI', NOT_ACCEPTED,
     'an entry packed': create(helloEntry, { 'Content-Type': ATOM_TYPE, 'Content-Encoding': 'deflate' }),
     'another packaging': createArchive({ Packaging: 'http://purl.org/net/sword/package/METSDSpaceSIP' }),
     'another packaging of an entry': create(helloEntry, { 'Content-Type': ATOM_TYPE, Packaging: 'urn:x' }),
-    'another packaging of a form': create(whole, { ...formType, Packaging: 'urn:x' }),
+    'another packaging of a form': create(helloForm, { ...formType, Packaging: 'urn:x' }),
     'an entry at the EM-IRI': send('POST', `${open}media/`, entryHeaders(), helloEntry),
-    'an entry in a form at the EM-IRI': send('POST', `${open}media/`, formType, whole),
+    'an entry in a form at the EM-IRI': send('POST', `${open}media/`, formType, helloForm),
     'an archive at the Edit-IRI': send('PUT', `${open}metadata/`, archiveHeaders(), helloZip),
     'a text in a form at the Edit-IRI': send(
       'PUT',
@@ -273,20 +273,20 @@ refuses('a form has one archive, one entry, and its end', BAD_REQUEST, () => {
     'two entries after an archive': formOf([archivePart(), entryPart(), entryPart()]),
     'no part': `--${BOUNDARY}--\r\n`,
     'no closing boundary': formOf([archivePart(), entryPart()], { open: true }),
-    'cut in the closing boundary': whole.subarray(0, -5),
-    'cut in the entry': whole.subarray(0, -60),
-    'cut in the archive': whole.subarray(0, 200),
-    'cut in the first headers': whole.subarray(0, 30),
-    'another boundary': whole.toString('latin1').replaceAll(BOUNDARY, 'other'),
+    'cut in the closing boundary': helloForm.subarray(0, -5),
+    'cut in the entry': helloForm.subarray(0, -60),
+    'cut in the archive': helloForm.subarray(0, 200),
+    'cut in the first headers': helloForm.subarray(0, 30),
+    'another boundary': helloForm.toString('latin1').replaceAll(BOUNDARY, 'other'),
     garbage: Buffer.alloc(5_000, 'garbage'),
     'a part with headers beyond bounds': formOf([huge]),
     'a malformed header': formOf([{ headers: { 'Bad Header': 'x' }, body: 'x' }]),
-    'bytes after a boundary': whole.toString('latin1').replace(`--${BOUNDARY}\r\n`, `--${BOUNDARY}x\r\n`),
+    'bytes after a boundary': helloForm.toString('latin1').replace(`--${BOUNDARY}\r\n`, `--${BOUNDARY}x\r\n`),
   };
   return {
     ...Object.fromEntries(Object.entries(bodies).map(([what, body]) => [what, createForm(body)])),
-    'no boundary': create(whole, { 'Content-Type': 'multipart/form-data' }),
-    'an endless boundary': create(whole, {
+    'no boundary': create(helloForm, { 'Content-Type': 'multipart/form-data' }),
+    'an endless boundary': create(helloForm, {
       'Content-Type': `multipart/form-data; boundary=${'a'.repeat(71)}`,
     }),
   };
@@ -320,7 +320,7 @@ test.serial('a chunked body is refused as soon as it exceeds the limit', async (
   ] as const;
   await leavesNothing(t, service, async () => {
     for (const [body, headers] of bodies) {
-      const stream = new Response(new Uint8Array(body)).body;
+      const stream = new Response(body).body;
       const answer = await alice.send('POST', '/1/software/', { body: stream, headers, duplex: 'half' });
       await assertSwordError(t, answer, 413, 'MaxUploadSizeExceeded', headers['Content-Type']);
     }
@@ -491,13 +491,13 @@ test('a part of a form that is no file is named in its refusal', async (t) => {
 
 test.serial('an archive above the allowed number is refused before its bytes are requested', async (t) => {
   const { alice } = t.context;
-  const first = await alice.post('/1/software/', new Uint8Array(helloZip), {
+  const first = await alice.post('/1/software/', helloZip, {
     ...archiveHeaders(),
     ...partial,
   });
   const media = new URL(first.headers.get('location') ?? '').pathname.replace('metadata/', 'media/');
   for (let number = 2; number <= MAX_ARCHIVES; number += 1)
-    t.is((await alice.post(media, new Uint8Array(helloZip), archiveHeaders())).status, 201);
+    t.is((await alice.post(media, helloZip, archiveHeaders())).status, 201);
   const headers = { ...archiveHeaders(), Authorization: alice.authorization };
   const request = http.request(new URL(media, alice.url), { method: 'POST', headers });
   request.setHeader('Content-Length', helloZip.length);

@@ -334,7 +334,7 @@ test('the received part of an aborted chunk is retained, unless it has a checksu
     connection.reset();
     await until(async () => (await uploads.patch(upload, kept, '')).status === 204); // no other request writes to it now
     t.is(await uploads.offset(upload), kept);
-    const rest = new Uint8Array(largeTar.subarray(kept));
+    const rest = largeTar.subarray(kept);
     t.is((await uploads.patch(upload, kept, rest)).status, 204);
     t.deepEqual(await bytesOf(service, upload), largeTar);
   }
@@ -389,8 +389,8 @@ test('an upload used by a deposit that a restored log does not have is not found
   const headers = { ...archiveHeaders(), ...partial };
   const upload = await new TusUploads(alice).whole(helloZip);
   t.is((await alice.post('/1/software/', null, { ...headers, Upload: upload })).status, 201);
-  t.is((await bob.post('/1/software/', new Uint8Array(helloZip), headers)).status, 201);
-  await alice.post('/1/software/', new Uint8Array(largeTar), archiveHeaders('l.tar', 'application/x-tar'));
+  t.is((await bob.post('/1/software/', helloZip, headers)).status, 201);
+  await alice.post('/1/software/', largeTar, archiveHeaders('l.tar', 'application/x-tar'));
   for (const [depositId, status] of [
     [1, 409],
     [2, 404], // bob's
@@ -410,11 +410,7 @@ test('an upload used by a deposit that a restored log does not have is not found
 
 test('an archive too large for one request is deposited by naming its upload', async (t) => {
   const { alice, service, uploads } = t.context;
-  const plain = await alice.post(
-    '/1/software/',
-    new Uint8Array(largeTar),
-    archiveHeaders('large.tar', 'application/x-tar'),
-  );
+  const plain = await alice.post('/1/software/', largeTar, archiveHeaders('large.tar', 'application/x-tar'));
   const refused = await assertSwordError(t, plain, 413, 'MaxUploadSizeExceeded');
   t.regex(
     refused,
@@ -506,7 +502,7 @@ test('a refused request leaves the upload unchanged', async (t) => {
   const { alice, service, uploads } = t.context;
   const zip = { ...archiveHeaders(), ...partial };
   const upload = await uploads.whole(helloZip, metadataOf({ filename: 'a\u202eb.zip' }));
-  const done = await alice.post('/1/software/', new Uint8Array(helloZip), { ...archiveHeaders(), ...final });
+  const done = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...final });
   const final405 = (done.headers.get('location') ?? '').replace('metadata', 'media');
   const entryOnly = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
   const edit = entryOnly.headers.get('location') ?? '';
@@ -745,7 +741,7 @@ test('a service without resumable uploads has none of their routes', async (t) =
 test('a deposit that accepts no more archives leaves the upload to another deposit', async (t) => {
   const { alice, service, uploads } = t.context;
   const upload = await uploads.whole(helloZip);
-  const full = await alice.post('/1/software/', new Uint8Array(helloZip), {
+  const full = await alice.post('/1/software/', helloZip, {
     ...archiveHeaders(),
     ...partial,
   });
@@ -881,8 +877,7 @@ test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
   const uploads = new TusUploads(drill, 'drill');
   const [plain, checked] = [await uploads.begin(largeTar.length), await uploads.begin(largeTar.length)];
   const at = 200_000;
-  for (const upload of [plain, checked])
-    await uploads.patch(upload, 0, new Uint8Array(largeTar.subarray(0, at)));
+  for (const upload of [plain, checked]) await uploads.patch(upload, 0, largeTar.subarray(0, at));
   const connections: RawConnection[] = [];
   for (const [upload, headers] of [
     [plain, {}],
@@ -914,7 +909,7 @@ test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
   ] as const) {
     const { pathname } = new URL(upload);
     t.is(await uploadsAgain.offset(pathname), offset, 'bytes that were not synced and recorded do not count');
-    t.is((await uploadsAgain.patch(pathname, offset, new Uint8Array(largeTar.subarray(offset)))).status, 204);
+    t.is((await uploadsAgain.patch(pathname, offset, largeTar.subarray(offset))).status, 204);
     const archive = { ...archiveHeaders('a.tar', 'application/x-tar'), 'Content-MD5': md5Of(largeTar) };
     const named = { ...archive, ...partial, Upload: idOf(upload) };
     t.is((await again.post('/1/drill/', null, named)).status, 201);

@@ -24,6 +24,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { EventSource, type SentEvent } from '../../testing/http/event-source.ts';
@@ -50,13 +51,12 @@ SqliteEventLog.prototype.readStream = async function* (stream, options) {
 
 type Facts = Record<string, unknown>;
 
-const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
 const WAY = ['partial', 'deposited', 'verified', 'loading', 'done'];
 
 async function deposit(
   client: TestClient,
   collection = 'software',
-  body: Uint8Array<ArrayBuffer> = whole,
+  body: Buffer = helloForm,
   progress: Record<string, string> = final,
 ): Promise<number> {
   const answer = await client.post(`/1/${collection}/`, body, { ...formType, ...progress });
@@ -75,7 +75,7 @@ async function assertRefused(t: ExecutionContext, answer: Response, status: numb
 
 test('a deposit stream sends the current status, then each change, until the deposit is done', async (t) => {
   const { alice } = t.context;
-  const id = await deposit(alice, 'software', whole, partial);
+  const id = await deposit(alice, 'software', helloForm, partial);
   await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
   t.is(events.answer.status, 200);
   t.regex(events.answer.headers.get('content-type') ?? '', /^text\/event-stream/);
@@ -93,7 +93,7 @@ test('a deposit stream sends the current status, then each change, until the dep
 
 test('a stream event has the facts of the State-IRI', async (t) => {
   const { alice } = t.context;
-  const id = await deposit(alice, 'software', whole, { ...final, Slug: 'hello' });
+  const id = await deposit(alice, 'software', helloForm, { ...final, Slug: 'hello' });
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
   const { data } = await events.next();
@@ -113,7 +113,7 @@ test('a stream event has the facts of the State-IRI', async (t) => {
 
 test('Last-Event-ID resumes after any event, without loss or repetition', async (t) => {
   const { alice } = t.context;
-  const id = await deposit(alice, 'software', whole, partial);
+  const id = await deposit(alice, 'software', helloForm, partial);
   const path = `/1/software/${id}/events/`;
   await using events = await EventSource.open(alice, path);
   const received = [await events.next()];
@@ -137,7 +137,7 @@ test('Last-Event-ID resumes after any event, without loss or repetition', async 
 
 test('the stream of a rejected deposit closes with a one-minute retry, and reports its next check when resumed', async (t) => {
   const { alice, service } = t.context;
-  const bare = new Uint8Array(formOf([archivePart(), entryPart(entryXml('<title>No author</title>'))]));
+  const bare = formOf([archivePart(), entryPart(entryXml('<title>No author</title>'))]);
   const id = await deposit(alice, 'software', bare);
   await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   const path = `/1/software/${id}/events/`;
@@ -175,7 +175,7 @@ test('a deletion is reported on the stream, and then the deposit is not found', 
 
 test('a client that resumes after a deletion gets the event, and then a response that ends its retries', async (t) => {
   const { alice, bob } = t.context;
-  const id = await deposit(alice, 'software', whole, partial);
+  const id = await deposit(alice, 'software', helloForm, partial);
   const path = `/1/software/${id}/events/`;
   const { id: token = '' } = await firstOf(alice, path);
   await alice.delete(`/1/software/${id}/metadata/`);
@@ -315,7 +315,7 @@ test('streams require access to the deposit, and are read-only', async (t) => {
 
 test('HEAD is answered as GET is, also with an invalid Last-Event-ID', async (t) => {
   const { alice } = t.context;
-  const id = await deposit(alice, 'software', whole, partial);
+  const id = await deposit(alice, 'software', helloForm, partial);
   for (const path of [`/1/software/${id}/events/`, '/1/software/events/']) {
     t.is((await alice.send('HEAD', path)).status, 200, path);
     const refused = await alice.send('HEAD', path, { headers: { 'Last-Event-ID': 'x' } });
@@ -375,7 +375,7 @@ test('the number of open streams per client is limited', async (t) => {
 
 test('a stream ends at once when its client half-closes the connection, and releases its permit', async (t) => {
   const { service, alice } = t.context;
-  const id = await deposit(alice, 'software', whole, partial);
+  const id = await deposit(alice, 'software', helloForm, partial);
   using connection = await RawConnection.to(service.url);
   const asked = `GET /1/software/${id}/events/ HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n\r\n`;
   await connection.send(asked);
@@ -393,7 +393,7 @@ test('a stream ends at once when its client half-closes the connection, and rele
 test('the streams of a client end when it is disabled, before they send anything else', async (t) => {
   const { service } = t.context;
   const dora = await service.register('dora', { collections: ['software'] });
-  const id = await deposit(dora, 'software', whole, partial);
+  const id = await deposit(dora, 'software', helloForm, partial);
   await using events = await EventSource.open(dora, `/1/software/${id}/events/`);
   await events.next();
   await service.administration.client({ type: 'DisableClient', client: 'dora' });
@@ -404,7 +404,7 @@ test('the streams of a client end when it is disabled, before they send anything
 test('the streams of a client end at once when it loses access, also when nothing happens', async (t) => {
   const { service } = t.context;
   const emil = await service.register('emil', { collections: ['software'] });
-  const id = await deposit(emil, 'software', whole, partial);
+  const id = await deposit(emil, 'software', helloForm, partial);
   const losses = [
     { type: 'CollectionRevoked', command: { type: 'RevokeCollection', collection: 'software' } },
     { type: 'ClientDisabled', command: { type: 'DisableClient' } },
@@ -456,7 +456,7 @@ test('a service that shuts down closes its streams, and clients resume with the 
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   await using all = await EventSource.open(alice, '/1/software/events/');
-  const id = await deposit(alice, 'software', whole, partial);
+  const id = await deposit(alice, 'software', helloForm, partial);
   const { id: token = '' } = await all.next();
   await using one = await EventSource.open(alice, `/1/software/${id}/events/`);
   await one.next();

@@ -20,6 +20,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  helloForm,
   helloTar,
   helloZip,
   partial,
@@ -63,7 +64,7 @@ async function created(
 
 /** Makes a partial deposit with hello.zip and an entry. */
 function begun(client: TestClient): Promise<string> {
-  return created(client, formOf([archivePart(), entryPart()]), { ...formType, ...partial });
+  return created(client, helloForm, { ...formType, ...partial });
 }
 
 async function receiptOf(client: TestClient, deposit: string): Promise<Parsed> {
@@ -92,11 +93,10 @@ test.serial(
   async (t) => {
     const { alice, service } = t.context;
     const open = await begun(alice);
-    const form = formOf([archivePart(), entryPart()]);
     const uploads = [
       ['POST', '/1/software/', helloZip, archiveHeaders()],
       ['POST', '/1/software/', helloEntry, entryHeaders()],
-      ['POST', '/1/software/', form, formType],
+      ['POST', '/1/software/', helloForm, formType],
       ['POST', `${open}media/`, helloZip, archiveHeaders()],
       ['PUT', `${open}media/1/`, helloZip, archiveHeaders()],
       ['PUT', `${open}metadata/`, helloEntry, entryHeaders()],

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { MODULES } from '../../src/modules/modules.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { final, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -36,8 +36,7 @@ for (const { name } of MODULES) {
       const client = new TestClient(service.url, before.client, password);
       const { collection, depositId } = before;
       t.is((await client.get(`/1/${collection}/${depositId}/status/`)).status, 201);
-      const form = formOf([archivePart(), entryPart()]);
-      const created = await client.post(`/1/${collection}/`, form, { ...formType, ...final });
+      const created = await client.post(`/1/${collection}/`, helloForm, { ...formType, ...final });
       t.is(created.status, 201, await created.text());
       const edit = new URL(created.headers.get('Location') ?? '', service.url).pathname;
       await client.waitFor(edit.replace('metadata', 'status'), 'done');
@@ -46,7 +45,7 @@ for (const { name } of MODULES) {
       const absent = ABSENT[name]?.replace('COLLECTION', collection);
       if (absent !== undefined) t.is((await client.get(absent)).status, 404, absent);
       if (name === 'dry-run') {
-        const dry = await client.post(`/1/${collection}/?dry-run=true`, form, { ...formType, ...final });
+        const dry = await client.post(`/1/${collection}/?dry-run=true`, helloForm, { ...formType, ...final });
         t.is(dry.status, 400);
       }
     } finally {

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
 import { MinioBucket } from '../../src/object-store/s3/bucket.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { addUser } from '../../testing/s3/minio-users.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -49,8 +49,7 @@ for (const [what, policy, prefix] of [
     const place = await placeWith(policy, prefix);
     await using service = await RunningService.start({ archiveStore: { kind: 's3', ...place } });
     const alice = await service.register('alice', { collections: ['software'] });
-    const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-    t.is((await alice.post('/1/software/', body, formType)).status, 201);
+    t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
     await alice.waitFor('/1/software/1/status/', 'done');
     const store = await opened(t, place);
     await t.notThrowsAsync(store.ready());

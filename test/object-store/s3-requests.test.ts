@@ -82,7 +82,7 @@ test('a small deposit costs four requests on a node that accepts, checks and loa
   const deposit = async (id: number) => {
     const entry = entryPart(helloEntry.replace('<title>', `<title>${id} `));
     const archive = archivePart(zipOf([{ name: 'hello.py', data: `print(${id})` }]));
-    const form = new Uint8Array(formOf([archive, entry]));
+    const form = formOf([archive, entry]);
     t.is((await alice.post('/1/software/', form, { ...formType, ...final })).status, 201);
     await alice.waitFor(`/1/software/${id}/status/`, 'done');
   };

@@ -5,14 +5,7 @@ import test from 'ava';
 import { parse } from 'yaml';
 import { CHORES, recordSuccess } from '../../src/service/backends/last-success.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
-import {
-  archiveHeaders,
-  archivePart,
-  entryPart,
-  final,
-  formOf,
-  formType,
-} from '../../testing/http/deposit-bodies.ts';
+import { archiveHeaders, final, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -61,8 +54,7 @@ async function ask(): Promise<Exposition> {
   await using service = await RunningService.start();
   for (const chore of CHORES) await recordSuccess(service.folder, chore);
   const alice = await service.register('alice', { collections: ['software'] });
-  const form = formOf([archivePart(), entryPart()]);
-  await alice.post('/1/software/', form, { ...formType, ...final });
+  await alice.post('/1/software/', helloForm, { ...formType, ...final });
   await alice.waitFor('/1/software/1/status/', 'done');
   await withoutStore(service, async () => {
     const large = zipOf([{ name: 'noise', data: randomBytes(200_000) }]);

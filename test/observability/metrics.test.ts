@@ -10,12 +10,10 @@ import { silentLogger } from '../../src/tools/logger.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import {
   archiveHeaders,
-  archivePart,
-  entryPart,
   final,
-  formOf,
   formType,
   helloEntry,
+  helloForm,
   helloZip,
   md5Of,
   partial,
@@ -395,8 +393,7 @@ test('concurrent scrapes return the same complete result', async (t) => {
 
 /** Deposits and waits until it is done; resolves to the State-IRI. */
 async function depositHello(alice: TestClient): Promise<string> {
-  const form = formOf([archivePart(), entryPart()]);
-  const status = statusOf(await alice.post('/1/software/', form, { ...formType, ...final }));
+  const status = statusOf(await alice.post('/1/software/', helloForm, { ...formType, ...final }));
   await alice.waitFor(status, 'done');
   return status;
 }

@@ -18,7 +18,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import type { Logger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { final, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { EventSource } from '../../testing/http/event-source.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
@@ -222,7 +222,7 @@ async function depositIn(
     const traceparent = `00-${CALLER.traceId}-${CALLER.spanId}-${flags}`;
     await (await EventSource.open(alice, '/1/software/events/'))[Symbol.asyncDispose]();
     const headers = { ...formType, ...final, traceparent };
-    t.is((await alice.post('/1/software/', formOf([archivePart(), entryPart()]), headers)).status, 201);
+    t.is((await alice.post('/1/software/', helloForm, headers)).status, 201);
     await alice.waitFor('/1/software/1/status/', 'done');
     while ((receiver?.taken.length ?? 5) < 5) await setTimeout(50);
     t.is(await service.end('SIGTERM'), 0);

@@ -96,7 +96,7 @@ async function restarted(
 async function deposited(service: RunningService, client: TestClient) {
   const archive = tarOf([{ name: 'paint/noise.bin', data: randomBytes(100_000) }]);
   const parts = [archivePart(archive, 'paint.tar', 'application/x-tar'), entryPart()];
-  const answer = await client.post('/1/software/', new Uint8Array(formOf(parts)), { ...formType, ...final });
+  const answer = await client.post('/1/software/', formOf(parts), { ...formType, ...final });
   const [, id = ''] = /\/1\/software\/(\d+)\//.exec(answer.headers.get('location') ?? '') ?? [];
   const sha256 = createHash('sha256').update(archive).digest('hex');
   const file = path.join(

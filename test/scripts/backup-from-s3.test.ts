@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -21,8 +21,7 @@ test('a backup from S3 and a restore into S3 continue while the store restarts',
   const archiveStore = { kind: 's3', ...parseS3Url(urlOf('originals')), accessKey, secretKey } as const;
   await using service = await RunningService.start({ archiveStore });
   const alice = await service.register('alice', { collections: ['software'] });
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  t.is((await alice.post('/1/software/', body, formType)).status, 201);
+  t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
   await alice.waitFor('/1/software/1/status/', 'done');
   await service.stop();
 

@@ -5,13 +5,11 @@ import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { readBackup } from '../../src/operations/backup/backup-folder.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
-
-const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
 
 test('a backup under load is complete, the next is incremental, and a service continues on its restore', async (t) => {
   await using service = await RunningService.start();
@@ -21,7 +19,7 @@ test('a backup under load is complete, the next is incremental, and a service co
   const over = new AbortController();
   const load = (async () => {
     while (!over.signal.aborted) {
-      if ((await alice.post('/1/software/', body(), formType)).status === 201) acknowledged += 1;
+      if ((await alice.post('/1/software/', helloForm, formType)).status === 201) acknowledged += 1;
     }
   })();
   const first = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
@@ -61,14 +59,14 @@ test('a backup under load is complete, the next is incremental, and a service co
   await there.waitFor(`/1/software/${acknowledged}/status/`, 'done');
   const media = await there.get('/1/software/1/media/');
   t.is(media.status, 200);
-  t.is((await there.post('/1/software/', body(), formType)).status, 201, 'the service continues there');
+  t.is((await there.post('/1/software/', helloForm, formType)).status, 201, 'the service continues there');
   await there.waitFor(`/1/software/${acknowledged + 1}/status/`, 'done');
 });
 
 test('the files of a backup and of its restore are private to their owner', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  t.is((await alice.post('/1/software/', body(), formType)).status, 201);
+  t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   for (const folder of [backup, elsewhere]) await chmod(folder, 0o755);
   const readable = async (folder: string) => {

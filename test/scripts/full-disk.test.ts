@@ -43,7 +43,7 @@ test('backup, restore and migrate name the target whose disk is full', async (t)
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const bytes = zipOf([{ name: 'random', data: randomBytes(3_000_000) }]);
-  await alice.post('/1/software/', new Uint8Array(bytes), { ...archiveHeaders(), ...partial });
+  await alice.post('/1/software/', bytes, { ...archiveHeaders(), ...partial });
   const [backup, { folder }] = [await temporaryFolder(t), service];
   t.is((await runScript(folder, 'backup', ['--init', backup])).code, 0);
   const env = { DEPOSIT_ARCHIVE_STORE: `file:${full}/restored` };
@@ -94,7 +94,7 @@ test('a rebuild that fills the disk of a service gives the space back', async (t
     (await readdir(path.join(data, 'views'))).filter((name) => name.startsWith('views.2.')),
     [],
   );
-  const made = await alice.post('/1/software/', new Uint8Array(zipOf([])), {
+  const made = await alice.post('/1/software/', zipOf([]), {
     ...archiveHeaders(),
     ...partial,
   });

@@ -17,11 +17,9 @@ import { AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts
 import {
   ATOM_TYPE,
   archiveHeaders,
-  archivePart,
-  entryPart,
-  formOf,
   formType,
   helloEntry,
+  helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
@@ -288,7 +286,7 @@ const denied = '<Error><Code>AccessDenied</Code><Message>Access Denied.</Message
 async function serviceWithDeposit(): Promise<RunningService> {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', new Uint8Array(formOf([archivePart(), entryPart()])), formType);
+  await alice.post('/1/software/', helloForm, formType);
   await alice.waitFor('/1/software/1/status/', 'done');
   return service;
 }
@@ -297,7 +295,7 @@ async function serviceWithDeposit(): Promise<RunningService> {
 async function addArchive({ url }: RunningService): Promise<StoredObject> {
   const bytes = zipOf([{ name: 'random', data: randomBytes(100_000) }]);
   const headers = { ...archiveHeaders(), ...partial };
-  await new TestClient(url, 'alice').post('/1/software/', new Uint8Array(bytes), headers);
+  await new TestClient(url, 'alice').post('/1/software/', bytes, headers);
   return { sha256: hash('sha256', bytes), length: bytes.length };
 }
 

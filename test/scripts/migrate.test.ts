@@ -15,15 +15,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { lockFile } from '../../src/tools/files/lock-file.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import {
-  archiveHeaders,
-  archivePart,
-  entryPart,
-  formOf,
-  formType,
-  helloZip,
-  partial,
-} from '../../testing/http/deposit-bodies.ts';
+import { archiveHeaders, formType, helloForm, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
@@ -68,15 +60,14 @@ test('a log is copied to EventStoreDB from a running service and back, and the s
   const double = engines.use(await EventStoreDbDouble.start());
   const original = engines.use(await RunningService.start({ baseUrl }));
   const alice = await original.register('alice', { collections: ['software'] });
-  const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
   const deposit = async () => {
-    const created = await alice.post('/1/software/', whole, formType);
+    const created = await alice.post('/1/software/', helloForm, formType);
     t.is(created.status, 201);
     const { pathname } = new URL(created.headers.get('location') ?? '');
     await alice.waitFor(pathname.replace('/metadata/', '/status/'), 'done');
   };
   await deposit();
-  await alice.post('/1/software/', new Uint8Array(helloZip), { ...archiveHeaders(), ...partial });
+  await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   const parked = {
     id: randomUUID(),
     type: 'EventParked',

@@ -21,14 +21,7 @@ import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import {
-  archivePart,
-  entryHeaders,
-  entryPart,
-  entryXml,
-  formOf,
-  formType,
-} from '../../testing/http/deposit-bodies.ts';
+import { entryHeaders, entryXml, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
@@ -46,8 +39,7 @@ async function deposit(
   client: TestClient,
   headers: Record<string, string>,
 ): Promise<void> {
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const created = await client.post('/1/software/', body, { ...formType, ...headers });
+  const created = await client.post('/1/software/', helloForm, { ...formType, ...headers });
   t.is(created.status, 201);
 }
 

@@ -16,7 +16,7 @@ import type { AnyProjection } from '../../src/views/projection.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -25,11 +25,7 @@ import { RunningService } from '../../testing/service/running-service.ts';
 
 async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
   for (let number = 0; number < count; number += 1) {
-    const created = await client.post(
-      '/1/software/',
-      new Uint8Array(formOf([archivePart(), entryPart()])),
-      formType,
-    );
+    const created = await client.post('/1/software/', helloForm, formType);
     t.is(created.status, 201);
   }
 }

@@ -15,6 +15,7 @@ import {
   final,
   formOf,
   formType,
+  helloForm,
   helloTar,
   helloZip,
   partial,
@@ -37,9 +38,8 @@ test.before(async (t) => {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'alice.example' });
   const bob = await service.register('bob', { collections: ['software'] });
-  const form = formOf([archivePart(), entryPart()]);
   for (const id of [1, 2]) {
-    await alice.post('/1/software/', form, { ...formType, ...final });
+    await alice.post('/1/software/', helloForm, { ...formType, ...final });
     await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   }
   await service.administration.client({ type: 'SetDomain', client: 'alice', domain: null });

@@ -19,7 +19,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';
 import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -109,9 +109,8 @@ test('invalid arguments of a command are refused with 2 before anything is done'
 test('a command whose output is closed finishes its changes; one that only prints ends', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
   for (const _ of [1, 2, 3])
-    t.is((await alice.post('/1/software/', body, { ...formType, 'In-Progress': 'true' })).status, 201);
+    t.is((await alice.post('/1/software/', helloForm, { ...formType, 'In-Progress': 'true' })).status, 201);
   t.deepEqual(await unheard(service.folder, 'status', ['--watch', '--json']), { code: 0, err: '' });
   t.deepEqual(await unheard(service.folder, 'expire', ['--older-than', '0s']), { code: 0, err: '' });
   for (const id of [1, 2, 3])
@@ -269,9 +268,8 @@ test('an output that cannot be written is one sentence, and a failure', async (t
 test('all rejected deposits are checked again by one command', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
   for (const id of [1, 2]) {
-    t.is((await alice.post('/1/software/', body, formType)).status, 201);
+    t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
     await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   }
   const retry = (...args: string[]) => runScript(service.folder, 'retry', args);
@@ -305,9 +303,8 @@ test('all rejected deposits are checked again by one command', async (t) => {
 test('retry prints a deposit that cannot be read, goes on, and ends with 1', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
   for (const id of [1, 2]) {
-    await alice.post('/1/software/', body, formType);
+    await alice.post('/1/software/', helloForm, formType);
     await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   }
   await service.stop(); // so that its views do not see the event of a newer release

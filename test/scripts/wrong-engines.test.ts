@@ -17,7 +17,7 @@ import { ControlClient as OperatedService } from '../../src/service/operator-por
 import { lockLog } from '../../src/service/operator-port/data-directory-lock.ts';
 import { identityOf } from '../../src/service/operator-port/directory-id.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -29,8 +29,7 @@ import { RunningService } from '../../testing/service/running-service.ts';
 async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {
   const service = await RunningService.start({ eventLog: { kind: 'sqlite', file } });
   const alice = await service.register('alice', { collections: ['software'] });
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  t.is((await alice.post('/1/software/', body, formType)).status, 201);
+  t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
   await alice.waitFor('/1/software/1/status/', 'done');
   await service.service.store.put(
     (async function* () {

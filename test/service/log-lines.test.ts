@@ -16,6 +16,7 @@ import {
   formOf,
   formType,
   helloEntry,
+  helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
@@ -57,7 +58,7 @@ test('a failed write to the store logs engine and cause with the id of its reque
 test('an unexpected error is logged with the id of its request', async (t) => {
   const { service, line } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
+  await alice.post('/1/software/', helloForm, { ...formType, ...final });
   await alice.waitFor('/1/software/1/status/', 'done');
   for await (const { sha256 } of service.service.store.list()) await service.service.store.remove(sha256);
   const answer = await alice.get('/1/software/1/media/');

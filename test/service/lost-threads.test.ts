@@ -55,7 +55,7 @@ async function serviceWithThreads(t: ExecutionContext) {
   const deposit = async (): Promise<void> => {
     const archive = tarOf([{ name: 'noise', data: randomBytes(700_000) }]);
     const form = formOf([archivePart(archive, 'a.tar', 'application/x-tar'), entryPart()]);
-    const answer = await alice.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
+    const answer = await alice.post('/1/software/', form, { ...formType, ...final });
     t.is(answer.status, 201, await answer.clone().text());
     const editIri = answer.headers.get('location') ?? '';
     await alice.waitFor(editIri.replace(/metadata\/$/, 'status/'), 'done');

@@ -10,7 +10,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { appendBinding, BINDINGS, boundStore } from '../../src/service/backends/store-binding.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
@@ -27,7 +27,7 @@ async function idsIn(folder: string): Promise<Ids> {
 
 async function deposited(service: RunningService): Promise<RunningService> {
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', new Uint8Array(formOf([archivePart(), entryPart()])), formType);
+  await alice.post('/1/software/', helloForm, formType);
   await alice.waitFor('/1/software/1/status/', 'done');
   return service;
 }

@@ -8,14 +8,7 @@ import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import {
-  archivePart,
-  entryPart,
-  final,
-  formOf,
-  formType,
-  partial,
-} from '../../testing/http/deposit-bodies.ts';
+import { final, formType, helloForm, partial } from '../../testing/http/deposit-bodies.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { EnteredFiles } from '../../testing/processes/entered-files.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -86,9 +79,8 @@ test('a create, a status request and an event enter only the files of their ways
   await administration.grant('alice', 'software');
   const alice = new TestClient(service.url, 'alice');
   await until(async () => (await alice.get('/1/software/')).ok);
-  const form = formOf([archivePart(), entryPart()]);
   const create = async (headers: Readonly<Record<string, string>>): Promise<number> => {
-    const created = await alice.post('/1/software/', form, { ...formType, ...headers });
+    const created = await alice.post('/1/software/', helloForm, { ...formType, ...headers });
     t.is(created.status, 201, await created.text());
     return Number(created.headers.get('Location')?.split('/').at(-3));
   };

@@ -24,7 +24,7 @@ export function testOperators(test: Test): void {
     const { depositId, key } = upgraded.expected.keyed;
     const form = formOf([archivePart(Buffer.from(helloZip), 'keyed.zip'), entryPart(KEYED_ENTRY)]);
     const headers = { ...formType, ...final, 'Idempotency-Key': key };
-    const repeated = await upgraded.client('alice').post('/1/software/', new Uint8Array(form), headers);
+    const repeated = await upgraded.client('alice').post('/1/software/', form, headers);
     t.is(repeated.status, 201);
     t.is(/<deposit_id>(\d+)</.exec(await repeated.text())?.[1], String(depositId));
   });

@@ -11,7 +11,7 @@ const tar = tarOf([
   { name: 'b', type: '1', linkName: 'a' },
   { name: 'a', data: 'second' },
 ]);
-const body = new Uint8Array(formOf([archivePart(tar, 'a.tar', 'application/x-tar'), entryPart()]));
+const body = formOf([archivePart(tar, 'a.tar', 'application/x-tar'), entryPart()]);
 
 test('a deposit that an older release accepted with a replaced target of a hard link verifies', async (t) => {
   const folder = await temporaryFolder(t);

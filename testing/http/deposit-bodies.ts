@@ -60,3 +60,6 @@ export function formOf(parts: readonly FormPart[], { open = false } = {}): Buffe
   ]);
   return Buffer.concat([...pieces, open ? '' : `--${BOUNDARY}--\r\n`].map((piece) => Buffer.from(piece)));
 }
+
+/** A form with {@link helloZip} and {@link helloEntry}. */
+export const helloForm = formOf([archivePart(), entryPart()]);

@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import type { NotificationSettings } from '../../src/modules/webhooks/notification-settings.ts';
 import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../http/deposit-bodies.ts';
+import { final, formType, helloForm } from '../http/deposit-bodies.ts';
 import type { TestClient } from '../http/test-client.ts';
 import { temporaryFolder } from '../processes/temporary-folder.ts';
 import { RunningService } from './running-service.ts';
@@ -14,7 +14,6 @@ import { WebhookReceiver } from './webhook-receiver.ts';
 const HOUR = 3_600_000;
 /** Pauses short enough for a test, and receivers on this machine. */
 const HASTY = { allowPrivate: true, giveUpAfter: 72 * HOUR, firstPause: 20, longestPause: 200 };
-const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
 
 /** The statuses of a valid deposit. */
 export const WAY = ['partial', 'deposited', 'verified', 'loading', 'done'] as const;
@@ -51,6 +50,6 @@ export async function deposit(
   collection: string,
   progress: Record<string, string> = final,
 ): Promise<number> {
-  const answer = await client.post(`/1/${collection}/`, whole, { ...formType, ...progress });
+  const answer = await client.post(`/1/${collection}/`, helloForm, { ...formType, ...progress });
   return Number(/<deposit_id>(\d+)</.exec(await answer.text())?.[1]);
 }

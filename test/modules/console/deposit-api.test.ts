@@ -193,7 +193,7 @@ test('a depositor gets nothing of other clients, and no events', async (t) => {
 
 test('the history of a deleted deposit remains for operators and auditors', async (t) => {
   const { service, alice } = t.context;
-  const created = await alice.post('/1/software/', new Uint8Array(body), {
+  const created = await alice.post('/1/software/', body, {
     ...formType,
     'In-Progress': 'true',
   });
@@ -217,7 +217,7 @@ const body = formOf([archivePart(helloTar, 'hello.tar', 'application/x-tar'), en
 
 /** Makes a deposit, and resolves to its id once it is done. */
 async function loaded(client: TestClient): Promise<number> {
-  const answer = await client.post('/1/software/', new Uint8Array(body), { ...formType, ...final });
+  const answer = await client.post('/1/software/', body, { ...formType, ...final });
   const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
   await client.waitFor(`/1/software/${id}/status/`, 'done');
   return id;

@@ -109,11 +109,11 @@ test('an archive is found by its digest after its replacement, and a deposit by 
   const { service, alice } = t.context;
   const zipped = (text: string) => zipOf([{ name: 'a', data: text }]);
   const headers = { ...archiveHeaders('first.zip'), ...partial };
-  const post = { headers: { ...headers, Slug: 'the-slug' }, body: new Uint8Array(zipped('one')) };
+  const post = { headers: { ...headers, Slug: 'the-slug' }, body: zipped('one') };
   const created = await alice.send('POST', '/1/software/', post);
   const location = created.headers.get('location') ?? '';
   const id = Number(/\/(\d+)\/metadata\/$/.exec(location)?.[1]);
-  const put = { headers, body: new Uint8Array(zipped('another')) };
+  const put = { headers, body: zipped('another') };
   t.is((await alice.send('PUT', location.replace('metadata', 'media'), put)).status, 204);
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const idsOfSearch = async (text: string) => {

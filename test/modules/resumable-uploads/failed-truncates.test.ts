@@ -67,7 +67,7 @@ test.serial('after a restart no client learns an offset before its record is syn
   const alice = await service.register('alice', { collections: ['software'] });
   const uploads = new TusUploads(alice);
   const iri = await uploads.begin(20);
-  await uploads.patch(iri, 0, new Uint8Array(Buffer.from('ten bytes.')));
+  await uploads.patch(iri, 0, Buffer.from('ten bytes.'));
   await service.stop();
   await service.startAgain();
   const [again, place] = [new TusUploads(alice.at(service.url)), new URL(iri).pathname];
@@ -83,10 +83,10 @@ test.serial('an upload whose failed write cannot be undone is unusable until it 
   const uploads = new TusUploads(alice);
   const archive = tarOf([{ name: 'a/noise', data: randomBytes(100_000) }]);
   const iri = await uploads.begin(archive.length);
-  await uploads.patch(iri, 0, new Uint8Array(archive.subarray(0, 50_000)));
+  await uploads.patch(iri, 0, archive.subarray(0, 50_000));
   const datasync = await failFileCalls(t, 'datasync');
   const truncate = await failFileCalls(t, 'truncate');
-  const rest = new Uint8Array(archive.subarray(50_000));
+  const rest = archive.subarray(50_000);
   await assertSwordError(t, await uploads.patch(iri, 50_000, rest), 503, 'ServiceUnavailable');
   datasync.works();
   const id = /([0-9a-f-]{36})\/$/.exec(iri)?.[1] ?? '';

@@ -763,7 +763,7 @@ async function deposited(
     }`,
   );
   const body = formOf([archivePart(archive, 'p.tar', 'application/x-tar'), entryPart(entry)]);
-  const answer = await client.post('/1/software/', new Uint8Array(body), {
+  const answer = await client.post('/1/software/', body, {
     ...formType,
     ...(more ? partial : final),
   });
@@ -771,7 +771,7 @@ async function deposited(
   const id = /\/(\d+)\/metadata\/$/.exec(location)?.[1];
   if (id === undefined) throw new Error(`${answer.status} ${await answer.text()}`);
   if (more)
-    await client.post(`/1/software/${id}/media/`, new Uint8Array(more), {
+    await client.post(`/1/software/${id}/media/`, more, {
       ...archiveHeaders('more.tar', 'application/x-tar'),
       ...final,
     });
