@@ -8,6 +8,7 @@ import { withTimeout } from '../../src/tools/concurrency/with-timeout.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -129,7 +130,7 @@ test('a login or grant revoked while a body arrives refuses the write, and nothi
       ...archiveHeaders(),
       'In-Progress': 'true',
     });
-    const { pathname: media } = new URL(created.headers.get('location')?.replace('metadata', 'media') ?? '');
+    const media = `${pathOf(created)}media/`;
     const before = await service.service.log.head();
     const connections = [];
     for (const target of ['/1/software/', media]) {

@@ -34,6 +34,7 @@ import {
   md5Of,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -602,7 +603,7 @@ test('an archive with a generic type, or a part without one, is identified by it
       const headers = { ...archiveHeaders('a', `application/${label}`), ...partial };
       const created = await alice.post('/1/software/', bytes, headers);
       t.is(created.status, 201, `${label} ${type}`);
-      const media = new URL(created.headers.get('location')?.replace('metadata', 'media') ?? '').pathname;
+      const media = `${pathOf(created)}media/`;
       t.is((await alice.get(media)).headers.get('content-type'), type);
     }
     const text = await alice.post('/1/software/', 'text', archiveHeaders('a', `application/${label}`));
@@ -630,7 +631,7 @@ test('an archive is returned under its label only if that fits its bytes', async
   for (const [bytes, label, expected] of cases) {
     const headers = { ...archiveHeaders('a', `application/${label}`), ...partial };
     const created = await alice.post('/1/software/', bytes, headers);
-    const media = new URL(created.headers.get('location')?.replace('metadata', 'media') ?? '').pathname;
+    const media = `${pathOf(created)}media/`;
     t.is((await alice.get(media)).headers.get('content-type'), `application/${expected}`, label);
   }
 });

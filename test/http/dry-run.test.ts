@@ -20,6 +20,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
@@ -134,7 +135,7 @@ test.serial('a dry run reports the same as the later checks', async (t) => {
   const form = wholeForm(entryXml(`<title>T</title>${url}`), helloZip.subarray(0, -30));
   const trial = parsedBody(await (await alice.post(IRI, form, { ...formType })).text());
   const made = await alice.post('/1/software/', form, { ...formType, ...final });
-  const status = (made.headers.get('location') ?? '').replace('metadata/', 'status/');
+  const status = `${pathOf(made)}status/`;
   const real = parsedBody(await alice.waitFor(status, 'rejected'));
   const detail = `${DEPOSIT}deposit_status_detail`;
   t.is(
@@ -153,7 +154,7 @@ test.serial('a dry run of metadata alone reports a deposit that is done', async 
     `<title>P</title><author><name>A</name></author>${url}<d:create_origin><d:origin url="${origin}"/></d:create_origin>`,
   );
   const made = await alice.post('/1/software/', wholeForm(creating), { ...formType, ...final });
-  await alice.waitFor((made.headers.get('location') ?? '').replace('metadata/', 'status/'), 'done');
+  await alice.waitFor(`${pathOf(made)}status/`, 'done');
   const about = (named: string, fields = url) =>
     entryXml(
       `<title>P</title><author><name>A</name></author>${fields}<d:reference><d:origin url="${named}"/></d:reference>`,

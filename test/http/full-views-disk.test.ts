@@ -10,6 +10,7 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
@@ -37,7 +38,7 @@ async function loaded(
   const form = formOf([archivePart(), entryPart(xml)]);
   const created = await client.post('/1/software/', form, { ...formType, ...final });
   t.is(created.status, 201);
-  const statusIri = new URL(created.headers.get('location') ?? '').pathname.replace('metadata/', 'status/');
+  const statusIri = `${pathOf(created)}status/`;
   const status = await client.waitFor(statusIri, 'done');
   return { statusIri, swhid: /<deposit_swh_id>([^<]+)</.exec(status)?.[1] ?? '' };
 }

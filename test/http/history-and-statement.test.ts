@@ -15,11 +15,11 @@ import {
   entryXml,
   final,
   formOf,
-  formType,
   helloTar,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -43,6 +43,8 @@ const entry = entryXml(
   '<title>Hello</title><author><name>Ada</name></author><codemeta:url>https://ada.example/</codemeta:url>',
 );
 
+const form = formOf([archivePart(), entryPart(entry)]);
+
 const DETAIL =
   'The deposit has been loaded.\nWarnings:\n- Suggested fields are missing (metadata-provenance)';
 
@@ -51,23 +53,17 @@ test.before(async (t) => {
   const options = { collections: ['software', 'papers'], domain: 'alice.example' };
   const alice = await service.register('alice', options);
   const bob = await service.register('bob', { collections: ['software'] });
-  const done = await created(alice, final);
+  const done = await makeDeposit(alice, final, form);
   await alice.waitFor(`${done}status/`, 'rejected');
   await service.administration.client({ type: 'SetDomain', client: 'alice', domain: 'ada.example' });
   await operate(service, { type: 'RetryChecks', depositId: idIn(done) });
   await alice.waitFor(`${done}status/`, 'done');
-  const open = await created(alice, partial);
+  const open = await makeDeposit(alice, partial, form);
   await alice.post(`${open}media/`, helloTar, archiveHeaders('docs.tar', 'application/x-tar'));
   t.context = { service, alice, bob, done, open };
 });
 
 test.after.always((t) => t.context.service[Symbol.asyncDispose]());
-
-async function created(client: TestClient, headers: Record<string, string>): Promise<string> {
-  const body = formOf([archivePart(), entryPart(entry)]);
-  const answer = await client.post('/1/software/', body, { ...formType, ...headers });
-  return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
-}
 
 /** Runs a command as an operator whose name clients do not see. */
 async function operate(
@@ -190,7 +186,7 @@ test('the history as JSON has the same facts', async (t) => {
 
 test('an event that names no actor is shown in the history as one of the service', async (t) => {
   const { alice, service } = t.context;
-  const path = await created(alice, partial);
+  const path = await makeDeposit(alice, partial, form);
   const events = await eventsOf(service, path);
   const foreign = { type: 'ArchivesRemoved', data: { depositId: idIn(path) } };
   await appendAfter(service.service.log, `deposit-${idIn(path)}`, events.at(-1), foreign);
@@ -201,7 +197,7 @@ test('an event that names no actor is shown in the history as one of the service
 
 test('a long history is split into linked pages', async (t) => {
   const { alice, service } = t.context;
-  const long = await created(alice, partial);
+  const long = await makeDeposit(alice, partial, form);
   const archive = {
     filename: 'a.zip',
     mediaType: 'application/zip',
@@ -323,7 +319,7 @@ test('the Statement lists exactly the archives of the deposit at any time', asyn
   );
   t.true(files[0]?.endsWith(`${open}media/1/`));
 
-  const own = await created(alice, partial);
+  const own = await makeDeposit(alice, partial, form);
   await alice.put(`${own}media/`, helloTar, archiveHeaders('new.tar', 'application/x-tar'));
   const replaced = parsedBody(await (await alice.get(`${own}statement/`)).text());
   t.deepEqual(
@@ -410,7 +406,7 @@ test('HEAD, OPTIONS, ETag and 405 work as for the other resources of a deposit',
 
 test('history and Statement are hidden from other clients, and gone for a deleted deposit', async (t) => {
   const { alice, bob, done } = t.context;
-  const deleted = await created(alice, partial);
+  const deleted = await makeDeposit(alice, partial, form);
   t.is((await alice.delete(`${deleted}metadata/`)).status, 204);
   for (const end of ['history/', 'statement/']) {
     const foreign = await assertSwordError(t, await bob.get(`${done}${end}`), 404, 'NotFound', end);

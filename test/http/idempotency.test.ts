@@ -19,6 +19,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit, pathOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -32,22 +33,12 @@ const key = { 'Idempotency-Key': 'a7d1-first' };
 const streamOf = (text: string): string => `request-${hash('sha256', `alice\0${text}`)}`;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Resolves to the path of a new deposit without its last part, in software. */
-async function created(t: ExecutionContext, client: TestClient): Promise<string> {
-  const answer = await create(client, partial);
-  t.is(answer.status, 201);
-  return new URL(answer.headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
-}
-
 async function create(
   client: TestClient,
   headers: Record<string, string>,
   collection = 'software',
 ): Promise<Response> {
-  return client.post(`/1/${collection}/`, helloForm, {
-    ...formType,
-    ...headers,
-  });
+  return client.post(`/1/${collection}/`, helloForm, { ...formType, ...headers });
 }
 
 test('a deposit created by a repetition days after its first request has the time of the repetition', async (t) => {
@@ -94,8 +85,7 @@ test('a create repeated with its key gets the first response, also after later c
 
 test('a repeated request gets the first response even if the collection no longer accepts such archives', async (t) => {
   const { alice, service } = t.context;
-  const { headers } = await create(alice, partial, 'tars');
-  const place = new URL(headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
+  const place = pathOf(await create(alice, partial, 'tars'));
   const archive = (target: string, name: string) =>
     alice.post(target, helloZip, { ...archiveHeaders(), ...partial, 'Idempotency-Key': name });
   const sends = [
@@ -148,8 +138,7 @@ test('a repeated request gets the first response even if the client may no longe
 test('a repeated request gets the first response even if smaller ones are accepted now', async (t) => {
   await using service = await RunningService.start({ baseUrl: 'http://deposit.example' });
   const dora = await service.register('dora', { collections: ['art'] });
-  const open = (await create(dora, partial, 'art')).headers.get('location') ?? '';
-  const media = new URL(open).pathname.replace('metadata', 'media');
+  const media = `${pathOf(await create(dora, partial, 'art'))}media/`;
   const sends = (client: TestClient, name: string) => [
     () => create(client, { ...partial, 'Idempotency-Key': `form ${name}` }, 'art'),
     () => client.post(media, helloZip, { ...archiveHeaders(), ...partial, 'Idempotency-Key': `zip ${name}` }),
@@ -174,7 +163,7 @@ test('a repeated request gets the first response even if smaller ones are accept
 test('a repeated request gets the first response even if an earlier release accepted longer values', async (t) => {
   const { service, alice } = t.context;
   const { log } = service.service;
-  const path = await created(t, alice);
+  const path = await makeDeposit(alice, partial);
   const events = await Array.fromAsync(log.readStream(path.replace('/1/software/', 'deposit-').slice(0, -1)));
   const known = events.find(({ type }) => type === 'MetadataAdded')?.data['entry'] as MetadataEntry;
   const inside = `<external_identifier>${'x'.repeat(300)}</external_identifier><d:metadata-provenance><s:url xmlns:s="http://schema.org/">https://a.example/${'x'.repeat(600)}</s:url></d:metadata-provenance>`;
@@ -243,7 +232,7 @@ for (const headers of completions) {
 
   test(`a completion with ${sent} that version 0.1.0 recorded is answered`, async (t) => {
     const { alice, service } = t.context;
-    const place = await created(t, alice);
+    const place = await makeDeposit(alice, partial);
     const [depositId, iri] = [Number(place.split('/')[3]), `${place}metadata`];
     for (const [index, requested] of [
       [iri, null, null, null, null],
@@ -258,7 +247,7 @@ for (const headers of completions) {
 
   test(`a completion with ${sent} is recorded as version 0.1.0 repeats it`, async (t) => {
     const { alice, service } = t.context;
-    const place = await created(t, alice);
+    const place = await makeDeposit(alice, partial);
     const answer = await alice.post(`${place}metadata/`, null, { ...headers, 'Idempotency-Key': place });
     t.is(answer.status, 200);
     const [begun] = await Array.fromAsync(service.service.log.readStream(streamOf(place)));
@@ -293,7 +282,7 @@ test('ten concurrent creates with one key create one deposit', async (t) => {
 
 test('a key applies to a resource under all spellings of its path', async (t) => {
   const { alice } = t.context;
-  const place = await created(t, alice);
+  const place = await makeDeposit(alice, partial);
   const headers = { 'Idempotency-Key': 'one name', ...entryHeaders(), ...partial };
   const send = (target: string) => alice.post(target, helloEntry, headers);
   const first = await send(`${place}metadata/`);
@@ -347,7 +336,7 @@ test('a refused request records no event, and its key can be reused', async (t) 
 
 test('archives, metadata and the completion are recorded once per key and get the same response again', async (t) => {
   const { alice, service } = t.context;
-  const place = await created(t, alice);
+  const place = await makeDeposit(alice, partial);
   const archive = () =>
     alice.post(`${place}media/`, helloZip, {
       ...archiveHeaders('more.zip'),
@@ -386,7 +375,7 @@ test('archives, metadata and the completion are recorded once per key and get th
 
 test('the key of an empty POST to a deposit that is complete is recorded, too', async (t) => {
   const { alice } = t.context;
-  const place = await created(t, alice);
+  const place = await makeDeposit(alice, partial);
   t.is((await alice.post(`${place}metadata/`, null, final)).status, 200);
   const headers = { ...final, 'Idempotency-Key': 'completed-before' };
   for (const _ of [1, 2]) t.is((await alice.post(`${place}metadata/`, null, headers)).status, 200);
@@ -396,7 +385,7 @@ test('the key of an empty POST to a deposit that is complete is recorded, too', 
 
 test('a PUT repeated with its key replaces nothing again, also after the completion, and a new one is refused then', async (t) => {
   const { alice, service } = t.context;
-  const place = await created(t, alice);
+  const place = await makeDeposit(alice, partial);
   const media = (key: string) =>
     alice.put(`${place}media/`, helloZip, {
       ...archiveHeaders('new.zip'),
@@ -430,7 +419,7 @@ test('a PUT repeated with its key replaces nothing again, also after the complet
 
 test('a PUT to a File-IRI is repeated with its key and the same If-Match, until its archive is removed', async (t) => {
   const { alice } = t.context;
-  const place = await created(t, alice);
+  const place = await makeDeposit(alice, partial);
   const { headers } = await alice.get(`${place}metadata/`);
   const replace = () =>
     alice.put(`${place}media/1/`, helloZip, {

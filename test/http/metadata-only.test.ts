@@ -12,6 +12,7 @@ import {
   formType,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
@@ -112,7 +113,7 @@ test('a SWHID with qualifiers in another order is returned in canonical order', 
   const [core = '', ...qualifiers] = paint.context.split(';');
   const turned = [core, ...qualifiers.toReversed()].join(';');
   const answer = await describe(alice, mandatory + object(turned), {});
-  const status = (answer.headers.get('location') ?? '').replace('metadata/', 'status/');
+  const status = `${pathOf(answer)}status/`;
   const body = await (await alice.get(status)).text();
   t.is(valueIn(body, 'deposit_swh_id_context'), paint.context);
   t.regex(body, /Warnings:\n- Suggested fields are missing \(metadata-provenance\)/);
@@ -135,7 +136,7 @@ test('directory, revision, snapshot and origin of a deposit can be described, in
     t.is(answer.status, 201, await answer.text());
   }
   const described = await describe(alice, mandatory + origin(paint.origin));
-  const status = (described.headers.get('location') ?? '').replace('metadata/', 'status/');
+  const status = `${pathOf(described)}status/`;
   t.is(valueIn(await (await alice.get(status)).text(), 'deposit_swh_id'), '', 'an origin has no identifier');
 });
 

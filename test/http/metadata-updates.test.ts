@@ -9,10 +9,10 @@ import {
   final,
   formOf,
   formType,
-  helloForm,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit, pathOf } from '../../testing/http/made-deposits.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
 import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 
@@ -25,18 +25,9 @@ const better = entryXml(
   '<title>Better</title><author><name>Ada</name></author><external_identifier>better</external_identifier>',
 );
 
-/** Resolves to the path of a deposit, `/1/software/<id>/`. */
-async function deposit(t: ExecutionContext<Context>, headers: Record<string, string>): Promise<string> {
-  const answer = await t.context.alice.post('/1/software/', helloForm, {
-    ...formType,
-    ...headers,
-  });
-  return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
-}
-
 /** Resolves to the path and the identifier of a deposit that is done. */
 async function done(t: ExecutionContext<Context>): Promise<{ path: string; swhid: string; body: string }> {
-  const path = await deposit(t, final);
+  const path = await makeDeposit(t.context.alice);
   const body = await t.context.alice.waitFor(`${path}status/`, 'done');
   return { path, swhid: /<deposit_swh_id>([^<]+)</.exec(body)?.[1] ?? '', body };
 }
@@ -79,7 +70,7 @@ test.serial('a metadata update names no origin but that of its deposit', async (
     );
   const form = formOf([archivePart(), entryPart(entry('create_origin'))]);
   const created = await alice.post('/1/software/', form, { ...formType, ...final });
-  const path = new URL(created.headers.get('location') ?? '').pathname.replace('metadata/', '');
+  const path = pathOf(created);
   const body = await alice.waitFor(`${path}status/`, 'done');
   const swhid = /<deposit_swh_id>([^<]+)</.exec(body)?.[1] ?? '';
   t.is((await alice.put(`${path}metadata/`, entry('add_to_origin'), checking(swhid))).status, 204);
@@ -95,7 +86,7 @@ test.serial('a metadata update names no origin but that of its deposit', async (
 test('Allow lists the metadata update where it is possible', async (t) => {
   const { alice } = t.context;
   const { path, swhid } = await done(t);
-  const open = await deposit(t, partial);
+  const open = await makeDeposit(alice, partial);
   const allow = async (iri: string) => (await alice.send('OPTIONS', iri)).headers.get('allow');
   t.is(await allow(`${path}metadata/`), 'GET, HEAD, PUT, OPTIONS');
   t.is(await allow(`${path}media/`), 'GET, HEAD, OPTIONS');
@@ -108,7 +99,7 @@ test('Allow lists the metadata update where it is possible', async (t) => {
 test.serial('an invalid metadata update is refused, and nothing is recorded', async (t) => {
   const { alice, service } = t.context;
   const { path, swhid } = await done(t);
-  const open = await deposit(t, partial);
+  const open = await makeDeposit(alice, partial);
   const bare = await alice.post('/1/software/', better, { ...entryHeaders(), ...final });
   const rejected = new URL(bare.headers.get('location') ?? '').pathname;
   await alice.waitFor(rejected.replace('metadata/', 'status/'), 'rejected');

@@ -13,6 +13,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
@@ -34,7 +35,7 @@ function depositing(client: TestClient, xml: string, headers: Record<string, str
 async function done(t: ExecutionContext, client: TestClient, answer: Response): Promise<string> {
   const body = await answer.text();
   t.is(answer.status, 201, body);
-  const path = new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
+  const path = pathOf(answer);
   await client.waitFor(`${path}status/`, 'done');
   return path;
 }
@@ -159,7 +160,7 @@ test.serial('adding to an origin without loaded versions is refused, and nothing
     ...entryHeaders(),
     ...final,
   });
-  await alice.waitFor(bare.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'rejected');
+  await alice.waitFor(`${pathOf(bare)}status/`, 'rejected');
   await leavesNothing(t, service, async () => {
     for (const origin of [bobs, open, rejected, `${PROVIDER}/never`, `${PROVIDER}/paint/`]) {
       const xml = entry('add_to_origin', origin);
@@ -184,7 +185,7 @@ test('a version can be added to an origin of another collection of the client', 
   const origin = `${PROVIDER}/moved`;
   const form = formOf([archivePart(), entryPart(entry('create_origin', origin))]);
   const paper = await alice.post('/1/papers/', form, { ...formType, ...final });
-  await alice.waitFor(paper.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'done');
+  await alice.waitFor(`${pathOf(paper)}status/`, 'done');
   t.is((await depositing(alice, entry('add_to_origin', origin), partial)).status, 201);
 });
 
@@ -200,6 +201,6 @@ test('both creating and adding to an origin is a bad request; a foreign origin i
     ...archiveHeaders(),
     ...partial,
   });
-  const fallback = `${service.url}${new URL(opened.headers.get('location') ?? '').pathname.replace('metadata/', '')}`;
+  const fallback = `${service.url}${pathOf(opened)}`;
   await assertSwordError(t, await depositing(carol, entry('add_to_origin', fallback)), 403, 'Forbidden');
 });

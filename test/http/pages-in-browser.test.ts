@@ -7,6 +7,7 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 
 const test = consoleTests({ alice: { collections: ['software'], domain: 'alice.example' } });
@@ -18,7 +19,7 @@ async function pagesOf(alice: TestClient): Promise<readonly string[]> {
   const entry = entryXml(`<title>${LONG_TITLE}</title><author><name>Ada</name></author>${url}`);
   const deposit = async (...parts: Parameters<typeof formOf>[0]): Promise<string> => {
     const answer = await alice.post('/1/software/', formOf(parts), { ...formType, ...final });
-    return (answer.headers.get('location') ?? '').replace(/metadata\/$/, '');
+    return pathOf(answer);
   };
   const [done, rejected] = [await deposit(archivePart(), entryPart(entry)), await deposit(archivePart())];
   const status = await alice.waitFor(`${done}status/`, 'done');

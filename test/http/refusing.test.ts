@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import anyTest, { type TestFn } from 'ava';
-import { child, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   ATOM_TYPE,
@@ -21,6 +20,7 @@ import {
   md5Of,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit, pathOf } from '../../testing/http/made-deposits.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { leavesNothing } from '../../testing/service/stored-things.ts';
@@ -57,12 +57,7 @@ test.before(async (t) => {
   const limits = { maxUploadSize: MAX_UPLOAD, maxEntrySize: MAX_ENTRY, maxArchives: MAX_ARCHIVES };
   const service = await RunningService.start(limits);
   const alice = await service.register('alice', { collections: ['software'] });
-  const create = async (headers: Record<string, string>): Promise<string> => {
-    const answer = await alice.post('/1/software/', helloForm, { ...formType, ...headers });
-    const id = child(parsedBody(await answer.text()), '{http://www.w3.org/2005/Atom}deposit_id').text;
-    return `/1/software/${id}/`;
-  };
-  const [open, done] = [await create(partial), await create(final)];
+  const [open, done] = [await makeDeposit(alice, partial), await makeDeposit(alice)];
   await alice.waitFor(`${done}status/`, 'done');
   t.context = { service, alice, open, done };
 });
@@ -495,7 +490,7 @@ test.serial('an archive above the allowed number is refused before its bytes are
     ...archiveHeaders(),
     ...partial,
   });
-  const media = new URL(first.headers.get('location') ?? '').pathname.replace('metadata/', 'media/');
+  const media = `${pathOf(first)}media/`;
   for (let number = 2; number <= MAX_ARCHIVES; number += 1)
     t.is((await alice.post(media, helloZip, archiveHeaders())).status, 201);
   const headers = { ...archiveHeaders(), Authorization: alice.authorization };

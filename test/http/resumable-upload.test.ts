@@ -25,6 +25,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
@@ -443,7 +444,7 @@ test('an archive too large for one request is deposited by naming its upload', a
 test('an archive is added or replaced by naming an upload, by its id and with the name of its creation', async (t) => {
   const { alice, uploads } = t.context;
   const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
-  const media = (created.headers.get('location') ?? '').replace('metadata', 'media');
+  const media = `${pathOf(created)}media/`;
   const described = metadataOf({ filename: 'a "b".zip', filetype: 'application/zip' });
   const added = await alice.post(media, null, { Upload: idOf(await uploads.whole(helloZip, described)) });
   t.is(added.status, 201);
@@ -503,7 +504,7 @@ test('a refused request leaves the upload unchanged', async (t) => {
   const zip = { ...archiveHeaders(), ...partial };
   const upload = await uploads.whole(helloZip, metadataOf({ filename: 'a\u202eb.zip' }));
   const done = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...final });
-  const final405 = (done.headers.get('location') ?? '').replace('metadata', 'media');
+  const final405 = `${pathOf(done)}media/`;
   const entryOnly = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
   const edit = entryOnly.headers.get('location') ?? '';
   const media = edit.replace('metadata', 'media');
@@ -600,7 +601,7 @@ test('a repeated request with an Idempotency-Key that names an upload gets the s
 test('a repeated PUT that names an upload gets the same response after another archive has replaced that one', async (t) => {
   const { alice, uploads } = t.context;
   const created = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
-  const media = new URL(created.headers.get('location') ?? '').pathname.replace('metadata', 'media');
+  const media = `${pathOf(created)}media/`;
   const [first, second] = [await uploads.whole(helloZip), await uploads.whole(largeTar)];
   const put = (upload: string, key: string) =>
     alice.put(media, null, {
@@ -745,7 +746,7 @@ test('a deposit that accepts no more archives leaves the upload to another depos
     ...archiveHeaders(),
     ...partial,
   });
-  const media = (full.headers.get('location') ?? '').replace('metadata', 'media');
+  const media = `${pathOf(full)}media/`;
   const named = { ...archiveHeaders(), Upload: upload };
   await assertSwordError(t, await alice.post(media, null, named), 400, 'ErrorBadRequest');
   const record = JSON.parse(await readFile(fileOf(service, upload, 'json'), 'utf8')) as { state: unknown };
@@ -792,12 +793,13 @@ test('after a restart each upload has its offset; unverified bytes and orphaned 
   for (const upload of [used, usedNow]) await writeFile(fileOf(service, upload, 'bytes'), helloZip);
   await service.startAgain();
 
-  const [again, pathOf] = [alice.at(service.url), (upload: string): string => new URL(upload).pathname];
+  const again = alice.at(service.url);
+  const pathIn = (iri: string): string => new URL(iri).pathname;
   const uploadsAgain = new TusUploads(again);
-  for (const upload of [begun, verifying]) t.is(await uploadsAgain.offset(pathOf(upload)), 4);
-  const head = await uploadsAgain.head(pathOf(begun));
+  for (const upload of [begun, verifying]) t.is(await uploadsAgain.offset(pathIn(upload)), 4);
+  const head = await uploadsAgain.head(pathIn(begun));
   t.is(head.headers.get('upload-metadata'), metadata['Upload-Metadata'] ?? '');
-  t.is((await uploadsAgain.patch(pathOf(verifying), 4, 'efghij')).status, 204);
+  t.is((await uploadsAgain.patch(pathIn(verifying), 4, 'efghij')).status, 204);
   t.is((await bytesOf(service, verifying)).toString(), 'abcdefghij');
   const left = await readdir(path.join(service.folder, 'uploads'));
   const known = [begun, verifying, used, unused, usedNow, unusedNow].flatMap((upload) =>
@@ -806,14 +808,14 @@ test('after a restart each upload has its offset; unverified bytes and orphaned 
   t.deepEqual(left.sort(), known.sort());
 
   const nothing = checksumOf('sha1', Buffer.alloc(0));
-  const added = await uploadsAgain.patch(pathOf(used), helloZip.length, '', nothing);
+  const added = await uploadsAgain.patch(pathIn(used), helloZip.length, '', nothing);
   await assertSwordError(t, added, 423, 'UploadLocked', 'by the request that has claimed it');
   for (const [upload, first] of [
     [used, created],
     [usedNow, createdNow],
   ] as const) {
     const repeated = await again.post('/1/software/', null, { ...headers, Upload: idOf(upload) });
-    const iri = `${again.url}${pathOf(first.headers.get('location') ?? '')}`;
+    const iri = `${again.url}${pathIn(first.headers.get('location') ?? '')}`;
     t.is(repeated.headers.get('link'), `<${iri}>; rel="edit"`);
     await assertSwordError(t, repeated, 409, 'Conflict');
     t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`]);

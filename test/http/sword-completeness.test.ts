@@ -25,6 +25,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit, pathOf } from '../../testing/http/made-deposits.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { swordClients } from '../../testing/http/sword-clients.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
@@ -59,12 +60,7 @@ async function created(
 ): Promise<string> {
   const answer = await client.post('/1/software/', body, headers);
   if (answer.status !== 201) throw new Error(await answer.text());
-  return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
-}
-
-/** Makes a partial deposit with hello.zip and an entry. */
-function begun(client: TestClient): Promise<string> {
-  return created(client, helloForm, { ...formType, ...partial });
+  return pathOf(answer);
 }
 
 async function receiptOf(client: TestClient, deposit: string): Promise<Parsed> {
@@ -92,7 +88,7 @@ test.serial(
   'RFC 9530 digests are verified like an MD5: a mismatch is refused and stores nothing',
   async (t) => {
     const { alice, service } = t.context;
-    const open = await begun(alice);
+    const open = await makeDeposit(alice, partial);
     const uploads = [
       ['POST', '/1/software/', helloZip, archiveHeaders()],
       ['POST', '/1/software/', helloEntry, entryHeaders()],
@@ -254,7 +250,7 @@ test('the root of multipart/related is an entry by the type parameter, in any po
     t.is(child(await receiptOf(alice, deposit), `${ATOM}title`).text, 'Hello');
     t.deepEqual(await bytesOf(await alice.get(`${deposit}media/`)), helloZip);
   }
-  const media = await begun(alice);
+  const media = await makeDeposit(alice, partial);
   t.is((await alice.post(`${media}media/`, relatedOf([archive]), related())).status, 201);
   const withEntry = await alice.post(`${media}media/`, relatedOf([root, archive]), related(type));
   await assertSwordError(t, withEntry, 415, 'ErrorContent');
@@ -271,7 +267,7 @@ test.serial(
   'base64 is decoded with lines of any length, and the digests are those of the decoded bytes',
   async (t) => {
     const { alice, service } = t.context;
-    const open = await begun(alice);
+    const open = await makeDeposit(alice, partial);
     const base64 = helloZip.toString('base64');
     const put = (text: string, ...headers: string[]) =>
       alice.put(
@@ -302,7 +298,7 @@ test.serial(
 
 test.serial('a part that declares unchanged bytes is stored as it is', async (t) => {
   const { alice } = t.context;
-  const open = await begun(alice);
+  const open = await makeDeposit(alice, partial);
   for (const encoding of ['binary', '8bit', '7BIT']) {
     const form = relatedOf([[[...payload, `Content-Transfer-Encoding: ${encoding}`], helloZip]]);
     t.is((await alice.put(`${open}media/`, form, related())).status, 204, encoding);
@@ -330,7 +326,7 @@ test.serial('a body with mixed line endings is refused', async (t) => {
 
 test('an archive keeps its number and its IRI when others change', async (t) => {
   const { alice } = t.context;
-  const deposit = await begun(alice);
+  const deposit = await makeDeposit(alice, partial);
   const added = await alice.post(`${deposit}media/`, helloTar, tarHeaders('second.tar'));
   t.is(added.status, 201);
   await alice.post(`${deposit}media/`, docsTar, tarHeaders('third.tar'));
@@ -365,7 +361,7 @@ test.serial(
   'a File-IRI accepts the same archives as the EM-IRI, only for a partial deposit and a matching If-Match',
   async (t) => {
     const { alice, bob, service } = t.context;
-    const deposit = await begun(alice);
+    const deposit = await makeDeposit(alice, partial);
     const file = `${deposit}media/1/`;
     const options = await alice.send('OPTIONS', file);
     t.is(options.headers.get('allow'), 'GET, HEAD, PUT, DELETE, OPTIONS');
@@ -401,7 +397,7 @@ test.serial(
 
 test('of two concurrent removals of one archive one succeeds, the other gets not found', async (t) => {
   const { alice } = t.context;
-  const deposit = await begun(alice);
+  const deposit = await makeDeposit(alice, partial);
   await alice.post(`${deposit}media/`, docsTar, tarHeaders('docs.tar'));
   const answers = await Promise.all([1, 2, 3].map(() => alice.delete(`${deposit}media/1/`)));
   t.deepEqual(answers.map(({ status }) => String(status)).toSorted(), ['204', '404', '404']);
@@ -410,7 +406,7 @@ test('of two concurrent removals of one archive one succeeds, the other gets not
 
 test('the EM-IRI returns the list of archives to feed readers, and the archives to other clients', async (t) => {
   const { alice } = t.context;
-  const deposit = await begun(alice);
+  const deposit = await makeDeposit(alice, partial);
   await alice.post(`${deposit}media/`, docsTar, tarHeaders('docs.tar'));
   for (const Accept of [FEED, 'application/atom+xml', `${FEED}, application/zip;q=0.9`]) {
     const answer = await alice.get(`${deposit}media/`, { Accept });
@@ -473,7 +469,7 @@ test('the content is returned in the requested packaging, or the request is refu
   t.is(zipped.headers.get('packaging'), SIMPLE_ZIP);
   t.is(zipped.headers.get('content-type'), 'application/zip');
   t.true((await bytesOf(zipped)).includes(helloTar), 'the archive as it is, in a zip');
-  const zip = await begun(alice);
+  const zip = await makeDeposit(alice, partial);
   const asItIs = await alice.get(`${zip}media/`, { 'Accept-Packaging': SIMPLE_ZIP });
   t.deepEqual(await bytesOf(asItIs), helloZip);
   for (const packaging of ['http://purl.org/net/sword/package/METSDSpaceSIP', 'zip', `${BINARY};q=0`]) {

@@ -18,6 +18,7 @@ import {
   md5Of,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { pathOf } from '../../testing/http/made-deposits.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -399,7 +400,7 @@ async function depositHello(alice: TestClient): Promise<string> {
 }
 
 function statusOf(answer: Response): string {
-  return (answer.headers.get('location') ?? '').replace(/\/metadata\/$/, '/status/');
+  return `${pathOf(answer)}status/`;
 }
 
 /** Returns by how much the sum of some samples has grown. */

@@ -1,0 +1,18 @@
+import { final, formType, helloForm } from './deposit-bodies.ts';
+import type { TestClient } from './test-client.ts';
+
+/** Makes a deposit of a form in the collection `software`. Resolves to its path, `/1/software/<id>/`. */
+export async function makeDeposit(
+  client: TestClient,
+  headers: Readonly<Record<string, string>> = final,
+  form: Buffer = helloForm,
+): Promise<string> {
+  const answer = await client.post('/1/software/', form, { ...formType, ...headers });
+  if (answer.status !== 201) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return pathOf(answer);
+}
+
+/** Returns the path of the deposit whose Edit-IRI is the Location of an answer, `/1/<collection>/<id>/`. */
+export function pathOf({ headers }: Response): string {
+  return new URL(headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
+}
